@@ -47,21 +47,28 @@ fn one_slip_is_reported_once_however_many_steps_are_handed_in() {
 #[test]
 fn no_mistake_is_named_for_noise() {
     let mut stream = LegacyStream::seeded(11);
+    let mut noisy: Vec<(&Case, f64, Matrix)> = Vec::new();
     for case in cases() {
-        let (rows, cols) = (case.right.rows(), case.right.cols());
         for size in [1e-3, 1e-2, 0.1, 1.0, 10.0] {
-            for _ in 0..10 {
-                let noise = stream.standard_normal_matrix(rows, cols);
-                let near = Matrix::from_fn(rows, cols, |i, j| case.right[(i, j)] + size * noise[(i, j)]);
-                for answer in
-                    [answer("O", &near), answer("O", &noise), by_hand("O", &near, 2), by_hand("O", &near, 1)]
-                {
-                    let diagnosis = case.examiner.examine(&[answer]).unwrap();
-                    assert!(named(&diagnosis).is_empty(), "{}, {size}: {:?}", case.name, named(&diagnosis));
-                }
-            }
+            let noise = || stream.standard_normal_matrix(case.right.rows(), case.right.cols());
+            noisy.extend(std::iter::repeat_with(noise).take(10).map(|noise| (case, size, noise)));
         }
     }
+    let judge = |(case, size, noise): &(&Case, f64, Matrix)| {
+        let (rows, cols) = (case.right.rows(), case.right.cols());
+        let near = Matrix::from_fn(rows, cols, |i, j| case.right[(i, j)] + size * noise[(i, j)]);
+        for answer in [answer("O", &near), answer("O", noise), by_hand("O", &near, 2), by_hand("O", &near, 1)]
+        {
+            let diagnosis = case.examiner.examine(&[answer]).unwrap();
+            assert!(named(&diagnosis).is_empty(), "{}, {size}: {:?}", case.name, named(&diagnosis));
+        }
+    };
+    // The last of the long tests: on two cores.
+    let (half, other) = noisy.split_at(noisy.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| other.iter().for_each(judge));
+        half.iter().for_each(judge);
+    });
 }
 
 fn given(rows: &[&[f64]]) -> Option<Given> {

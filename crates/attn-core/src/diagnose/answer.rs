@@ -1,8 +1,10 @@
 //! What a student hands in.
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, Step};
 use crate::matrix::Matrix;
+
+use super::forms::later_steps;
 
 /// A student's numbers for one node, or for that node of every head.
 #[derive(Clone, Debug)]
@@ -27,6 +29,14 @@ pub(super) struct Part<'a> {
     pub expected: usize,
     /// The first node that they are for.
     pub first: NodeId,
+}
+
+impl Part<'_> {
+    /// The step that its nodes are, without the head: `S_scaled`.
+    pub(super) fn step_name(&self) -> Option<String> {
+        let step = Step::parse(&self.matrices.first()?.0)?;
+        Some(step.stage.name().to_string())
+    }
 }
 
 impl Answer {
@@ -56,4 +66,20 @@ impl Answer {
         let matrices = self.matrices.iter().enumerate().map(|(head, matrix)| (node(head), matrix)).collect();
         Ok(Part { answer: self, matrices, expected: heads.max(1), first })
     }
+}
+
+/// A part as what its name says, and as each later step of the scores.
+pub(super) fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
+    let mut all = vec![part.clone()];
+    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
+    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
+    for at in 0..steps.first().map_or(0, Vec::len) {
+        let renamed = part
+            .matrices
+            .iter()
+            .zip(&steps)
+            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
+        all.push(Part { matrices: renamed.collect(), ..part.clone() });
+    }
+    all
 }

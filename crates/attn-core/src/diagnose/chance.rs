@@ -6,9 +6,10 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::standing_for;
-use super::compare::{Allowed, distance, spread};
-use super::kept::Numbers;
+use super::compare::distance;
+use super::numbers::Numbers;
 use super::search::Search;
+use super::tolerance::{Allowed, spread};
 
 /// NaN and infinities hardly ever stand in one cell by chance and not in another.
 const NOT_FINITE: f64 = 1e-6;

@@ -2,8 +2,8 @@
 
 use crate::attention::{Base, Mask};
 use crate::graph::recipes::{
-    Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Residual,
-    Role, Scale, Score, Source, Split,
+    Alter, Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe,
+    Residual, Role, Scale, Score, Source, Split,
 };
 
 use super::sight::Sight;
@@ -74,6 +74,17 @@ impl Change {
             (Change::Source(a, _), Change::Source(b, _)) => a == b,
             _ if is_mask(self) && is_mask(other) => true,
             _ => discriminant(self) == discriminant(other),
+        }
+    }
+
+    /// Whether it only rounds numbers.
+    pub(super) fn is_rounding(&self) -> bool {
+        match self {
+            Change::ScoreDecimals(_) | Change::WeightDecimals(_) => true,
+            Change::Alteration(alteration) => {
+                matches!(alteration.alter, Alter::Rounded(_) | Alter::Truncated(_))
+            }
+            _ => false,
         }
     }
 

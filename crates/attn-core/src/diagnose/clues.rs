@@ -5,9 +5,10 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::standing_for;
-use super::compare::{Allowed, residual};
-use super::fits::DROPOUT;
-use super::{Clue, Task, Tolerance};
+use super::compare::{distance, residual};
+use super::fitting::DROPOUT;
+use super::tolerance::{Allowed, Tolerance, spread};
+use super::{Clue, Task};
 
 /// What stands out in a part, the most telling first.
 pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<Clue> {
@@ -78,7 +79,7 @@ impl One<'_> {
     }
 
     fn same(&self, a: f64, b: f64) -> bool {
-        super::compare::distance(a, b) <= self.allowed.around(b)
+        distance(a, b) <= self.allowed.around(b)
     }
 
     fn has_nan(&self) -> bool {
@@ -177,7 +178,7 @@ impl One<'_> {
         let moved = || self.yours.cells().zip(right.cells()).map(|(yours, right)| yours - right);
         let ends = || moved().fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = ends();
-        let is_little = high.max(-low) <= LITTLE * super::compare::spread(right);
+        let is_little = high.max(-low) <= LITTLE * spread(right);
         if moved().all(f64::is_finite) && is_little && low < 0.0 && high > 0.0 {
             all.push(Clue::ConsistentWith("noise, or with numbers that were rounded on the way"));
         }

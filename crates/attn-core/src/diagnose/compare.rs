@@ -5,24 +5,8 @@ use std::borrow::Cow;
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::kept::Numbers;
-
-/// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
-/// student's file carries few digits, half a unit of its last one is allowed as well.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tolerance {
-    /// A share of the expected number; where none is given, 1e-5, or what the type of the file can hold.
-    pub relative: Option<f64>,
-    /// A number; where none is given, a millionth part of the largest number expected, or what the type of the file can
-    /// hold of it.
-    pub absolute: Option<f64>,
-}
-
-/// What single precision keeps of a number, and of the largest of them.
-const RELATIVE: f64 = 1e-5;
-const OF_THE_LARGEST: f64 = 1e-6;
-/// This many roundings of the type that a file stores its numbers in.
-const ROUNDINGS: f64 = 4.0;
+use super::numbers::Numbers;
+use super::tolerance::{Allowed, decimals_of, half_unit};
 
 /// The distance between a student's numbers and those expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,78 +56,6 @@ impl Difference {
     pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
         self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
     }
-}
-
-/// What is allowed in each cell of one comparison.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Allowed {
-    relative: f64,
-    absolute: f64,
-    rounding: f64,
-}
-
-/// Numbers without decimals are taken for rounded ones where they spread over more than this; else they are exact.
-const SPREAD_OF_WHOLE_NUMBERS: f64 = 10.0;
-
-impl Allowed {
-    /// What is allowed between an answer and these numbers.
-    pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> Allowed {
-        let largest = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
-        Allowed::beside(answer, expected, largest, tolerance)
-    }
-
-    /// The same where the largest finite number by size is known.
-    pub(super) fn to(answer: &Answer, expected: &Numbers, tolerance: &Tolerance) -> Allowed {
-        Allowed::beside(answer, &expected.matrix, expected.largest, tolerance)
-    }
-
-    fn beside(answer: &Answer, expected: &Matrix, largest: f64, tolerance: &Tolerance) -> Allowed {
-        let stored = ROUNDINGS * answer.roundoff;
-        let relative = tolerance.relative.unwrap_or(RELATIVE.max(stored));
-        let absolute = tolerance.absolute.unwrap_or(largest * OF_THE_LARGEST.max(stored));
-        let is_rounding = |decimals| match decimals {
-            0 => spread(expected) >= SPREAD_OF_WHOLE_NUMBERS,
-            // Where all numbers round to 0, what is handed in says nothing.
-            _ => half_unit(decimals) < largest / 2.0,
-        };
-        let rounding = answer.decimals.filter(|&decimals| is_rounding(decimals)).map_or(0.0, half_unit);
-        Allowed { relative, absolute, rounding }
-    }
-
-    /// Half a unit of the last digit that the student's numbers carry, where that is taken for rounding.
-    pub(super) fn rounding(&self) -> f64 {
-        self.rounding
-    }
-
-    /// How far from this number a student's may be.
-    pub(super) fn around(&self, expected: f64) -> f64 {
-        match expected.is_finite() {
-            true => (self.absolute + self.relative * expected.abs()).max(self.rounding),
-            false => 0.0,
-        }
-    }
-}
-
-/// Half a unit of the last of this many decimals, and a little for the binary form of it.
-fn half_unit(decimals: usize) -> f64 {
-    let unit = (0..decimals).fold(1.0, |unit: f64, _| unit / 10.0);
-    0.5 * unit * (1.0 + 1e-9)
-}
-
-/// Numbers that agree to this many decimals are told to agree to all digits.
-pub const MOST_DECIMALS: usize = 9;
-
-/// To how many decimals numbers agree that differ by at most this: it is at most half a unit of the last of them.
-pub fn decimals_of(largest: f64) -> Option<usize> {
-    (0..=MOST_DECIMALS).rev().find(|&decimals| largest <= half_unit(decimals))
-}
-
-/// The largest finite number less the smallest.
-pub(super) fn spread(matrix: &Matrix) -> f64 {
-    let finite = || matrix.cells().filter(|x| x.is_finite());
-    let (low, high) =
-        finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-    if low <= high { high - low } else { 0.0 }
 }
 
 /// The distance of two numbers: NaN is at 0 from NaN alone, an infinity from itself alone.
@@ -247,6 +159,7 @@ pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, M
 
 #[cfg(test)]
 mod tests {
+    use super::super::tolerance::Tolerance;
     use super::*;
 
     fn fits(yours: &[f64], expected: &[f64], decimals: Option<usize>, roundoff: f64) -> bool {

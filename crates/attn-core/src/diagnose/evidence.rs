@@ -2,10 +2,10 @@
 
 use crate::graph::{CellId, Graph, address_of};
 
-use super::Tolerance;
 use super::answer::Part;
 use super::candidates::{Candidate, standing_for};
-use super::compare::{Allowed, distance, hiding_like};
+use super::compare::{distance, hiding_like};
+use super::tolerance::{Allowed, Tolerance};
 
 /// One cell: what stands there, what should, and what the mistake gives there.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,29 +6,32 @@ use crate::error::{Error, Result};
 
 use super::answer::Part;
 use super::diagnosis::Diagnosis;
-use super::forms::later_steps;
-use super::hidden::{Hidden, hidden};
+use super::exercise::Exercise;
+use super::half_moves::MovesByNodes;
+use super::hidden::{Hidden, HiddenByDigits};
 use super::plans::Candidates;
 use super::walk::Walk;
 use super::{Answer, Task, Tolerance};
 
 /// Judges any number of submissions to one exercise; what the mistakes give is computed once.
 pub struct Examiner {
-    pub(super) task: Task,
-    pub(super) candidates: Candidates,
-    pub(super) tolerance: Tolerance,
+    exercise: Exercise,
+    hidden: HiddenByDigits,
 }
 
 impl Examiner {
     /// For this exercise.
     pub fn new(task: Task, tolerance: Tolerance) -> Examiner {
         let candidates = Candidates::of(&task);
-        Examiner { task, candidates, tolerance }
+        Examiner {
+            exercise: Exercise { task, candidates, tolerance, moves: MovesByNodes::default() },
+            hidden: HiddenByDigits::default(),
+        }
     }
 
     /// The exercise.
     pub fn task(&self) -> &Task {
-        &self.task
+        &self.exercise.task
     }
 
     /// Judges what one student handed in.
@@ -37,25 +40,16 @@ impl Examiner {
     /// If a node does not exist, is given and not computed, or is handed in twice.
     pub fn examine(&self, answers: &[Answer]) -> Result<Diagnosis> {
         let parts = self.in_order(answers)?;
-        self.candidates.prepare(&self.task, &self.asked_for(&parts));
-        let mut walk = Walk::new(self);
+        let mut walk = Walk::new(&self.exercise);
         let nodes = parts.iter().enumerate().map(|(at, part)| walk.judge(part, &parts[..at])).collect();
         let pairs_tried = walk.pairs_tried;
-        let Hidden { undetectable, too_coarse } = hidden(self, &parts);
+        let Hidden { undetectable, too_coarse } = self.hidden.of(&self.exercise, &parts);
         Ok(Diagnosis { nodes, undetectable, too_coarse, pairs_tried })
-    }
-
-    /// The nodes that candidates are asked for: what was handed in, what it may be meant as, and the result.
-    fn asked_for(&self, parts: &[Part<'_>]) -> Vec<String> {
-        let right = self.task.right();
-        let nodes = parts.iter().flat_map(|part| &part.matrices).map(|(node, _)| node);
-        let all = nodes.flat_map(|node| std::iter::once(node.clone()).chain(later_steps(right, node)));
-        all.chain(["O".to_string()]).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn in_order<'a>(&self, answers: &'a [Answer]) -> Result<Vec<Part<'a>>> {
         let mut parts: Vec<Part<'a>> =
-            answers.iter().map(|answer| answer.part(self.task.right())).collect::<Result<_>>()?;
+            answers.iter().map(|answer| answer.part(self.exercise.task.right())).collect::<Result<_>>()?;
         parts.sort_by_key(|part| part.first);
         let nodes =
             |part: &Part<'a>| part.matrices.iter().map(|(node, _)| node.clone()).collect::<BTreeSet<_>>();

@@ -4,23 +4,20 @@ use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
 use crate::graph::{self, Graph, Step};
 use crate::matrix::Matrix;
 
+use super::Change;
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
-use super::catalogue::{self, fitted};
-use super::compare::Allowed;
-use super::kept::Numbers;
+use super::candidates::standing_for;
+use super::catalogue::fitted;
+use super::fitting::{DROPOUT, fit, number, short, slip};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
-use super::{Change, Slip};
+use super::tolerance::Allowed;
 use super::{linear, rearranged};
 
 /// How many candidates a fit of one number counts as in the test of chance.
 const TRIED: usize = 100;
 /// A bias is told from noise where it is more than this many times what rounding allows.
 const LEAST_BIAS: f64 = 10.0;
-/// Usual shares of what dropout drops.
-pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
-
 /// What fits, and how many possibilities were looked at.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
@@ -42,31 +39,6 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
 pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let found = search.readings.first().and_then(|part| linear::by_row(search, part));
     (found.into_iter().collect(), TRIED)
-}
-
-pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
-    Some(Slip::detailed(catalogue::find(id).ok()?, detail))
-}
-
-/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
-pub(super) fn fit(
-    search: &Search<'_>,
-    part: &Part<'_>,
-    slip: Slip,
-    graph: Graph,
-    solved: usize,
-) -> Option<Fit> {
-    let numbers: Vec<Numbers> = part
-        .matrices
-        .iter()
-        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
-        .collect::<Option<_>>()?;
-    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
-    let (residual, log_chance) = search.evidence(&of, part)?;
-    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
-    let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
-    let log_chance = log_chance * left;
-    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// The same row of numbers added to every row.
@@ -189,24 +161,4 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 
 fn at(stage: Stage, factor: f64) -> Change {
     Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
-}
-
-/// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
-pub(super) fn in_words(x: f64) -> String {
-    let square = x * x;
-    let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
-    let is_whole = (x - x.round()).abs() < 1e-4;
-    match is_root && !is_whole {
-        true => format!("√{} = {}", square.round(), number(x)),
-        false => number(x),
-    }
-}
-
-pub(super) fn number(x: f64) -> String {
-    crate::graph::number_text(short(x))
-}
-
-/// Four digits of a number.
-fn short(x: f64) -> f64 {
-    format!("{x:.3e}").parse().unwrap_or(x)
 }

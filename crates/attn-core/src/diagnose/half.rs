@@ -1,13 +1,8 @@
-//! What half precision does to the numbers of an exercise.
+//! The types of half precision, and how they round.
 
-use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
-use super::answer::Part;
-use super::candidates::standing_for;
-use super::compare::{Difference, difference, distance};
-use super::diagnosis::{Distance, Verdict};
-use super::{Answer, Task};
+use super::Answer;
 
 /// A type of half precision.
 #[derive(Debug)]
@@ -20,7 +15,7 @@ pub struct HalfPrecision {
     around: fn(f64) -> [f64; 3],
 }
 
-static HALF_PRECISIONS: [HalfPrecision; 2] = [
+pub(super) static HALF_PRECISIONS: [HalfPrecision; 2] = [
     HalfPrecision {
         name: "float16",
         unit: 1.0 / 2048.0,
@@ -46,78 +41,25 @@ fn beside(bits: u16) -> [u16; 2] {
     [if bits & 0x7fff == 0 { bits } else { bits - 1 }, bits + 1]
 }
 
-/// The right computation is repeated this many times, each time rounded in another way.
-const RUNS: u64 = 16;
-/// A computation that rounds to the nearest number moves no cell further than the furthest of these runs, times this: measured
-/// with NumPy on 2,000 computations in five orders of the operations.
-const BEYOND_THE_RUNS: f64 = 1.6;
-
-/// How far computing in half precision moves the cells of an answer.
-#[derive(Clone, Debug)]
-pub struct Moves {
-    /// The type.
-    pub half: &'static HalfPrecision,
-    /// For each matrix of the answer, how far each cell.
-    cells: Vec<Matrix>,
-}
-
 impl HalfPrecision {
     /// The type in which a file stores its numbers, if it is one of half precision.
     pub fn of(answer: &Answer) -> Option<&'static HalfPrecision> {
         HALF_PRECISIONS.iter().find(|half| half.unit == answer.roundoff)
     }
 
-    fn has(&self, matrix: &Matrix) -> bool {
+    /// Whether it has every number of a matrix.
+    pub(super) fn has(&self, matrix: &Matrix) -> bool {
         matrix.cells().all(|x| x.is_nan() || (self.around)(x)[1] == x)
     }
 
     /// The number of the type before or after x, by chance: by the bits of x and the number of the run.
-    fn rounded(&self, x: f64, run: u64) -> f64 {
+    pub(super) fn rounded(&self, x: f64, run: u64) -> f64 {
         let [below, nearest, above] = (self.around)(x);
         if nearest == x || !x.is_finite() {
             return x;
         }
         let other = if nearest.abs() < x.abs() { above } else { below };
         if mixed(x.to_bits() ^ mixed(run)) & 1 == 0 { nearest } else { other }
-    }
-
-    /// A graph with the same names, in which every number of every step is rounded. `None` where a step cannot be computed so.
-    fn computed(&self, graph: &Graph, run: u64) -> Option<Graph> {
-        let mut all: Vec<Matrix> = Vec::new();
-        let mut rounded = Graph::new();
-        for (_, node) in graph.nodes() {
-            let exact = match node.op.is_given() {
-                true => node.matrix()?.clone(),
-                false => {
-                    let inputs: Vec<&Matrix> = node.inputs.iter().map(|id| &all[id.position()]).collect();
-                    node.op.apply(&inputs).ok()?
-                }
-            };
-            let matrix = exact.map(|x| self.rounded(x, run));
-            rounded.given(&node.name, matrix.clone(), Origin::Stated).ok()?;
-            all.push(matrix);
-        }
-        Some(rounded)
-    }
-
-    /// How far the cells of an answer move. `None` where the right answer has no such node, or a step leaves the range of the
-    /// type.
-    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<Moves> {
-        let exact: Option<Vec<&Matrix>> =
-            part.matrices.iter().map(|(node, _)| standing_for(task.right(), node)).collect();
-        let exact = exact?;
-        let mut cells: Vec<Matrix> = exact.iter().map(|exact| exact.map(|_| 0.0)).collect();
-        for run in 0..RUNS {
-            let rounded = self.computed(task.right(), run)?;
-            for ((most, exact), (node, _)) in cells.iter_mut().zip(&exact).zip(&part.matrices) {
-                let moved = standing_for(&rounded, node)?;
-                *most = Matrix::from_fn(most.rows(), most.cols(), |i, j| {
-                    most[(i, j)].max(distance(moved[(i, j)], exact[(i, j)]))
-                });
-            }
-        }
-        let is_finite = cells.iter().flat_map(|matrix| matrix.cells()).all(f64::is_finite);
-        is_finite.then_some(Moves { half: self, cells })
     }
 }
 
@@ -127,61 +69,4 @@ fn mixed(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
-}
-
-impl Moves {
-    /// Whether each cell is off by no more than the rounding of the number itself and what the computation moves it.
-    pub(super) fn compared(&self, task: &Task, part: &Part<'_>) -> Option<Verdict> {
-        let one = |((node, yours), moves): (&(String, &Matrix), &Matrix)| {
-            let expected = standing_for(task.right(), node)?;
-            let difference = difference(yours, expected, |at, right| self.allowed(moves, at, right))?;
-            Some(Distance { node: node.clone(), difference })
-        };
-        let all: Option<Vec<Distance>> = part.matrices.iter().zip(&self.cells).map(one).collect();
-        Verdict::of(all?)
-    }
-
-    fn allowed(&self, moves: &Matrix, at: (usize, usize), right: f64) -> f64 {
-        self.half.unit * right.abs() + BEYOND_THE_RUNS * moves[at]
-    }
-
-    /// The cell that is furthest beyond what is allowed there, told as the worst.
-    pub(super) fn furthest_beyond(&self, task: &Task, part: &Part<'_>) -> Option<Distance> {
-        let mut furthest: Option<(f64, Distance)> = None;
-        for ((node, yours), moves) in part.matrices.iter().zip(&self.cells) {
-            let expected = standing_for(task.right(), node)?;
-            let all = difference(yours, expected, |at, right| self.allowed(moves, at, right))?;
-            for at in (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))) {
-                let (off, allowed) =
-                    (distance(yours[at], expected[at]), self.allowed(moves, at, expected[at]));
-                let beyond = off / allowed.max(f64::MIN_POSITIVE);
-                if furthest.as_ref().is_none_or(|(most, _)| beyond > *most) {
-                    let (yours, expected) = (yours[at], expected[at]);
-                    let difference = Difference { largest: off, allowed, at, yours, expected, ..all };
-                    furthest = Some((beyond, Distance { node: node.clone(), difference }));
-                }
-            }
-        }
-        furthest.map(|(_, distance)| distance)
-    }
-}
-
-/// How far computing in the type of its file moves the cells of an answer, if that is half precision.
-pub(super) fn moves_of(task: &Task, part: &Part<'_>) -> Option<Moves> {
-    HalfPrecision::of(part.answer)?.moves(task, part)
-}
-
-/// The type of half precision that has every number of an answer which a file stores in another type, if that type explains what
-/// the answer is off by.
-pub fn in_half_precision(task: &Task, answer: &Answer) -> Option<Moves> {
-    let is_fraction = answer.matrices.iter().any(|matrix| matrix.cells().any(|x| x.fract() != 0.0));
-    let part =
-        answer.part(task.right()).ok().filter(|part| is_fraction && part.matrices.len() == part.expected)?;
-    let has_all = |half: &&HalfPrecision| answer.matrices.iter().all(|matrix| half.has(matrix));
-    let explains = |half: &'static HalfPrecision| {
-        let moves = half.moves(task, &part)?;
-        let verdict = moves.compared(task, &part)?;
-        verdict.is_right().then_some(moves)
-    };
-    HALF_PRECISIONS.iter().filter(has_all).find_map(explains)
 }

@@ -1,21 +1,55 @@
 //! Mistakes that cannot show: the input hides them, or too few digits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use super::answer::{Answer, Part};
+use super::cache::Row;
 use super::candidates::standing_for;
-use super::catalogue::{Likelihood, Mistake};
-use super::compare::{Allowed, residual};
-use super::examiner::Examiner;
-use super::kept::Row;
+use super::catalogue::Mistake;
+use super::compare::residual;
+use super::exercise::Exercise;
+use super::plans::List;
+use super::tolerance::Allowed;
 use crate::matrix::Matrix;
 
 /// What could not be seen in some parts.
+#[derive(Clone)]
 pub(super) struct Hidden {
     /// Mistakes none of whose ways changes these parts, nor the result.
     pub undetectable: Vec<&'static Mistake>,
     /// Mistakes that change these parts by less than the student's digits show.
     pub too_coarse: Vec<&'static Mistake>,
+}
+
+/// What of some parts matters here: the nodes of each, its decimals, and the bits of its roundoff.
+type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
+
+/// What could not be seen in the submissions so far: it depends on their digits, and not on their numbers.
+#[derive(Default)]
+pub(super) struct HiddenByDigits(Mutex<BTreeMap<Digits, Hidden>>);
+
+/// At most this many are kept.
+const MOST_KEPT: usize = 1000;
+
+impl HiddenByDigits {
+    /// What could not be seen in these parts.
+    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
+        let digits = |part: &Part<'_>| {
+            let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
+            (nodes, part.answer.decimals, part.answer.roundoff.to_bits())
+        };
+        let digits: Digits = parts.iter().map(digits).collect();
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&digits).cloned();
+        known.unwrap_or_else(|| {
+            let hidden = hidden(exercise, parts);
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() < MOST_KEPT {
+                all.insert(digits, hidden.clone());
+            }
+            hidden
+        })
+    }
 }
 
 /// How a mistake stands to what was handed in, in every way in which it can be made.
@@ -26,18 +60,18 @@ struct Standing {
 }
 
 /// What could not be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
-pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
+fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
     let mut all: Vec<Standing> = Vec::new();
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
     // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
-    type Asked<'a> = (String, &'a Matrix, [Allowed; 2]);
-    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Asked<'_>> {
-        let right = standing_for(examiner.task.right(), node)?;
-        let allowed = answers.map(|answer| Allowed::between(answer, right, &examiner.tolerance));
+    type Expectation<'a> = (String, &'a Matrix, [Allowed; 2]);
+    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
+        let right = standing_for(exercise.task.right(), node)?;
+        let allowed = answers.map(|answer| Allowed::between(answer, right, &exercise.tolerance));
         Some((node.to_string(), right, allowed))
     };
-    let nodes: Vec<Asked<'_>> = parts
+    let nodes: Vec<Expectation<'_>> = parts
         .iter()
         .zip(&exact)
         .flat_map(|(part, exact)| {
@@ -45,15 +79,14 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
         })
         .collect();
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
-    let changes = |row: &Row<'_>, (node, right, _): &Asked<'_>, allowed: Allowed| {
+    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: Allowed| {
         let mistaken = row.numbers(node);
         mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };
     let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();
-    examiner.candidates.each_single(&examiner.task, &names, |row| {
-        let classic = |mistake: &&Mistake| mistake.likelihood == Likelihood::Classic;
-        let Some(mistake) = examiner.candidates.mistake(row.plan).filter(classic) else { return };
+    exercise.candidates.each(List::Classic, &exercise.task, &names, |row| {
+        let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
         let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
         let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
         let hidden = !shows && !in_result();
@@ -67,7 +100,7 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
         }
     });
     // With one head the width of the model may be that of the head, and then there is nothing to mistake.
-    let one_head = examiner.task.recipe().heads == 1;
+    let one_head = exercise.task.recipe().heads == 1;
     let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
     let those = |is: fn(&Standing) -> bool| {
         let standings = all.iter().filter(|standing| is(standing));

@@ -6,9 +6,9 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::compare::{Allowed, spread};
-use super::fits::{DROPOUT, fit, number, slip};
+use super::fitting::{DROPOUT, fit, number, slip};
 use super::search::{Fit, Search};
+use super::tolerance::{Allowed, spread};
 
 /// The right result is the sum of these, and of X where it has a residual.
 struct Parts<'a> {

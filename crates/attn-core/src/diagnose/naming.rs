@@ -1,25 +1,24 @@
 //! The name of what went wrong: where it is looked for, and in which order.
 
-use crate::graph::{Graph, Step};
 use crate::matrix::Matrix;
 
 use super::Task;
-use super::answer::Part;
+use super::answer::{Part, readings};
 use super::catalogue::Likelihood;
 use super::clues::clues;
 use super::diagnosis::{Judged, Named};
 use super::evidence::evidence;
-use super::examiner::Examiner;
+use super::exercise::Exercise;
 use super::forms::later_steps;
 use super::plans::Candidates;
 use super::resemblance::{Resemblance, resemblance};
-use super::search::{Search, Searched, only_whole_numbers};
+use super::search::{Search, SearchResult, only_whole_numbers};
 use super::walk::Walk;
 
 impl<'a> Walk<'a> {
     /// Looks for the mistakes that give a part, and takes what is found.
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
-        let Examiner { task, candidates, tolerance } = self.examiner;
+        let Exercise { task, candidates, tolerance, .. } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
         }
@@ -34,7 +33,7 @@ impl<'a> Walk<'a> {
             }
         }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(self.examiner, part);
+            let resembles = resemblance(task, candidates, tolerance, part);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
@@ -57,7 +56,7 @@ impl<'a> Walk<'a> {
             if resembles.is_some()
                 && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
             {
-                found = Searched::default();
+                found = SearchResult::default();
                 judged.resembles = resembles;
             }
         }
@@ -65,8 +64,8 @@ impl<'a> Walk<'a> {
         if found.reading > 0 && !found.named.is_empty() {
             let read = &readings[found.reading];
             taken = read;
-            let step = read.matrices.first().and_then(|(node, _)| Step::parse(node));
-            judged.read_as = step.map(|step| step.stage.name().to_string());
+            judged.read_as = read.step_name();
+            self.reads_scores = true;
             judged.verdict = self.compared(read, task.right(), false);
         }
         judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
@@ -74,7 +73,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The mistakes that give a stack of matrices where one is expected: the heads, say, one below the other.
-    fn as_one_matrix(&self, part: &Part<'a>) -> Option<Searched> {
+    fn as_one_matrix(&self, part: &Part<'a>) -> Option<SearchResult> {
         let [(node, first), ..] = &part.matrices[..] else { return None };
         let (rows, cols) = (first.rows(), first.cols());
         let is_stack = part.expected == 1 && part.matrices.len() > 1 && rows > 0;
@@ -84,7 +83,7 @@ impl<'a> Walk<'a> {
         let cell = |i: usize, j: usize| part.matrices[i / rows].1[(i % rows, j)];
         let stacked = Matrix::from_fn(rows * part.matrices.len(), cols, cell);
         let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
-        let Examiner { task, candidates, tolerance } = self.examiner;
+        let Exercise { task, candidates, tolerance, .. } = self.exercise;
         let search = Search { task, candidates, tolerance, readings: &readings, earlier: &[], near: false };
         Some(search.singles()).filter(|found| !found.named.is_empty())
     }
@@ -97,18 +96,18 @@ impl<'a> Walk<'a> {
         earlier: &'s [Part<'a>],
     ) -> Search<'s> {
         let readings = std::slice::from_ref(part);
-        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier, near: false }
+        Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
     }
 
-    pub(super) fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
+    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut Judged) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
-            let right = self.examiner.task.right();
+            let right = self.exercise.task.right();
             let steps =
                 |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
             self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
-            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
+            judged.clues = clues(&self.exercise.task, part, &self.exercise.tolerance);
         }
         judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
         self.mistaken.extend(found.candidates);
@@ -138,20 +137,4 @@ fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
     part.answer
         .decimals
         .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
-}
-
-/// A part as what its name says, and as each later step of the scores.
-fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
-    let mut all = vec![part.clone()];
-    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
-    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
-    for at in 0..steps.first().map_or(0, Vec::len) {
-        let renamed = part
-            .matrices
-            .iter()
-            .zip(&steps)
-            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
-        all.push(Part { matrices: renamed.collect(), ..part.clone() });
-    }
-    all
 }

@@ -1,173 +1,38 @@
-//! A mistake in some rows alone, or in one head alone: the others are right.
+//! What mistakes in a part of a computation have in common, be it some rows or one head.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use crate::graph::recipes::{Alter, Merge, Projection, Stage};
 use crate::graph::{self, Given, Graph, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
-use super::catalogue::{self, partial};
-use super::compare::{Allowed, distance};
-use super::kept::{Numbers, Row};
-use super::reach::may_move;
+use super::candidates::{Variant, standing_for};
+use super::catalogue;
+use super::numbers::Numbers;
+use super::plans::List;
 use super::search::{Fit, Search};
-use super::{Change, Slip, Task};
+use super::{Slip, Task};
 
-/// What is made in some rows alone, and how many possibilities were looked at; nothing where no row is right.
-pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
-    let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
-    let rights: Option<Vec<&Matrix>> =
-        part.matrices.iter().map(|(node, _)| standing_for(search.task.right(), node)).collect();
-    let Some(rights) = rights.filter(|rights| !rights.is_empty()) else { return (Vec::new(), 1) };
-    let shapes_fit =
-        part.matrices.iter().zip(&rights).all(|((_, yours), right)| yours.shape() == right.shape());
-    let rows = rights[0].rows();
-    let is_wrong = |i: usize| {
-        part.matrices.iter().zip(&rights).any(|((_, yours), right)| {
-            !same_row(Allowed::between(part.answer, right, search.tolerance), yours, right, i)
-        })
-    };
-    let wrong: Vec<usize> =
-        if shapes_fit { (0..rows).filter(|&i| is_wrong(i)).collect() } else { Vec::new() };
-    if wrong.is_empty() || wrong.len() == rows {
-        return (Vec::new(), 1);
-    }
-    let nodes = search.nodes();
-    let mut found = Vec::new();
-    let mut visit = |row: &Row<'_>| {
-        let numbers: Option<Vec<&Numbers>> =
-            part.matrices.iter().map(|(node, _)| row.numbers(node)).collect();
-        let Some(numbers) = numbers else { return };
-        let fits = part.matrices.iter().zip(&numbers).all(|((_, yours), mistaken)| {
-            let allowed = Allowed::to(part.answer, mistaken, search.tolerance);
-            mistaken.matrix.shape() == yours.shape()
-                && wrong.iter().all(|&i| same_row(allowed, yours, &mistaken.matrix, i))
-        });
-        if !fits {
-            return;
-        }
-        let planned = search.candidates.planned(search.task, row.plan);
-        // One unit of the last digit in one row is what any noise gives.
-        if planned.changes().iter().any(is_rounding) {
-            return;
-        }
-        let which = rows_in_words(&wrong);
-        let splice = |task: &Task, mistaken: &Graph| with_rows(task, mistaken, &wrong);
-        found.extend(fit(search, part, &planned, (partial::ROWS, &which), &splice));
-    };
-    let tried = each(search, &nodes, &mut visit);
-    (found, tried)
+/// What is tried in a part alone: those with a name of their own first.
+pub(super) fn lists(search: &Search<'_>) -> Vec<List> {
+    let general = search.candidates.is_feasible(List::General, search.task).then_some(List::General);
+    std::iter::once(List::Singles).chain(general).collect()
 }
 
-/// What is made in one head alone, and how many possibilities were looked at; nothing with a single head.
-pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
-    let (Some(part), heads) = (search.readings.first(), search.task.recipe().heads) else {
-        return (Vec::new(), 1);
-    };
-    let [(node, yours)] = &part.matrices[..] else { return (Vec::new(), 1) };
-    let right = standing_for(search.task.right(), node);
-    let Some(right) = right.filter(|right| heads > 1 && right.shape() == yours.shape()) else {
-        return (Vec::new(), 1);
-    };
-    let recipe = search.task.recipe();
-    let is_plain = recipe.merge == Merge::SideBySide && recipe.output.projection == Projection::Once;
-    if !is_plain || !matches!(&**node, "C" | "P" | "O") {
-        return (Vec::new(), 1);
-    }
-    let mixes: Vec<String> = (1..=heads).map(|head| format!("O_{head}")).collect();
-    let owns: Vec<Option<&Matrix>> = mixes.iter().map(|mix| standing_for(search.task.right(), mix)).collect();
-    let projection = standing_for(search.task.right(), "W_O").filter(|_| node != "C");
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
-    let slack = yours.cells().map(|x| allowed.around(x)).fold(0.0, f64::max);
-    let is_possible: Vec<bool> = owns
-        .iter()
-        .enumerate()
-        .map(|(head, own)| {
-            own.is_some_and(|own| may_move((yours, right), (head, own.cols()), projection, slack))
-        })
-        .collect();
-    if !is_possible.contains(&true) {
-        return (Vec::new(), 1);
-    }
-    let mut found = Vec::new();
-    let mut visit = |row: &Row<'_>| {
-        for (head, (mix, own)) in mixes.iter().zip(&owns).enumerate() {
-            let (Some(mistaken), Some(own), true) = (row.numbers(mix), *own, is_possible[head]) else {
-                continue;
-            };
-            if mistaken.matrix.shape() != own.shape() {
-                continue;
-            }
-            let block = Block { head, own, mistaken: &mistaken.matrix, projection };
-            let fits = |i: usize, j: usize| {
-                let expected = right[(i, j)] + block.moves(i, j);
-                distance(yours[(i, j)], expected) <= 2.0 * allowed.around(expected)
-            };
-            if !(0..yours.rows()).all(|i| (0..yours.cols()).all(|j| fits(i, j))) {
-                continue;
-            }
-            let planned = search.candidates.planned(search.task, row.plan);
-            if planned.changes().iter().all(is_in_a_head) && !planned.changes().iter().any(is_rounding) {
-                let which = format!("head {}", head + 1);
-                let splice = |task: &Task, mistaken: &Graph| with_head(task, mistaken, head);
-                found.extend(fit(search, part, &planned, (partial::HEAD, &which), &splice));
-            }
-        }
-    };
-    let tried = each(search, &mixes, &mut visit);
-    (found, tried.saturating_mul(heads))
-}
-
-/// Visits every mistake, those with a name of their own first; how many there are.
-fn each(search: &Search<'_>, nodes: &[String], visit: &mut dyn FnMut(&Row<'_>)) -> usize {
-    let Search { task, candidates, .. } = search;
-    candidates.each_single(task, nodes, &mut *visit);
-    if !candidates.general_is_feasible(task) {
-        return candidates.count_singles();
-    }
-    candidates.each_general(task, nodes, visit);
-    candidates.count_singles() + candidates.count_general()
-}
-
-/// What one head makes of the result.
-struct Block<'a> {
-    head: usize,
-    own: &'a Matrix,
-    mistaken: &'a Matrix,
-    projection: Option<&'a Matrix>,
-}
-
-impl Block<'_> {
-    /// How far a cell of the result moves where this head is mistaken.
-    fn moves(&self, i: usize, j: usize) -> f64 {
-        let width = self.own.cols();
-        let columns: Range<usize> = self.head * width..(self.head + 1) * width;
-        let moved = |column: usize| self.mistaken[(i, column)] - self.own[(i, column)];
-        match self.projection {
-            None if columns.contains(&j) => moved(j - columns.start),
-            None => 0.0,
-            Some(w_o) => (0..width).map(|column| moved(column) * w_o[(columns.start + column, j)]).sum(),
-        }
-    }
-}
-
-/// Whether a row of the student's has the numbers of another matrix.
-fn same_row(allowed: Allowed, yours: &Matrix, expected: &Matrix, i: usize) -> bool {
-    (0..yours.cols()).all(|j| distance(yours[(i, j)], expected[(i, j)]) <= allowed.around(expected[(i, j)]))
+/// How many possibilities some lists have.
+pub(super) fn count(search: &Search<'_>, lists: &[List]) -> usize {
+    lists.iter().map(|list| search.candidates.count(*list)).sum()
 }
 
 /// A mistake that is made in a part of the computation alone, under the name of such mistakes.
-fn fit(
+pub(super) fn fit(
     search: &Search<'_>,
     part: &Part<'_>,
-    planned: &Planned,
+    variant: &Variant,
     (id, which): (&str, &str),
     splice: &dyn Fn(&Task, &Graph) -> Graph,
 ) -> Option<Fit> {
-    let graph = splice(search.task, &search.task.with(planned.changes()));
+    let graph = splice(search.task, &search.task.with(variant.changes()));
     let numbers: Vec<Numbers> = part
         .matrices
         .iter()
@@ -175,11 +40,11 @@ fn fit(
         .collect::<Option<_>>()?;
     let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
     let (residual, log_chance) = search.evidence(&of, part)?;
-    let inner = planned.slips.first()?;
+    let inner = variant.slips.first()?;
     let said = format!("In {which} alone: {}", uncapitalised(&inner.sentence()));
     let slip = Slip::detailed(catalogue::find(id).ok()?, Some(format!("{which}: {}", inner.mistake.id)))
         .saying(said, Some(inner.fix().to_string()));
-    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// A sentence that goes on after a colon; symbols such as `K` keep their letters.
@@ -194,82 +59,13 @@ fn uncapitalised(sentence: &str) -> String {
     }
 }
 
-/// “row 3”, “rows 1, 2 and 5”.
-fn rows_in_words(rows: &[usize]) -> String {
-    let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
-    match numbers.split_last() {
-        None => String::new(),
-        Some((only, [])) => format!("row {only}"),
-        Some((last, others)) => format!("rows {} and {last}", others.join(", ")),
-    }
-}
-
-/// Whether a change only rounds numbers.
-pub(super) fn is_rounding(change: &Change) -> bool {
-    match change {
-        Change::ScoreDecimals(_) | Change::WeightDecimals(_) => true,
-        Change::Alteration(alteration) => matches!(alteration.alter, Alter::Rounded(_) | Alter::Truncated(_)),
-        _ => false,
-    }
-}
-
-/// Whether a change stays within a head.
-fn is_in_a_head(change: &Change) -> bool {
-    match change {
-        Change::Split(_)
-        | Change::Heads(..)
-        | Change::Groups(_)
-        | Change::Common(_)
-        | Change::Merge(_)
-        | Change::Projection(_)
-        | Change::Projected(_)
-        | Change::Residual(_)
-        | Change::Addition(_)
-        | Change::Transposed => false,
-        Change::Alteration(alteration) => matches!(
-            alteration.stage,
-            Stage::Queries
-                | Stage::Keys
-                | Stage::Values
-                | Stage::QueriesAndKeys
-                | Stage::KeysAndValues
-                | Stage::Roles
-                | Stage::Scores
-                | Stage::Scaled
-                | Stage::Masked
-                | Stage::Weights
-                | Stage::Mixes
-        ),
-        _ => true,
-    }
-}
-
-/// The exercise in which these rows of every step from the scores on are those of another computation.
-fn with_rows(task: &Task, mistaken: &Graph, rows: &[usize]) -> Graph {
-    let splice = |right: &Matrix, mistaken: &Matrix| {
-        Matrix::from_fn(right.rows(), right.cols(), |i, j| {
-            if rows.contains(&i) { mistaken[(i, j)] } else { right[(i, j)] }
-        })
-    };
-    with_nodes(task, mistaken, is_from_scores_on, splice)
-}
-
-/// The exercise in which every step of a head is that of another computation.
-fn with_head(task: &Task, mistaken: &Graph, head: usize) -> Graph {
-    with_nodes(
-        task,
-        mistaken,
-        |step| step.head == Some(head + 1) && is_from_scores_on(step),
-        |_, mistaken| mistaken.clone(),
-    )
-}
-
-fn is_from_scores_on(step: Step) -> bool {
+/// Whether a step comes after queries, keys and values.
+pub(super) fn is_from_scores_on(step: Step) -> bool {
     !matches!(step.stage, graph::Stage::Role(_))
 }
 
 /// The exercise with some nodes taken from another computation.
-fn with_nodes(
+pub(super) fn with_nodes(
     task: &Task,
     mistaken: &Graph,
     is_taken: impl Fn(Step) -> bool,

@@ -1,43 +1,17 @@
 //! The exercise computed again with every mistake put in, and with pairs of the likeliest.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::graph::Graph;
-use crate::graph::recipes::{Hiding, Scale};
+use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
 
-use super::candidates::{Candidate, Places, Planned};
+use super::answer::Part;
+use super::cache::{Cache, Row};
+use super::candidates::{Variant, standing_for};
 use super::catalogue::{Likelihood, Mistake, Way, catalogue};
-use super::kept::{Kept, Numbers, Row};
-use super::task::empty_rows;
+use super::column::Probe;
+use super::ways::{MistakeWay, Plan, Ways};
 use super::{Change, Slip, Task};
-
-/// A computation: which mistakes are in it, and what else goes with them.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    ways: [Option<usize>; 2],
-    further: Option<Change>,
-}
-
-impl Plan {
-    fn of(ways: [Option<usize>; 2]) -> Plan {
-        Plan { ways, further: None }
-    }
-}
-
-/// A way to make a mistake.
-struct Made {
-    slip: Slip,
-    changes: Vec<Change>,
-    /// Whether every class makes it.
-    classic: bool,
-}
-
-/// Every way to make a mistake in an exercise.
-pub(super) struct Ways {
-    all: Vec<Made>,
-    /// Whether what they give is kept for the next submission.
-    kept: bool,
-}
 
 /// Every mistake in an exercise, alone and in pairs.
 pub(super) struct Candidates {
@@ -48,12 +22,26 @@ pub(super) struct Candidates {
     classic: Vec<usize>,
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
-    singles: Kept,
-    generals: Kept,
-    pairs: Kept,
-    temperatures: Kept,
+    singles: Cache,
+    classics: Cache,
+    generals: Cache,
+    pairs: Cache,
+    temperatures: Cache,
     even: OnceLock<Graph>,
     pair_count: OnceLock<usize>,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// Every mistake by itself, in every way, the likeliest first.
+    Singles,
+    /// Of these the mistakes that every class makes.
+    Classic,
+    /// Every operator at every stage that is no way of these.
+    General,
+    /// Pairs of the mistakes that every class makes.
+    Pairs,
 }
 
 /// Mistakes are only tried if that takes at most this many multiplications, some seconds' worth; but those that every class
@@ -73,10 +61,12 @@ impl Candidates {
                     alone.push(ways.len());
                 }
                 let classic = mistake.likelihood == Likelihood::Classic && !rare && !is_general;
-                ways.push(Made { slip: Slip { mistake, detail, slip, fix }, changes, classic });
+                ways.push(MistakeWay { slip: Slip { mistake, detail, slip, fix }, changes, classic });
             }
         }
-        general.retain(|&way| !alone.iter().any(|&known| ways[known].changes == ways[way].changes));
+        let is_alteration = |way: &usize| matches!(ways[*way].changes[..], [Change::Alteration(_)]);
+        let named: Vec<usize> = alone.iter().copied().filter(is_alteration).collect();
+        general.retain(|&way| !named.iter().any(|&known| ways[known].changes == ways[way].changes));
         let likelihood = |way: usize| ways[way].slip.mistake.likelihood;
         alone.sort_by_key(|&way| likelihood(way));
         if alone.len().saturating_mul(task.work()) > MOST_WORK {
@@ -88,10 +78,11 @@ impl Candidates {
             alone,
             classic,
             general,
-            singles: Kept::default(),
-            generals: Kept::default(),
-            pairs: Kept::default(),
-            temperatures: Kept::default(),
+            singles: Cache::default(),
+            classics: Cache::default(),
+            generals: Cache::default(),
+            pairs: Cache::default(),
+            temperatures: Cache::default(),
             even: OnceLock::new(),
             pair_count: OnceLock::new(),
         }
@@ -104,51 +95,55 @@ impl Candidates {
         candidates
     }
 
-    /// How many ways there are to make one mistake.
-    pub(super) fn count_singles(&self) -> usize {
-        self.alone.len()
+    /// The same for one part of a submission: of the operators at every stage, only those at a stage that reaches the part.
+    pub(super) fn once_for(task: &Task, part: &Part<'_>) -> Candidates {
+        let mut candidates = Candidates::once(task);
+        let (ways, mut known): (&[MistakeWay], Vec<(Stage, bool)>) = (&candidates.ways.all, Vec::new());
+        candidates.general.retain(|&way| {
+            let [Change::Alteration(Alteration { stage, .. })] = ways[way].changes[..] else { return true };
+            if let Some((_, is_reached)) = known.iter().find(|(other, _)| *other == stage) {
+                return *is_reached;
+            }
+            known.push((stage, reaches(task, stage, part)));
+            known.last().is_some_and(|(_, is_reached)| *is_reached)
+        });
+        candidates
     }
 
-    /// How many ways there are to do anything at any stage that have no name of their own.
-    pub(super) fn count_general(&self) -> usize {
-        self.general.len()
+    /// Visits what a list has of computations with a number near one of the probes, and perhaps others, in their order.
+    pub(super) fn each_near(
+        &self,
+        list: List,
+        task: &Task,
+        (nodes, probes): (&[String], &[Probe<'_>]),
+        visit: impl FnMut(&Row<'_>),
+    ) {
+        self.cache(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
     }
 
-    /// Whether trying all of these stays within the work of a second.
-    pub(super) fn general_is_feasible(&self, task: &Task) -> bool {
-        self.general.len().saturating_mul(task.work()) <= MOST_WORK / 4
+    /// How many ways, or pairs of ways, a list has.
+    pub(super) fn count(&self, list: List) -> usize {
+        match list {
+            List::Singles => self.alone.len(),
+            List::Classic => self.classic_alone().count(),
+            List::General => self.general.len(),
+            List::Pairs => *self.pair_count.get_or_init(|| self.two_ways().count()),
+        }
     }
 
-    /// How many pairs there are.
-    pub(super) fn count_pairs(&self) -> usize {
-        *self.pair_count.get_or_init(|| self.two_ways().count())
+    /// Whether trying all of a list stays within the work of some seconds.
+    pub(super) fn is_feasible(&self, list: List, task: &Task) -> bool {
+        let work = self.count(list).saturating_mul(task.work());
+        match list {
+            List::Singles | List::Classic => true,
+            List::General => work <= MOST_WORK / 4,
+            List::Pairs => work <= MOST_WORK,
+        }
     }
 
-    /// Whether trying all pairs stays within the work of some seconds.
-    pub(super) fn pairs_are_feasible(&self, task: &Task) -> bool {
-        self.count_pairs().saturating_mul(task.work()) <= MOST_WORK
-    }
-
-    /// Computes what the nodes are in every single mistake, as far as that can be kept.
-    pub(super) fn prepare(&self, task: &Task, nodes: &[String]) {
-        self.singles.prepared((&self.ways, task), nodes, &|| self.single_plans());
-    }
-
-    /// Visits the exercise with each mistake in it, in every way, the likeliest mistakes first.
-    pub(super) fn each_single(&self, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
-        self.singles.each((&self.ways, task), nodes, &|| self.single_plans(), visit);
-    }
-
-    /// Visits the exercise with each operator at each stage.
-    pub(super) fn each_general(&self, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
-        let plans = || self.general.iter().map(|&way| Plan::of([Some(way), None])).collect();
-        self.generals.each((&self.ways, task), nodes, &plans, visit);
-    }
-
-    /// Visits the exercise with each pair of mistakes in it that every class makes.
-    pub(super) fn each_pair(&self, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
-        let plans = || self.two_ways().map(|[a, b]| Plan::of([Some(a), Some(b)])).collect();
-        self.pairs.each((&self.ways, task), nodes, &plans, visit);
+    /// Visits all computations of a list.
+    pub(super) fn each(&self, list: List, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
+        self.cache(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
     }
 
     /// Visits the exercise at temperatures from a thousandth to a thousand times the right one, twelve to a factor of 10; not
@@ -190,13 +185,34 @@ impl Candidates {
     }
 
     /// What a plan stands for.
-    pub(super) fn planned(&self, task: &Task, plan: &Plan) -> Planned {
+    pub(super) fn variant(&self, task: &Task, plan: &Plan) -> Variant {
         let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
-        Planned::new(task.recipe(), slips, self.ways.changes(plan))
+        Variant::new(task.recipe(), slips, self.ways.changes(plan))
     }
 
-    fn single_plans(&self) -> Vec<Plan> {
-        self.alone.iter().map(|&way| Plan::of([Some(way), None])).collect()
+    fn cache(&self, list: List) -> &Cache {
+        match list {
+            List::Singles => &self.singles,
+            List::Classic => &self.classics,
+            List::General => &self.generals,
+            List::Pairs => &self.pairs,
+        }
+    }
+
+    fn plans(&self, list: List) -> Vec<Plan> {
+        let single = |&way: &usize| Plan::of([Some(way), None]);
+        match list {
+            List::Singles => self.alone.iter().map(single).collect(),
+            List::Classic => self.classic_alone().map(single).collect(),
+            List::General => self.general.iter().map(single).collect(),
+            List::Pairs => self.two_ways().map(|[a, b]| Plan::of([Some(a), Some(b)])).collect(),
+        }
+    }
+
+    /// The ways to make a mistake by itself that every class makes.
+    fn classic_alone(&self) -> impl Iterator<Item = &usize> {
+        let ways = &self.ways.all;
+        self.alone.iter().filter(|way| ways[**way].slip.mistake.likelihood == Likelihood::Classic)
     }
 
     /// Pairs of classic mistakes; and every mistake with a missing guard, where there is something to guard.
@@ -224,56 +240,14 @@ impl Candidates {
     }
 }
 
-impl Planned {
-    /// The computation itself.
-    pub(super) fn computed(self, task: &Task) -> Candidate {
-        let graph = Arc::new(task.with(self.changes()));
-        Candidate { planned: self, graph }
-    }
-}
-
-impl Ways {
-    /// Whether what they give is kept for the next submission.
-    pub(super) fn are_kept(&self) -> bool {
-        self.kept
-    }
-
-    /// All changes of a plan.
-    fn changes(&self, plan: &Plan) -> Vec<Change> {
-        let ways = plan.ways.iter().flatten().flat_map(|&way| &self.all[way].changes);
-        ways.chain(&plan.further).copied().collect()
-    }
-
-    /// The computation of a plan.
-    pub(super) fn computed(&self, task: &Task, plan: &Plan) -> Graph {
-        task.with(&self.changes(plan))
-    }
-
-    /// The computation of a plan; where its mistakes leave further rows with nothing to attend to, with the guard for them and
-    /// in the ways of those who have none.
-    pub(super) fn made(&self, task: &Task, plan: &Plan) -> Vec<(Plan, Graph)> {
-        let changes = self.changes(plan);
-        let graph = task.with(&changes);
-        let is_emptied = empty_rows(&graph) > task.facts().empty_rows;
-        let mut all = vec![(plan.clone(), graph)];
-        if is_emptied {
-            // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same.
-            for other in [Change::Unguarded, Change::Hiding(Hiding::Replaced(-1e9))] {
-                if !changes.iter().any(|change| change.same_field(&other)) {
-                    let with_other = Plan { further: Some(other), ..plan.clone() };
-                    let graph = self.computed(task, &with_other);
-                    all.push((with_other, graph));
-                }
-            }
-        }
-        all
-    }
-
-    /// The numbers that a plan's computation has for a node.
-    pub(super) fn numbers(&self, task: &Task, plan: &Plan, graph: &Graph, node: &str) -> Option<Numbers> {
-        let places = Places::of(task.recipe(), &self.changes(plan));
-        Some(Numbers::of(places.matrix(graph, node)?.into_owned()))
-    }
+/// Whether what happens at a stage changes the numbers of a part.
+fn reaches(task: &Task, stage: Stage, part: &Part<'_>) -> bool {
+    let altered = task.with([&Change::Alteration(Alteration { stage, alter: Alter::Times(3.0) })]);
+    let is_changed = |node: &str| match (standing_for(&altered, node), standing_for(task.right(), node)) {
+        (Some(altered), Some(right)) => !altered.same_bits(right),
+        _ => true,
+    };
+    part.matrices.iter().any(|(node, _)| is_changed(node))
 }
 
 fn share_a_field(a: &[Change], b: &[Change]) -> bool {

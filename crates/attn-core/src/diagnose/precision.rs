@@ -1,23 +1,24 @@
 //! Right as far as half precision goes.
 
-use super::Tolerance;
 use super::answer::Part;
 use super::diagnosis::{Close, Distance, Verdict};
-use super::examiner::Examiner;
-use super::half::{HalfPrecision, in_half_precision, moves_of};
+use super::exercise::Exercise;
+use super::half::HalfPrecision;
+use super::half_moves::in_half_precision;
+use super::tolerance::Tolerance;
 use super::walk::Walk;
 
 impl Walk<'_> {
     /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
     /// that this type causes in this exercise, and only close where the usual tolerance allows more.
     pub(super) fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
-        let Examiner { task, tolerance, .. } = self.examiner;
+        let Exercise { task, tolerance, moves, .. } = self.exercise;
         let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
         if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
             return None;
         }
         let moves = match verdict {
-            Verdict::Right(_) | Verdict::Wrong(_) => moves_of(task, part)?,
+            Verdict::Right(_) | Verdict::Wrong(_) => moves.of(task, part)?,
             _ => return None,
         };
         match (moves.compared(task, part)?, verdict) {
@@ -38,7 +39,7 @@ impl Walk<'_> {
     ) -> Option<(Verdict, &'static HalfPrecision)> {
         /// Fewer decimals are what somebody rounded by hand, and not what a type keeps.
         const LEAST_DECIMALS: usize = 4;
-        let Examiner { task, tolerance, .. } = self.examiner;
+        let Exercise { task, tolerance, .. } = self.exercise;
         let is_typed = part.answer.decimals.is_some_and(|decimals| decimals < LEAST_DECIMALS);
         if *tolerance != Tolerance::default() || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
             return None;

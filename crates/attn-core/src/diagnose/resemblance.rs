@@ -2,10 +2,12 @@
 
 use crate::matrix::Matrix;
 
+use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
-use super::compare::{Allowed, residual};
-use super::examiner::Examiner;
+use super::compare::residual;
+use super::plans::Candidates;
+use super::tolerance::{Allowed, Tolerance};
 
 /// What a student handed in instead of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +23,12 @@ pub enum Resemblance {
 }
 
 /// What a part is instead of what it should be, if it is anything.
-pub(super) fn resemblance(examiner: &Examiner, part: &Part<'_>) -> Option<Resemblance> {
-    let Examiner { task, candidates, tolerance } = examiner;
+pub(super) fn resemblance(
+    task: &Task,
+    candidates: &Candidates,
+    tolerance: &Tolerance,
+    part: &Part<'_>,
+) -> Option<Resemblance> {
     let all = |is: fn(f64) -> bool| part.matrices.iter().all(|(_, matrix)| matrix.cells().all(is));
     if all(|x| x == 0.0) {
         return Some(Resemblance::Zeros);

@@ -1,4 +1,4 @@
-//! Which mistakes give these numbers: first every one alone, then those with a number of their own, then pairs.
+//! What is looked for, what fits it, and what of that is named.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,17 +8,18 @@ use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Planned, standing_for};
-use super::compare::{Allowed, residual, residual_of};
+use super::cache::Row;
+use super::candidates::{Candidate, Variant, standing_for};
+use super::compare::{residual, residual_of};
 use super::diagnosis::Named;
-use super::kept::{Numbers, Row};
-use super::partial::is_rounding;
+use super::numbers::Numbers;
 use super::plans::Candidates;
-use super::{Task, Tolerance};
+use super::tolerance::{Allowed, Tolerance};
+use super::{Change, Task};
 
 /// What was found.
 #[derive(Default)]
-pub(super) struct Searched {
+pub(super) struct SearchResult {
     /// The mistakes that fit, the closest first.
     pub named: Vec<Named>,
     /// The computations with these mistakes in them, in the same order.
@@ -29,17 +30,18 @@ pub(super) struct Searched {
     pub too_few_digits: bool,
 }
 
-impl Searched {
+impl SearchResult {
     /// This, or what was found further on where nothing was found here.
-    pub(super) fn or(self, further: Searched) -> Searched {
-        match self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
-            true => Searched { too_few_digits: self.too_few_digits || further.too_few_digits, ..further },
-            false => self,
+    pub(super) fn or(self, further: SearchResult) -> SearchResult {
+        if self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
+            SearchResult { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
+        } else {
+            self
         }
     }
 }
 
-/// So likely may it be at most that numbers without any meaning fit one of all candidates.
+/// A mistake is named only if the probability that numbers without any meaning fit one of all candidates is at most this.
 const CHANCE: f64 = 0.01;
 /// A mistake fits as well as the closest one if its residual is at most this many times as large.
 const AS_WELL: f64 = 10.0;
@@ -58,7 +60,7 @@ pub(super) struct Search<'a> {
 
 /// A candidate that fits.
 pub(super) struct Fit {
-    pub planned: Planned,
+    pub variant: Variant,
     /// Its computation, where that is known; else it is repeated if the candidate is named.
     pub graph: Option<Graph>,
     pub residual: f64,
@@ -69,59 +71,6 @@ pub(super) struct Fit {
 }
 
 impl Search<'_> {
-    /// The mistakes that give the part by themselves, and leave what was right before it as it was.
-    pub(super) fn singles(&self) -> Searched {
-        let mut found = Vec::new();
-        let nodes = self.nodes();
-        self.candidates.each_single(self.task, &nodes, |row| found.extend(self.fit(row)));
-        self.closest(found, self.candidates.count_singles())
-    }
-
-    /// What does of all that can be done at any stage; nothing where trying it would take too long.
-    pub(super) fn general(&self) -> Searched {
-        if !self.candidates.general_is_feasible(self.task) {
-            return Searched::default();
-        }
-        let mut found = Vec::new();
-        let (nodes, search) = (self.nodes(), Search { near: true, ..*self });
-        self.candidates.each_general(self.task, &nodes, |row| found.extend(search.fit(row)));
-        self.closest(found, self.candidates.count_general())
-    }
-
-    /// The mistakes with a number of their own that do.
-    pub(super) fn fitted(&self) -> Searched {
-        self.solved(super::fits::fits(self))
-    }
-
-    /// Those that are made in some rows alone, or in one head alone.
-    pub(super) fn partial(&self) -> Searched {
-        let search = Search { near: true, ..*self };
-        self.solved(super::partial::in_some_rows(&search))
-            .or(self.solved(super::partial::in_one_head(&search)))
-    }
-
-    /// Those with a number for each row.
-    pub(super) fn fitted_by_row(&self) -> Searched {
-        let search = Search { near: true, ..*self };
-        self.solved(super::fits::fits_by_row(&search))
-    }
-
-    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {
-        let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
-        self.closest(found, tried)
-    }
-
-    /// The pairs of mistakes that do; `None` where trying them would take too long.
-    pub(super) fn pairs(&self) -> Option<Searched> {
-        if !self.candidates.pairs_are_feasible(self.task) {
-            return None;
-        }
-        let mut found = Vec::new();
-        let nodes = self.nodes();
-        self.candidates.each_pair(self.task, &nodes, |row| found.extend(self.fit(row)));
-        Some(self.closest(found, self.candidates.count_pairs()))
-    }
-
     /// Every node that a reading names.
     pub(super) fn nodes(&self) -> Vec<String> {
         let all = self.readings.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node.clone()));
@@ -129,25 +78,25 @@ impl Search<'_> {
     }
 
     /// The candidate under the first reading that it fits.
-    fn fit(&self, row: &Row<'_>) -> Option<Fit> {
+    pub(super) fn fit(&self, row: &Row<'_>) -> Option<Fit> {
         let fits = |(reading, part)| {
             let (residual, log_chance) = self.evidence(&|node: &str| row.numbers(node), part)?;
             Some((residual, log_chance, reading))
         };
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
-        let planned = self.candidates.planned(self.task, row.plan);
+        let variant = self.candidates.variant(self.task, row.plan);
         let mut log_chance = log_chance;
-        if !self.near && planned.changes().iter().any(is_rounding) {
+        if !self.near && variant.changes().iter().any(Change::is_rounding) {
             // What rounding changes is as small as noise.
             let search = Search { near: true, ..*self };
             log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
         }
         if self.earlier.is_empty() {
-            return Some(Fit { planned, graph: None, residual, reading, log_chance });
+            return Some(Fit { variant, graph: None, residual, reading, log_chance });
         }
-        let candidate = planned.computed(self.task);
+        let candidate = variant.computed(self.task);
         self.leaves_all(&candidate).then(|| Fit {
-            planned: candidate.planned,
+            variant: candidate.variant,
             graph: Arc::into_inner(candidate.graph),
             residual,
             reading,
@@ -156,12 +105,12 @@ impl Search<'_> {
     }
 
     /// A fit whose computation leaves what was right before it.
-    fn left(&self, fit: Fit) -> Option<Fit> {
-        let Fit { planned, graph, .. } = fit;
-        let candidate = Candidate { planned, graph: Arc::new(graph?) };
+    pub(super) fn left(&self, fit: Fit) -> Option<Fit> {
+        let Fit { variant, graph, .. } = fit;
+        let candidate = Candidate { variant, graph: Arc::new(graph?) };
         let leaves = self.leaves_all(&candidate);
-        let Candidate { planned, graph } = candidate;
-        leaves.then(|| Fit { planned, graph: Arc::into_inner(graph), ..fit })
+        let Candidate { variant, graph } = candidate;
+        leaves.then(|| Fit { variant, graph: Arc::into_inner(graph), ..fit })
     }
 
     fn leaves_all(&self, candidate: &Candidate) -> bool {
@@ -197,45 +146,49 @@ impl Search<'_> {
         })
     }
 
+    /// Whether what fits with this likelihood is left to chance where so many possibilities were tried.
+    pub(super) fn is_by_chance(log_chance: f64, tried: usize) -> bool {
+        log_chance > elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64)
+    }
+
     /// Of what has been found, what fits as well as the closest, one way for each set of mistakes.
-    fn closest(&self, found: Vec<Fit>, tried: usize) -> Searched {
-        let most = elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64);
-        let (mut telling, by_chance): (Vec<Fit>, Vec<Fit>) =
-            found.into_iter().partition(|fit| fit.log_chance <= most);
+    pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> SearchResult {
+        let (by_chance, mut telling): (Vec<Fit>, Vec<Fit>) =
+            found.into_iter().partition(|fit| Search::is_by_chance(fit.log_chance, tried));
         telling.sort_by(|a, b| a.residual.total_cmp(&b.residual));
         let best = telling.first().map_or(0.0, |fit| fit.residual);
         let limit = (AS_WELL * best).max(self.smallest_step());
-        let mut searched = Searched {
+        let mut result = SearchResult {
             reading: telling.first().map_or(0, |fit| fit.reading),
             too_few_digits: telling.is_empty() && !by_chance.is_empty(),
-            ..Searched::default()
+            ..SearchResult::default()
         };
         let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
-        fitting.sort_by_key(|fit| fit.planned.likelihood());
+        fitting.sort_by_key(|fit| fit.variant.likelihood());
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()
-            .map(|fit| !fitting.iter().any(|other| fit.planned.goes_beyond(&other.planned)))
+            .map(|fit| !fitting.iter().any(|other| fit.variant.goes_beyond(&other.variant)))
             .collect();
         let mut keep = simplest.iter();
         fitting.retain(|_| keep.next() == Some(&true));
         let mut known: Vec<Vec<&str>> = Vec::new();
-        for Fit { planned, graph, residual, log_chance, .. } in fitting {
-            let ids = planned.ids();
+        for Fit { variant, graph, residual, log_chance, .. } in fitting {
+            let ids = variant.ids();
             if known.contains(&ids) {
                 continue;
             }
             known.push(ids);
             let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
             let candidate = match graph {
-                Some(graph) => Candidate { planned, graph: Arc::new(graph) },
-                None => planned.computed(self.task),
+                Some(graph) => Candidate { variant, graph: Arc::new(graph) },
+                None => variant.computed(self.task),
             };
-            let (slips, graph) = (candidate.planned.slips.clone(), candidate.graph.clone());
-            searched.named.push(Named { slips, residual, chance, graph });
-            searched.candidates.push(candidate);
+            let (slips, graph) = (candidate.variant.slips.clone(), candidate.graph.clone());
+            result.named.push(Named { slips, residual, chance, graph });
+            result.candidates.push(candidate);
         }
-        searched
+        result
     }
 
     /// What the student's numbers cannot tell apart.

@@ -8,9 +8,10 @@ use crate::random::LegacyStream;
 
 use super::Task;
 use super::candidates::standing_for;
-use super::catalogue::{Likelihood, Mistake};
-use super::compare::{distance, spread};
-use super::plans::Candidates;
+use super::catalogue::Mistake;
+use super::compare::distance;
+use super::plans::{Candidates, List};
+use super::tolerance::spread;
 
 /// A proposed input, and what it can show in the result alone.
 #[derive(Clone, Debug)]
@@ -85,9 +86,8 @@ fn telling(task: &Task) -> Telling {
     };
     let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    candidates.each_single(task, &["O".to_string()], |row| {
-        let classic = |mistake: &&Mistake| mistake.likelihood == Likelihood::Classic;
-        let Some(mistake) = candidates.mistake(row.plan).filter(classic) else { return };
+    candidates.each(List::Classic, task, &["O".to_string()], |row| {
+        let Some(mistake) = candidates.mistake(row.plan) else { return };
         let Some(numbers) = row.numbers("O") else { return };
         if same(&numbers.matrix, &right) {
             if !hidden.iter().any(|known| known.id == mistake.id) {

@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use crate::graph::{Given, Graph, Origin, Step};
 use crate::matrix::Matrix;
 
-use super::answer::Part;
+use super::answer::{Part, readings};
 use super::candidates::{Candidate, standing_for};
-use super::compare::{Allowed, Difference, difference, residual};
+use super::compare::{Difference, difference, residual};
 use super::diagnosis::{Distance, Judged, Verdict};
 use super::evidence::evidence;
-use super::examiner::Examiner;
+use super::exercise::Exercise;
 use super::forms::{FORMS, Form};
 use super::half::HalfPrecision;
 use super::plans::Candidates;
 use super::task::empty_rows;
+use super::tolerance::Allowed;
 use super::{Change, Task};
 
 /// Where the walk has come to.
 pub(super) struct Walk<'a> {
-    pub(super) examiner: &'a Examiner,
+    pub(super) exercise: &'a Exercise,
     /// The student's own nodes so far.
     own: BTreeMap<String, Given>,
     /// Scores of the student's that are wrong in an unknown way, and may be meant as any of these steps.
@@ -29,6 +30,8 @@ pub(super) struct Walk<'a> {
     /// Whether the student works with tokens as columns.
     pub(super) turned: bool,
     pub(super) any_wrong: bool,
+    /// Whether the mistakes in scores of the student's were found by reading them as a later step.
+    pub(super) reads_scores: bool,
     /// Whether pairs of mistakes were tried wherever they were looked for.
     pub pairs_tried: bool,
     /// The computations with the mistakes that earlier nodes show.
@@ -36,14 +39,15 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(examiner: &'a Examiner) -> Walk<'a> {
+    pub(super) fn new(exercise: &'a Exercise) -> Walk<'a> {
         Walk {
-            examiner,
+            exercise,
             own: BTreeMap::new(),
             unread: Vec::new(),
             broken: false,
             turned: false,
             any_wrong: false,
+            reads_scores: false,
             pairs_tried: true,
             mistaken: Vec::new(),
         }
@@ -53,7 +57,7 @@ impl<'a> Walk<'a> {
     pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> Judged {
         let mut judged = Judged {
             name: part.answer.name.clone(),
-            verdict: self.compared(part, self.examiner.task.right(), false),
+            verdict: self.compared(part, self.exercise.task.right(), false),
             mistakes: Vec::new(),
             read_as: None,
             resembles: None,
@@ -77,9 +81,10 @@ impl<'a> Walk<'a> {
                 judged.verdict = Verdict::AnotherForm(form);
                 return judged;
             }
-            match self.own.is_empty() && !self.broken {
-                true => self.name(part, &[], &mut judged),
-                false => self.judge_own(part, earlier, &mut judged),
+            if self.own.is_empty() && !self.broken {
+                self.name(part, &[], &mut judged);
+            } else {
+                self.judge_own(part, earlier, &mut judged);
             }
         }
         self.carry_on(part, &judged);
@@ -89,10 +94,19 @@ impl<'a> Walk<'a> {
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
     fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         // The same mistake in another head, or further on, is not reported again.
-        let again = self.mistaken.iter().any(|candidate| self.fits_candidate(part, candidate));
+        let is_mistaken = |reading: &Part<'a>| {
+            self.mistaken.iter().any(|candidate| self.fits_candidate(reading, candidate))
+        };
+        let again = is_mistaken(part);
         let own = self.own_tasks();
         let follows = |task: &Task| self.fits(part, task.right()) || self.fits_unguarded(part, task);
         if again || own.iter().any(follows) {
+            judged.verdict = Verdict::Follows;
+            return;
+        }
+        // Scores of another head are the same later step as those before. They are still what further steps are computed from.
+        let right = self.exercise.task.right();
+        if self.reads_scores && readings(part, right)[1..].iter().any(is_mistaken) {
             judged.verdict = Verdict::Follows;
             return;
         }
@@ -107,18 +121,21 @@ impl<'a> Walk<'a> {
             _ => Verdict::Unjudged,
         };
         if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
-            // Where the mistake is looked for is the first node that differs; further on single ones are enough.
-            let candidates = Candidates::once(task);
-            let found = self.search(part, task, &candidates, &[]).singles();
+            let candidates = Candidates::once_for(task, part);
+            let search = self.search(part, task, &candidates, &[]);
+            let mut found = search.singles();
+            if found.named.is_empty() {
+                found = found.or(search.general());
+            }
             judged.evidence =
-                evidence(part, task.right(), found.candidates.first(), &self.examiner.tolerance);
+                evidence(part, task.right(), found.candidates.first(), &self.exercise.tolerance);
             self.take(part, found, judged);
         }
     }
 
     /// The exercise from the student's own nodes, under every reading of scores that are wrong in an unknown way.
     fn own_tasks(&self) -> Vec<Task> {
-        let task = &self.examiner.task;
+        let task = &self.exercise.task;
         let mut all = vec![task.given_instead(self.own.clone())];
         let readings = self.unread.iter().map(Vec::len).max().unwrap_or(0);
         for reading in 1..readings {
@@ -141,12 +158,11 @@ impl<'a> Walk<'a> {
             let read = judged.read_as.as_deref().and_then(Step::parse).map(of_head);
             let node = read.as_ref().unwrap_or(node);
             let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
-            let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);
-            match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
-                true => {
-                    self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
-                }
-                false => self.broken = true,
+            let shape = standing_for(self.exercise.task.right(), node).map(Matrix::shape);
+            if shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
+                self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
+            } else {
+                self.broken = true;
             }
         }
     }
@@ -161,7 +177,7 @@ impl<'a> Walk<'a> {
     fn fits_candidate(&self, part: &Part<'_>, candidate: &Candidate) -> bool {
         part.matrices.iter().all(|(node, yours)| {
             let fits = |expected: &Matrix| {
-                let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
+                let allowed = Allowed::between(part.answer, expected, &self.exercise.tolerance);
                 residual(yours, expected, allowed).is_some()
             };
             let upright = candidate.upright(node);
@@ -172,7 +188,7 @@ impl<'a> Walk<'a> {
     /// Whether a part follows as NumPy and PyTorch compute it, where the student's own nodes leave rows with nothing to
     /// attend to that have something in the right answer.
     fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
-        let emptied = empty_rows(own.right()) > self.examiner.task.facts().empty_rows;
+        let emptied = empty_rows(own.right()) > self.exercise.task.facts().empty_rows;
         emptied && self.fits(part, &own.with([&Change::Unguarded]))
     }
 
@@ -194,13 +210,20 @@ impl<'a> Walk<'a> {
     }
 
     fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
-        let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
-        difference(yours, expected, |_, right| allowed.around(right))
+        let usual = Allowed::between(part.answer, expected, &self.exercise.tolerance);
+        let beside = |allowed: Allowed| difference(yours, expected, |_, right| allowed.around(right));
+        let difference = beside(usual)?;
+        if difference.fits() {
+            return Some(difference);
+        }
+        // Small numbers of which rounding leaves little are right if each of them is rounded correctly.
+        let rounded = usual.rounded(part.answer).and_then(beside).filter(Difference::fits);
+        Some(rounded.unwrap_or(difference))
     }
 
     /// The other right way that gives these numbers.
     fn another_form(&self, part: &Part<'_>) -> Option<&'static Form> {
-        let right = self.examiner.task.right();
+        let right = self.exercise.task.right();
         FORMS.iter().find(|form| {
             part.matrices.len() == part.expected
                 && part.matrices.iter().all(|(node, matrix)| {

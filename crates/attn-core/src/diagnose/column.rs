@@ -1,0 +1,171 @@
+//! What many computations give for one node, stored so that one number is compared with all of them quickly.
+
+use std::collections::HashMap;
+
+use crate::matrix::Shape;
+
+use super::answer::Part;
+use super::numbers::Numbers;
+use super::tolerance::{Allowance, Tolerance};
+
+/// What a matrix takes besides its numbers, in numbers.
+pub(super) const EACH: usize = 16;
+
+/// What each computation has for one node.
+#[derive(Default)]
+pub(super) struct Column {
+    /// For each computation the place of its numbers among the distinct ones; `None` where it does not come so far.
+    places: Vec<Option<usize>>,
+    /// The numbers without repetitions: computations that agree share them.
+    distinct: Vec<Distinct>,
+    /// The distinct numbers of each shape.
+    blocks: Vec<Block>,
+}
+
+/// A column to which computations are appended.
+#[derive(Default)]
+pub(super) struct GrowingColumn {
+    column: Column,
+    /// The places of the distinct numbers by their bits.
+    by_bits: HashMap<u64, Vec<usize>>,
+}
+
+/// Numbers, and the computations that have them, in their order.
+struct Distinct {
+    numbers: Numbers,
+    computations: Vec<usize>,
+}
+
+/// What is compared first of the matrices of one shape.
+struct Block {
+    shape: Shape,
+    /// Their places among the distinct ones.
+    places: Vec<usize>,
+    /// The largest finite number by size of each.
+    largest: Vec<f64>,
+    /// For each row the last number of it in each matrix.
+    last_of_rows: Vec<Vec<f64>>,
+}
+
+/// One number of a submission, with which all computations are compared before all its numbers are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe<'a> {
+    /// The node that it is for.
+    pub node: &'a str,
+    /// The shape of the submission.
+    pub shape: Shape,
+    /// The number is the last one of this row.
+    pub row: usize,
+    pub number: f64,
+    pub allowance: Allowance,
+}
+
+impl<'a> Probe<'a> {
+    /// The last number in a row of the first matrix of a part; `None` where it has no matrix.
+    pub(super) fn of(part: &'a Part<'_>, row: usize, tolerance: &Tolerance) -> Option<Probe<'a>> {
+        let (node, matrix) = part.matrices.first()?;
+        let last = (row < matrix.rows()).then(|| matrix.row(row).last()).flatten();
+        let number = last.unwrap_or(f64::NAN);
+        let allowance = Allowance::of(part.answer, tolerance);
+        Some(Probe { node, shape: matrix.shape(), row, number, allowance })
+    }
+
+    /// The same in the last row in which that number is not NaN, or in the first row.
+    pub(super) fn in_any_row(part: &'a Part<'_>, tolerance: &Tolerance) -> Option<Probe<'a>> {
+        let (_, matrix) = part.matrices.first()?;
+        let is_number = |row: &usize| matrix.row(*row).last().is_some_and(|x| !x.is_nan());
+        let row = (0..matrix.rows()).rev().find(is_number).unwrap_or(0);
+        Probe::of(part, row, tolerance)
+    }
+}
+
+impl GrowingColumn {
+    /// The column of all computations appended so far.
+    pub(super) fn finished(self) -> Column {
+        self.column
+    }
+
+    /// Appends what one more computation has; how many numbers that takes.
+    pub(super) fn push(&mut self, numbers: Option<Numbers>) -> usize {
+        let Column { places, distinct, blocks } = &mut self.column;
+        let computation = places.len();
+        let Some(numbers) = numbers else {
+            places.push(None);
+            return 0;
+        };
+        let alike = self.by_bits.entry(numbers.bits()).or_default();
+        let same = |place: &&usize| distinct[**place].numbers.same_bits(&numbers);
+        if let Some(&place) = alike.iter().find(same) {
+            distinct[place].computations.push(computation);
+            places.push(Some(place));
+            return 0;
+        }
+        let place = distinct.len();
+        let Shape { rows, cols } = numbers.matrix.shape();
+        alike.push(place);
+        places.push(Some(place));
+        Block::of_shape(blocks, numbers.matrix.shape()).push(place, &numbers);
+        distinct.push(Distinct { numbers, computations: vec![computation] });
+        EACH + rows * (cols + 1)
+    }
+}
+
+impl Column {
+    /// The column of a single computation.
+    pub(super) fn of_one(numbers: Option<Numbers>) -> Column {
+        let mut column = GrowingColumn::default();
+        column.push(numbers);
+        column.finished()
+    }
+
+    /// The numbers of a computation.
+    pub(super) fn numbers(&self, computation: usize) -> Option<&Numbers> {
+        Some(&self.distinct[self.places[computation]?].numbers)
+    }
+
+    /// The computations of the shape of a probe that have a number near it; in no order.
+    pub(super) fn near<'c>(&'c self, probe: &'c Probe<'_>) -> impl Iterator<Item = usize> + 'c {
+        let blocks = self.blocks.iter().filter(|block| block.shape == probe.shape);
+        let places = blocks.flat_map(|block| block.near(probe));
+        places.flat_map(|place| self.distinct[place].computations.iter().copied())
+    }
+}
+
+impl Block {
+    fn of_shape(blocks: &mut Vec<Block>, shape: Shape) -> &mut Block {
+        let known = blocks.iter().position(|block| block.shape == shape);
+        let at = known.unwrap_or(blocks.len());
+        if known.is_none() {
+            let rows = if shape.cols == 0 { 0 } else { shape.rows };
+            let last_of_rows = vec![Vec::new(); rows];
+            blocks.push(Block { shape, places: Vec::new(), largest: Vec::new(), last_of_rows });
+        }
+        &mut blocks[at]
+    }
+
+    fn push(&mut self, place: usize, numbers: &Numbers) {
+        self.places.push(place);
+        self.largest.push(numbers.largest);
+        for (row, cells) in self.last_of_rows.iter_mut().enumerate() {
+            cells.push(numbers.matrix[(row, self.shape.cols - 1)]);
+        }
+    }
+
+    /// The places of the matrices that have a number near a probe; all where a matrix has no cells.
+    fn near<'c>(&'c self, probe: &'c Probe<'_>) -> impl Iterator<Item = usize> + 'c {
+        let Probe { number, allowance, .. } = *probe;
+        let cells = self.last_of_rows.get(probe.row);
+        let is_near = move |at: usize| {
+            let Some(&expected) = cells.and_then(|cells| cells.get(at)) else { return true };
+            let distance = (number - expected).abs();
+            // NaN is near NaN alone; a very negative number may stand for −∞.
+            let is_other = if distance.is_nan() {
+                number.is_nan() != expected.is_nan()
+            } else {
+                distance > allowance.at_most(self.largest[at], expected)
+            };
+            !is_other || expected == f64::NEG_INFINITY
+        };
+        self.places.iter().enumerate().filter(move |&(at, _)| is_near(at)).map(|(_, &place)| place)
+    }
+}

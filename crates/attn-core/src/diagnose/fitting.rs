@@ -1,0 +1,57 @@
+//! What all mistakes with a number of their own need: the fit of a computation, and the number in words.
+
+use crate::graph::Graph;
+
+use super::Slip;
+use super::answer::Part;
+use super::candidates::{Variant, standing_for};
+use super::catalogue;
+use super::numbers::Numbers;
+use super::search::{Fit, Search};
+
+/// Usual shares of what dropout drops.
+pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
+
+/// The slip of a mistake of the catalogue.
+pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
+    Some(Slip::detailed(catalogue::find(id).ok()?, detail))
+}
+
+/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
+pub(super) fn fit(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    slip: Slip,
+    graph: Graph,
+    solved: usize,
+) -> Option<Fit> {
+    let numbers: Vec<Numbers> = part
+        .matrices
+        .iter()
+        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .collect::<Option<_>>()?;
+    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
+    let (residual, log_chance) = search.evidence(&of, part)?;
+    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
+    let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
+    let log_chance = log_chance * left;
+    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+}
+
+/// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
+pub(super) fn in_words(x: f64) -> String {
+    let square = x * x;
+    let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
+    let is_whole = (x - x.round()).abs() < 1e-4;
+    if is_root && !is_whole { format!("√{} = {}", square.round(), number(x)) } else { number(x) }
+}
+
+/// A number with four digits.
+pub(super) fn number(x: f64) -> String {
+    crate::graph::number_text(short(x))
+}
+
+/// Four digits of a number.
+pub(super) fn short(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}

@@ -1,0 +1,84 @@
+//! Every way to make a mistake in an exercise, and the computation with it.
+
+use std::sync::Arc;
+
+use crate::graph::Graph;
+use crate::graph::recipes::Hiding;
+
+use super::candidates::{Candidate, Places, Variant};
+use super::task::empty_rows;
+use super::{Change, Slip, Task};
+
+/// A computation: which mistakes are in it, and what else goes with them.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub ways: [Option<usize>; 2],
+    pub further: Option<Change>,
+}
+
+impl Plan {
+    pub(super) fn of(ways: [Option<usize>; 2]) -> Plan {
+        Plan { ways, further: None }
+    }
+}
+
+/// A way to make a mistake.
+pub(super) struct MistakeWay {
+    pub slip: Slip,
+    pub changes: Vec<Change>,
+    /// Whether every class makes it.
+    pub classic: bool,
+}
+
+/// Every way to make a mistake in an exercise.
+pub(super) struct Ways {
+    pub all: Vec<MistakeWay>,
+    /// Whether what they give is kept for the next submission.
+    pub kept: bool,
+}
+
+impl Variant {
+    /// The computation itself.
+    pub(super) fn computed(self, task: &Task) -> Candidate {
+        let graph = Arc::new(task.with(self.changes()));
+        Candidate { variant: self, graph }
+    }
+}
+
+impl Ways {
+    /// All changes of a plan.
+    pub(super) fn changes(&self, plan: &Plan) -> Vec<Change> {
+        let ways = plan.ways.iter().flatten().flat_map(|&way| &self.all[way].changes);
+        ways.chain(&plan.further).copied().collect()
+    }
+
+    /// The computation of a plan.
+    pub(super) fn computed(&self, task: &Task, plan: &Plan) -> Graph {
+        task.with(&self.changes(plan))
+    }
+
+    /// The computation of a plan; where its mistakes leave further rows with nothing to attend to, with the guard for them and
+    /// in the ways of those who have none.
+    pub(super) fn made(&self, task: &Task, plan: &Plan) -> Vec<(Plan, Graph)> {
+        let changes = self.changes(plan);
+        let graph = task.with(&changes);
+        let is_emptied = empty_rows(&graph) > task.facts().empty_rows;
+        let mut all = vec![(plan.clone(), graph)];
+        if is_emptied {
+            // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same.
+            for other in [Change::Unguarded, Change::Hiding(Hiding::Replaced(-1e9))] {
+                if !changes.iter().any(|change| change.same_field(&other)) {
+                    let with_other = Plan { further: Some(other), ..plan.clone() };
+                    let graph = self.computed(task, &with_other);
+                    all.push((with_other, graph));
+                }
+            }
+        }
+        all
+    }
+
+    /// Where the computation of a plan has what a student takes for a node.
+    pub(super) fn places(&self, task: &Task, plan: &Plan) -> Places {
+        Places::of(task.recipe(), &self.changes(plan))
+    }
+}
