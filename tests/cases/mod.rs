@@ -1,7 +1,7 @@
 //! Random attention: tokens, weights, masks and recipes, and what a test reads from the graph.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::attention::{Axis, Base, Mask, MatrixRule};
+use attn::attention::{Axis, Base, Mask, MatrixRule, Order};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score, attend};
 use attn::graph::{Factor, GeluForm, Given, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
 use attn::matrix::Matrix;
@@ -318,6 +318,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::EveryNthColumn => of(&[Op::EveryNthColumn { start: 1, step: 2 }], &[a]),
         OpKind::Rows => of(&[Op::Rows { start: 1, count: 2 }], &[a]),
         OpKind::ReverseRows => of(&[Op::ReverseRows], &[a]),
+        OpKind::SortRows => of(&[Order::Ascending, Order::Descending].map(Op::SortRows), &[a]),
         OpKind::Concatenate => of(&[Op::Concatenate], &[a, b]),
         OpKind::Stack => of(&[Op::Stack(None)], &[a, b]),
         OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: 6 }], &[a]),

@@ -16,6 +16,7 @@ mod innocent;
 mod more_names;
 mod names;
 mod operators;
+mod reviewed_slips;
 mod robust;
 mod sentences;
 mod steps;

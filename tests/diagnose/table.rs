@@ -9,7 +9,7 @@ use attn::diagnose::{GROUPS, catalogue};
 
 /// What a mistake looks like in an exercise, from the result alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
+enum Identification {
     /// It changes nothing.
     Hidden,
     /// Other mistakes give the same result.
@@ -18,19 +18,19 @@ enum Told {
     Alone,
 }
 
-impl Told {
+impl Identification {
     fn mark(self) -> char {
         match self {
-            Told::Hidden => '·',
-            Told::WithOthers => '=',
-            Told::Alone => '●',
+            Identification::Hidden => '·',
+            Identification::WithOthers => '=',
+            Identification::Alone => '●',
         }
     }
 }
 
 /// How an exercise's mistakes are told, which of them are alike, and how many pairs are told of how many.
 struct Row {
-    told: BTreeMap<String, Told>,
+    told: BTreeMap<String, Identification>,
     alike: BTreeSet<Vec<String>>,
     pairs: usize,
     pairs_alone: usize,
@@ -42,13 +42,13 @@ fn row(case: &Case) -> Row {
         let diagnosis = case.examiner.examine(&[answer("O", &wrong.result)]).unwrap();
         let names = named(&diagnosis);
         let told = match (diagnosis.is_right(), names.len()) {
-            (true, _) => Told::Hidden,
-            (false, 1) if names[0] == wrong.ids => Told::Alone,
-            (false, _) => Told::WithOthers,
+            (true, _) => Identification::Hidden,
+            (false, 1) if names[0] == wrong.ids => Identification::Alone,
+            (false, _) => Identification::WithOthers,
         };
         let Some(id) = wrong.ids.iter().next().filter(|_| wrong.ids.len() == 1) else {
             row.pairs += 1;
-            row.pairs_alone += usize::from(told == Told::Alone);
+            row.pairs_alone += usize::from(told == Identification::Alone);
             continue;
         };
         // Of several ways to make a mistake, the one that tells best.
@@ -133,6 +133,6 @@ fn every_mistake_is_told_alone_somewhere() {
     for mistake in catalogue().filter(|mistake| !same_as_another.contains(&mistake.id)) {
         // The others are in the file of another hand.
         let Some(best) = rows.iter().filter_map(|row| row.told.get(mistake.id)).max() else { continue };
-        assert!(*best == Told::Alone, "{} is never told alone", mistake.id);
+        assert!(*best == Identification::Alone, "{} is never told alone", mistake.id);
     }
 }

@@ -70,4 +70,4 @@ def attention():
 if __name__ == "__main__":
     random.seed(20)
     figures = {"made_with": f"mpmath {mpmath.__version__}", "arithmetic": arithmetic(), **functions(), "attention": attention()}
-    layout.write(__file__, figures)
+    layout.write(__file__, figures, line=20_000)

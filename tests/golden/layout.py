@@ -1,6 +1,7 @@
 """How the golden files are laid out: JSON with one record a line, so that a changed record is a changed line.
 
-A value stands on one line if its text has at most `line` characters; a longer one has a line for each of its parts.
+A value stands on one line if its text has at most `line` characters; a longer one has a line for each of its parts. In a list,
+neighbouring records whose first values are equal, as all results of one mistake, share a line.
 """
 
 import json
@@ -17,7 +18,21 @@ def text(value, line=2000, indent=""):
     if isinstance(value, dict):
         parts = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {text(part, line, inner)}" for key, part in value.items()]
         return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(inner + text(part, line, inner) for part in value) + f"\n{indent}]"
+    return "[\n" + ",\n".join(inner + part for part in records(value, line, inner)) + f"\n{indent}]"
+
+
+def records(values, line, indent):
+    """The lines of a list; a record that needs several lines has them for itself."""
+    lines, last = [], None
+    for value in values:
+        first = next(iter(value.values()), None) if isinstance(value, dict) else None
+        part = text(value, line, indent)
+        if first is not None and first == last and "\n" not in part + lines[-1]:
+            lines[-1] += f", {part}"
+        else:
+            lines.append(part)
+        last = first
+    return lines
 
 
 def write(script, value, line=2000):

@@ -2,23 +2,18 @@
 
     python operators.py                writes operators.json and prints what it covers
 
-The pipeline, its stages and the layout of a case are those of more_mistakes.py. An entry of `wrong` has the stage's name in
-`mistakes`, and in `variant` what was done there; `only` says that it was done in one head or in one row alone. What leaves the
-result as it is, or gives nothing but NaN and infinities, is left out.
+The pipeline and its stages are those of pipeline.py, the layout of a case is that of more_mistakes.py. An entry of `wrong` has
+the stage's name in `mistakes`, and in `variant` what was done there; `only` says that it was done in one head or in one row
+alone. What leaves the result as it is, or gives nothing but NaN and infinities, is left out.
 """
 
 import itertools
-from pathlib import Path
 
 import layout
 import numpy as np
-
-HERE = Path(__file__).parent
-source = (HERE / "more_mistakes.py").read_text(encoding="utf-8").split("\nreference, past = ")[0]
-more = {"__name__": "more_mistakes", "__file__": str(HERE / "more_mistakes.py")}
-exec(compile(source, "more_mistakes.py", "exec"), more)
-
-run, tokens, qkv, allowed, DEFAULTS = (more[name] for name in ("run", "tokens", "qkv", "allowed", "DEFAULTS"))
+from pipeline import (
+    DEFAULTS, DoesNotGoOn, allowed, change, equal, facts, need, qkv, run, sinusoids, tokens, written,
+)
 
 
 def softmax(a, axis):
@@ -53,7 +48,7 @@ def pairs(a):
 
 
 def square(a):
-    more["need"](a.shape[0] == a.shape[1])
+    need(a.shape[0] == a.shape[1])
     return a
 
 
@@ -153,13 +148,13 @@ OPERATORS = {
     "times itself": lambda a: square(a) @ a,
     "transposed and read back": lambda a: a.T.reshape(a.shape),
     "reshaped and transposed": lambda a: a.reshape(a.shape[::-1]).T,
-    "positions": lambda a: a + more["sinusoids"](*a.shape),
-    "positions twice": lambda a: a + 2 * more["sinusoids"](*a.shape),
+    "positions": lambda a: a + sinusoids(*a.shape),
+    "positions twice": lambda a: a + 2 * sinusoids(*a.shape),
 }
 
 
 def of_input(name, operator):
-    return {"start": more["change"](name, lambda c, a: operator(a))}
+    return {"start": change(name, lambda c, a: operator(a))}
 
 
 def of_x(operator, residual):
@@ -220,31 +215,31 @@ def in_one(hooks, options, inputs, right, place):
 def case(name, inputs, every, start, **changed):
     """Every so many-th pair of a stage and an operator, from some place on."""
     options = {**DEFAULTS, **changed}
-    facts, right = more["facts"](options, dict(inputs)), run(options, inputs, {})
+    exercise, right = facts(options, dict(inputs)), run(options, inputs, {})
     right = {step: value for step, value in right.items()}
     products = list(itertools.product(STAGES.items(), OPERATORS.items()))[start::every]
     wrong = []
     for count, ((stage, hooks_of), (operator, function)) in enumerate(products):
-        hooks = hooks_of(facts, function)
+        hooks = hooks_of(exercise, function)
         place = None
         if hooks is None:
             continue
         if count % 11 == 5 and stage not in ("tokens-altered", "projections-altered", "result-altered"):
-            place = ("head", facts.H - 1) if facts.H > 1 else ("row", -1)
+            place = ("head", exercise.H - 1) if exercise.H > 1 else ("row", -1)
         try:
             given = in_one(hooks, options, inputs, right, place) if place else run(options, inputs, hooks)
-        except (more["DoesNotGoOn"], ValueError, IndexError):
+        except (DoesNotGoOn, ValueError, IndexError):
             continue
         O = given["O"]
-        if not np.isfinite(O).all() or more["equal"](O, right["O"], 1e-4):
+        if not np.isfinite(O).all() or equal(O, right["O"], 1e-4):
             continue
         record = {"mistakes": [stage.split()[0]], "variant": f"{operator} {stage.partition(' ')[2]}".strip()}
         if place:
             record["only"] = place[0]
-        wrong.append(record | {"O": more["written"](O)})
-    figures = {name: more["written"](value) for name, value in inputs.items()}
+        wrong.append(record | {"O": written(O)})
+    figures = {name: written(value) for name, value in inputs.items()}
     return {"name": name, "options": options, "inputs": figures,
-            "right": {"O": more["written"](right["O"])}, "wrong": wrong}
+            "right": {"O": written(right["O"])}, "wrong": wrong}
 
 
 def main():

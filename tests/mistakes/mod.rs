@@ -119,6 +119,12 @@ pub fn operator_cases() -> &'static [More] {
     ALL.get_or_init(|| of_another_hand("operators.json"))
 }
 
+/// Those of tests/golden/reviewed_slips.json: what reviews named.
+pub fn reviewed_cases() -> &'static [More] {
+    static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
+    ALL.get_or_init(|| of_another_hand("reviewed_slips.json"))
+}
+
 fn of_another_hand(file: &str) -> Vec<More> {
     let golden = golden::json(file);
     let slip = |value: &Value| {

@@ -11,6 +11,7 @@ mod low_rank;
 mod mask;
 mod mlp;
 mod norm;
+mod order;
 mod pairs;
 mod positions;
 mod product;
@@ -25,6 +26,7 @@ pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
 pub use mlp::{GELU_CUBIC, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
 pub use norm::{layer_norm, minus_mean, rms_norm};
+pub use order::{Order, sort_rows};
 pub use pairs::{MaskCells, Pairs};
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
 pub use product::{

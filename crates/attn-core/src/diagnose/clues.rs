@@ -1,6 +1,6 @@
 //! What stands out in numbers that no mistake explains.
 
-use crate::graph::{Stage, Step};
+use crate::graph::{Role, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -28,6 +28,9 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
         }
         if let Some(right) = right.filter(|right| right.shape() == yours.shape()) {
             one.beside(right, &mut all);
+            if task.recipe().output.residual && one.stage() == Some(Stage::Output) {
+                one.dropped_before_residual(right, standing_for(task.right(), Role::X.name()), &mut all);
+            }
         }
         one.rows(&mut all);
         if all.len() >= MOST {
@@ -191,6 +194,14 @@ impl One<'_> {
                 "dropout, which sets some numbers to 0 and makes the others larger",
             ));
         }
+    }
+
+    /// The same in what is added to the residual: dropout after W_O.
+    fn dropped_before_residual(&self, right: &Matrix, x: Option<&Matrix>, all: &mut Vec<Clue>) {
+        let Some(x) = x.filter(|x| x.shape() == right.shape()) else { return };
+        let added = |sum: &Matrix| Matrix::from_fn(x.rows(), x.cols(), |i, j| sum[(i, j)] - x[(i, j)]);
+        let yours = added(self.yours).map(|cell| if self.same(cell, 0.0) { 0.0 } else { cell });
+        One { yours: &yours, ..*self }.dropped(&added(right), all);
     }
 
     /// Scores that differ by one number down each column: a bias of the queries gives that, among other things.

@@ -55,6 +55,7 @@ impl Op {
             Op::Columns { start, count } => attention::columns(a(), *start, *count),
             Op::Rows { start, count } => attention::rows(a(), *start, *count),
             Op::ReverseRows => Ok(attention::reverse_rows(a())),
+            Op::SortRows(order) => Ok(attention::sort_rows(a(), *order)),
             Op::Concatenate => attention::concatenate(inputs),
             Op::Stack(names) => attention::stack(inputs, names.clone()),
             Op::Relu => Ok(attention::relu(a())),

@@ -69,6 +69,7 @@ impl Op {
             | Op::EveryNthColumn { .. }
             | Op::Rows { .. }
             | Op::ReverseRows
+            | Op::SortRows(_)
             | Op::Reshape { .. }
             | Op::Relu
             | Op::Sigmoid

@@ -7,7 +7,7 @@
 
 use super::op::{Factor, Fusion, GeluForm, Op, Side, Statistic};
 use super::{Graph, NodeId};
-use crate::attention::{Axis, Base};
+use crate::attention::{Axis, Base, Order};
 use crate::text::counted;
 
 mod conditions;
@@ -130,6 +130,10 @@ impl Writer<'_> {
             Op::Columns { start, count } => self.part(false, *start, *count),
             Op::Rows { start, count } => self.part(true, *start, *count),
             Op::ReverseRows => format!("{} of {} in reverse order", self.lines(true), a()),
+            Op::SortRows(Order::Ascending) => format!("{} of {}, sorted", self.each(Axis::Rows), a()),
+            Op::SortRows(Order::Descending) => {
+                format!("{} of {}, sorted from the largest to the smallest", self.each(Axis::Rows), a())
+            }
             Op::Concatenate => self.put_together(true),
             Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),

@@ -2,7 +2,7 @@
 
 use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
 
-use crate::attention::{Axis, Base, Mask};
+use crate::attention::{Axis, Base, Mask, Order};
 use crate::matrix::{Labels, Matrix};
 
 /// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
@@ -97,6 +97,8 @@ pub enum Op {
     },
     /// The rows in reverse order.
     ReverseRows,
+    /// The numbers of each row in the order of their size.
+    SortRows(Order),
     /// All inputs side by side.
     Concatenate,
     /// All inputs on top of each other; the rows keep their own names unless new ones are given.
@@ -333,6 +335,7 @@ impl Op {
             Op::EveryNthColumn { .. } => "every-nth-column",
             Op::Rows { .. } => "rows",
             Op::ReverseRows => "reverse-rows",
+            Op::SortRows(_) => "sort-rows",
             Op::Concatenate => "concatenate",
             Op::Stack(_) => "stack",
             Op::Reshape { .. } => "reshape",

@@ -75,6 +75,7 @@ impl Reader<'_> {
             Op::Columns { start, .. } => self.cell(0, i, start + j),
             Op::Rows { start, .. } => self.cell(0, start + i, j),
             Op::ReverseRows => self.cell(0, self.height(0) - 1 - i, j),
+            Op::SortRows(order) => self.cell(0, i, self.column_of_rank(*order, i, j)),
             Op::Concatenate => self.concatenated(i, j),
             Op::Stack(_) => self.stacked(i, j),
             Op::Relu => self.relu(i, j),

@@ -121,10 +121,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "linear-attention",
         likelihood: Likelihood::Rare,
-        slip: "The softmax went into the queries and keys: a function of each, and their products as weights.",
+        slip: "The weights are products of a function of the queries and a function of the keys: linear attention.",
         why: "Linear attention replaces exp(q·k) by φ(q)·φ(k): that is cheaper, and it is another model.",
         fix: "Take the softmax of each row of the scores.",
-        symptom: "No weight is negative, and none is near 0 or 1.",
+        symptom: "No weight is negative, and the weights are products of two matrices as narrow as a head.",
         demo: "weights",
         ways: |recipe, _| linear(recipe),
     },
@@ -180,6 +180,7 @@ fn linear(recipe: &Recipe) -> Vec<Way> {
         (Alter::Exponential, "exp of queries and keys"),
         (Alter::Relu, "ReLU of queries and keys"),
         (Alter::Sigmoid, "a sigmoid of queries and keys"),
+        (Alter::EluAndOne, "elu(x) + 1 of queries and keys"),
     ];
     let mut ways = Vec::new();
     for (function, what) in functions {

@@ -48,16 +48,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "absolute-normalised",
         likelihood: Likelihood::Common,
-        slip: "The scores were divided by the sum of their absolute values.",
+        slip: "The scores, or their absolute values, took the place of the exponentials.",
         why: "Without exp, negative scores become negative weights, or as large as positive ones.",
         fix: "Take exp of the scores first, then divide each row by its sum.",
         symptom: "The absolute values of each row of the weights sum to 1.",
         demo: "weights",
         ways: |recipe, _| {
-            let sizes = (Divisor::Sum, "absolute values");
-            let mut ways = instead(recipe, Function::Absolute, &[sizes, (Divisor::Nothing, "not divided")]);
-            ways.extend(instead(recipe, Function::Identity, &[(Divisor::SizeSum, "with their signs")]));
-            ways
+            let sizes =
+                [(Divisor::Sum, "absolute values"), (Divisor::Nothing, "absolute values, not divided")];
+            let ways = instead(recipe, Function::Absolute, &sizes);
+            let signed = instead(recipe, Function::Identity, &[(Divisor::SizeSum, "with their signs")]);
+            ways.into_iter().chain(signed).collect()
         },
     },
     Mistake {
@@ -145,8 +146,8 @@ const PLAIN_OR_SUM: [(Divisor, &str); 4] = [
     (Divisor::Length, "over its length"),
 ];
 
-/// A function in place of the softmax, over each of these; with a mask also with 0 for what is hidden, as whoever saw the NaN
-/// writes.
+/// A function in place of the softmax, divided by each of these. With a mask also with 0 in the hidden cells, before or after it:
+/// −∞ there would give NaN.
 fn instead(recipe: &Recipe, function: Function, divisors: &[(Divisor, &str)]) -> Vec<Way> {
     let mut ways = Vec::new();
     for &(divisor, what) in divisors {

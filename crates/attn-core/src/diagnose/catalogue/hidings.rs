@@ -8,7 +8,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-weak",
         likelihood: Likelihood::Common,
-        slip: "The number that stands for −∞ is too small: hidden keys keep some weight.",
+        slip: "The number that stands for −∞ is not negative enough: hidden keys keep some weight.",
         why: "e⁻¹ is 0.37 and e⁻¹⁰ is 0.00005: only −∞, or a very large negative number, leaves nothing.",
         fix: "Write −∞ (`float('-inf')`) into the hidden scores.",
         symptom: "The hidden weights are small, but not 0.",

@@ -1,4 +1,4 @@
-//! Mistakes in which keys a query may attend to.
+//! Mistakes in the mask that every class makes.
 
 use super::{Likelihood, Mistake, Way, when};
 use crate::attention::Mask;
@@ -10,9 +10,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         id: "mask-missing",
         likelihood: Likelihood::Classic,
         slip: "No mask was applied, although the exercise has one.",
-        why: "Every query attends to every key, including the tokens after it.",
+        why: "Every query attends to every key, also to those that it should not see.",
         fix: "Set the hidden scores to −∞ before the softmax.",
-        symptom: "No weight is 0; the last row, which may attend to everything, is right.",
+        symptom: "No weight is 0; a row from which the mask hides nothing is right.",
         demo: "mask",
         ways: |recipe, _| when(recipe.mask.is_some(), Change::Mask(Mask::default())),
     },
@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         slip: "The mask was inverted: it hides what should be visible and shows what should be hidden.",
         why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
         fix: "Invert the mask, or swap the two branches of `where`.",
-        symptom: "The weights are on the wrong side of the diagonal, and the last row attends to nothing.",
+        symptom: "The weights are 0 where they should not be, and not 0 where they should be.",
         demo: "mask",
         ways: |recipe, facts| {
             let inverted = Mask { inverted: true, ..recipe.mask };
@@ -101,8 +101,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
 /// Ways to hide wrongly what the mask hides; without a mask what another mistake hides, if it can hide something.
 fn hiding(recipe: &Recipe, facts: &Facts, ways: Vec<Way>) -> Vec<Way> {
     let masked = recipe.mask.is_some();
-    match facts.mask_only_hides && (masked || facts.q.rows == facts.keys) {
-        true => ways.into_iter().map(|way| Way { alone: masked, ..way }).collect(),
-        false => Vec::new(),
+    if facts.mask_only_hides && (masked || facts.q.rows == facts.keys) {
+        ways.into_iter().map(|way| Way { alone: masked, ..way }).collect()
+    } else {
+        Vec::new()
     }
 }

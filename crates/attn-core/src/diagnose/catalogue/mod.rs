@@ -16,9 +16,11 @@ mod result;
 mod roles;
 mod scales;
 mod scores;
+mod selections;
 mod shifts;
 mod sights;
 mod softmaxes;
+mod spreadsheets;
 mod stages;
 mod tokens;
 mod weights;
@@ -86,7 +88,16 @@ pub const GROUPS: &[Group] = &[
     },
     Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
     Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
-    Group { title: "Weights", mistakes: &[weights::MISTAKES, softmaxes::MISTAKES, functions::MISTAKES] },
+    Group {
+        title: "Weights",
+        mistakes: &[
+            weights::MISTAKES,
+            softmaxes::MISTAKES,
+            functions::MISTAKES,
+            selections::MISTAKES,
+            spreadsheets::MISTAKES,
+        ],
+    },
     Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
     Group {
         title: "Result",

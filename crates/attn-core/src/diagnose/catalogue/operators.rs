@@ -1,7 +1,8 @@
 //! What can be done to numbers at a stage, and how to say it.
 
-use crate::attention::{Axis, Mask};
+use crate::attention::{Axis, Mask, Order};
 use crate::diagnose::Facts;
+use crate::graph::GeluForm;
 use crate::graph::recipes::{Alter, Combine, Move, Norm, Other, Recipe, Stage};
 
 use super::stages::Place;
@@ -65,7 +66,9 @@ fn functions() -> Vec<Operator> {
         all(Alter::From(1.0), "subtracted from 1"),
         all(Alter::Relu, "put through a ReLU"),
         all(Alter::LeakyRelu, "put through a leaky ReLU"),
-        all(Alter::Gelu, "put through a GELU"),
+        all(Alter::Gelu(GeluForm::Erf), "put through a GELU"),
+        all(Alter::Gelu(GeluForm::Tanh), "put through a GELU, approximated by a tanh,"),
+        all(Alter::Elu, "put through an ELU"),
         all(Alter::Silu, "put through a SiLU"),
         all(Alter::Softplus, "put through a softplus"),
         all(Alter::Sigmoid, "put through a sigmoid"),
@@ -226,6 +229,8 @@ fn patterns() -> Vec<Operator> {
         all(Alter::Transposed, "transposed"),
         all(Alter::ReadByColumn, "transposed and read back into the old shape row by row"),
         all(Alter::ReshapedAndTransposed, "reshaped to the transposed shape and transposed back"),
+        all(Alter::Sorted(Order::Ascending, Axis::Rows), "sorted within each row"),
+        all(Alter::Sorted(Order::Ascending, Axis::Columns), "sorted within each column"),
     ]
 }
 

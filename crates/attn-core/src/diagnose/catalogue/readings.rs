@@ -1,7 +1,9 @@
-//! What is done to the result once it is there.
+//! Mistakes after the last step: functions, orders and norms of the result.
 
 use super::{Likelihood, Mistake, Way, altered, tokens};
-use crate::graph::recipes::{Alter, Stage};
+use crate::diagnose::Facts;
+use crate::graph::GeluForm;
+use crate::graph::recipes::{Alter, Combine, Other, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -80,6 +82,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: tokens::padded_outputs,
     },
     Mistake {
+        id: "attention-twice",
+        likelihood: Likelihood::Common,
+        slip: "The result went through attention again.",
+        why: "One layer attends once; each further layer of a model has weights of its own.",
+        fix: "Hand in the result of one pass; in a notebook, do not assign the result to X and run the cell again.",
+        symptom: "All steps before the result are right, and the rows of the result are more alike than they should be.",
+        demo: "block",
+        ways: |_, facts| twice(facts),
+    },
+    Mistake {
         id: "activation-added",
         likelihood: Likelihood::Rare,
         slip: "A function was applied to the result.",
@@ -88,20 +100,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The result has no negative numbers, or none above 1.",
         demo: "mlp",
         ways: |_, facts| {
-            let functions = [
-                (Alter::Relu, "ReLU"),
-                (Alter::Absolute, "the absolute value"),
-                (Alter::Squared, "the square"),
-                (Alter::Exponential, "exp"),
-                (Alter::Sigmoid, "a sigmoid"),
-                (Alter::Tanh, "tanh"),
-                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns"),
-                (Alter::OVER_SUM, "division by the sum of each row"),
-                (Alter::CENTRED, "the mean of each row subtracted"),
-                (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
-            ];
             let of = |stage, where_: &'static str| {
-                functions.map(|(alter, what)| {
+                FUNCTIONS.map(|(alter, what)| {
                     Way::detailed(altered(stage, alter), format!("{what}{where_}")).saying(format!(
                         "A function was applied to {}: {what}.",
                         if where_.is_empty() { "the result" } else { "the heads before W_O" }
@@ -134,3 +134,52 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// What is applied to a result that is taken for a layer of a perceptron.
+const FUNCTIONS: [(Alter, &str); 16] = [
+    (Alter::Relu, "ReLU"),
+    (Alter::LeakyRelu, "a leaky ReLU"),
+    (Alter::Elu, "ELU"),
+    (Alter::Gelu(GeluForm::Erf), "GELU"),
+    (Alter::Gelu(GeluForm::Tanh), "GELU, approximated by a tanh"),
+    (Alter::Silu, "SiLU"),
+    (Alter::Softplus, "softplus"),
+    (Alter::Absolute, "the absolute value"),
+    (Alter::Squared, "the square"),
+    (Alter::Exponential, "exp"),
+    (Alter::Sigmoid, "a sigmoid"),
+    (Alter::Tanh, "tanh"),
+    (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns"),
+    (Alter::OVER_SUM, "division by the sum of each row"),
+    (Alter::CENTRED, "the mean of each row subtracted"),
+    (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
+];
+
+/// The result as the input of a second pass; or the weights alone once more.
+fn twice(facts: &Facts) -> Vec<Way> {
+    let again = altered(Stage::Result, Alter::AttendedAgain);
+    // Where a row sees nothing, a second pass without a guard is NaN everywhere, as after many other mistakes.
+    let is_guarded = facts.empty_rows == 0;
+    let of_tokens = facts.from_tokens && facts.x == Some(facts.result);
+    let of_roles = facts.x.is_none() && [facts.q, facts.v].iter().all(|shape| *shape == facts.result);
+    let mut ways = Vec::new();
+    if of_tokens && is_guarded {
+        ways.push(
+            Way::detailed(again, "as tokens")
+                .saying("The result went through attention again, in the place of X."),
+        );
+    } else if of_roles && is_guarded && facts.q.rows == facts.keys {
+        ways.push(
+            Way::detailed(again, "as queries, keys and values")
+                .saying("The result went through attention again, in the place of Q, K and V."),
+        );
+    }
+    if facts.q.rows == facts.keys {
+        let weights = Alter::With(Combine::Product, Other::Itself);
+        ways.push(
+            Way::detailed(altered(Stage::Weights, weights), "the weights alone")
+                .saying("The weights were applied twice: you computed A (A V) instead of A V."),
+        );
+    }
+    ways
+}

@@ -1,4 +1,4 @@
-//! The output projection and the residual, taken in other ways.
+//! Other forms of the output projection and of the residual.
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
@@ -46,7 +46,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         slip: "X was added twice.",
         why: "The residual adds the token to its update once.",
         fix: "Add X to the result once.",
-        symptom: "Your result minus X is right.",
+        symptom: "Your result minus what attention gives is twice X.",
         demo: "update",
         ways: |recipe, facts| added(recipe, facts, Residual::Twice),
     },
@@ -56,7 +56,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         slip: "X was added before the output projection: you computed (C + X) W_O.",
         why: "The residual goes around attention as a whole, W_O included.",
         fix: "Multiply by W_O first, then add X.",
-        symptom: "Your result minus the right one is X W_O − X.",
+        symptom: "Your result minus what attention gives is X W_O.",
         demo: "update",
         ways: |recipe, facts| if_possible(facts.projects, added(recipe, facts, Residual::Inside)),
     },
@@ -66,7 +66,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         slip: "The residual is the normalised X.",
         why: "The norm is for what attention reads; the residual carries the token itself.",
         fix: "Add X to the result as it is.",
-        symptom: "Your result minus the right one is the normalised X minus X.",
+        symptom: "Your result minus what attention gives is the normalised X.",
         demo: "block",
         ways: |recipe, facts| {
             let mut ways = Vec::new();
@@ -84,18 +84,19 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "residual-subtracted",
         likelihood: Likelihood::Common,
-        slip: "X was subtracted instead of added.",
+        slip: "The result and X were subtracted instead of added.",
         why: "The residual adds the token to its update.",
         fix: "Add X itself to the result.",
-        symptom: "Your result plus twice X is right.",
+        symptom: "Your result plus X is what attention gives, or X minus your result is.",
         demo: "update",
         ways: |recipe, facts| {
             let mut ways = Vec::new();
             for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")]
             {
                 ways.extend(added(recipe, facts, residual).into_iter().map(|way| {
+                    let right = if recipe.output.residual { "X + O" } else { "O" };
                     Way { detail: Some(how.into()), ..way }
-                        .saying(format!("You computed {how} instead of X + O."))
+                        .saying(format!("You computed {how} instead of {right}."))
                 }));
             }
             ways
@@ -104,7 +105,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "residual-multiplied",
         likelihood: Likelihood::Common,
-        slip: "The result was multiplied by X instead of adding X.",
+        slip: "The result was multiplied by X, cell by cell.",
         why: "The residual is a sum: what attention finds is added to the token.",
         fix: "Add X itself to the result.",
         symptom: "Your result divided by X is what attention gives.",
@@ -123,9 +124,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let roles = [(Role::Query, "queries"), (Role::Key, "keys"), (Role::Value, "values")];
             let ways = roles.map(|(role, what)| {
                 let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
-                let said = match recipe.output.residual {
-                    true => format!("The residual is not X: the {what} were added."),
-                    false => format!("The {what} were added to the result."),
+                let said = if recipe.output.residual {
+                    format!("The residual is not X: the {what} were added.")
+                } else {
+                    format!("The {what} were added to the result.")
                 };
                 way.with(Change::Residual(true)).saying(said)
             });
@@ -133,6 +135,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// What to do where the exercise has no residual.
+const NO_RESIDUAL: &str = "Hand in the result of attention alone: the exercise has no residual.";
 
 fn projected(possible: bool, projection: Projection) -> Vec<Way> {
     if_possible(possible, vec![Way::plain(Change::Projection(projection))])
@@ -143,7 +148,7 @@ fn added(recipe: &Recipe, facts: &Facts, residual: Residual) -> Vec<Way> {
     let way = Way::plain(Change::Addition(residual));
     match (recipe.output.residual, facts.x.is_some()) {
         (true, _) => vec![way],
-        (false, true) => vec![way.with(Change::Residual(true))],
+        (false, true) => vec![way.with(Change::Residual(true)).fixing(NO_RESIDUAL)],
         (false, false) => Vec::new(),
     }
 }

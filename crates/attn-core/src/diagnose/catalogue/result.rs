@@ -1,4 +1,4 @@
-//! Mistakes in what is mixed, and in what becomes of it.
+//! Mistakes in the output projection, in the residual and in the layout of the result.
 
 use super::{Likelihood, Mistake, Way, when};
 use crate::diagnose::Change;

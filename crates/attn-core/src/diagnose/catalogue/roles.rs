@@ -62,22 +62,22 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "keys-are-queries",
         likelihood: Likelihood::Common,
-        slip: "The keys are the queries: K was computed with W_Q.",
+        slip: "The keys are the queries: K was computed with W_Q, or is Q.",
         why: "A token asks through its query and answers through its key; with one matrix for both, the scores are symmetric.",
         fix: "Compute the keys as K = X W_K.",
         symptom: "S equals its own transpose.",
         demo: "transforms",
-        ways: |_, _| vec![taken(Role::Key, Role::Query)],
+        ways: |_, _| vec![replaced(Role::Key, Role::Query)],
     },
     Mistake {
         id: "queries-are-keys",
         likelihood: Likelihood::Common,
-        slip: "The queries are the keys: Q was computed with W_K.",
+        slip: "The queries are the keys: Q was computed with W_K, or is K.",
         why: "A token asks through its query and answers through its key; with one matrix for both, the scores are symmetric.",
         fix: "Compute the queries as Q = X W_Q.",
         symptom: "S equals its own transpose.",
         demo: "transforms",
-        ways: |_, _| vec![taken(Role::Query, Role::Key)],
+        ways: |_, _| vec![replaced(Role::Query, Role::Key)],
     },
     Mistake {
         id: "values-are-queries",
@@ -87,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply the weights by V = X W_V.",
         symptom: "The weights are right, and the result has the numbers of Q in it.",
         demo: "lookup",
-        ways: |_, _| vec![taken(Role::Value, Role::Query)],
+        ways: |_, _| vec![replaced(Role::Value, Role::Query)],
     },
     Mistake {
         id: "keys-are-values",
@@ -97,7 +97,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the scores from K = X W_K.",
         symptom: "The scores are wrong, and the values are right.",
         demo: "lookup",
-        ways: |_, _| vec![taken(Role::Key, Role::Value)],
+        ways: |_, _| vec![replaced(Role::Key, Role::Value)],
     },
     Mistake {
         id: "keys-values-exchanged",
@@ -108,7 +108,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The scores are wrong, and the result has the numbers of K in it.",
         demo: "lookup",
         ways: |_, _| {
-            let way = taken(Role::Key, Role::Value);
+            let way = replaced(Role::Key, Role::Value);
             vec![way.with(Change::Source(Role::Value, Source::Of(Role::Key)))]
         },
     },
@@ -134,8 +134,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// One role takes what another has.
-fn taken(role: Role, other: Role) -> Way {
+/// One role has the numbers of another.
+fn replaced(role: Role, other: Role) -> Way {
     Way::plain(Change::Source(role, Source::Of(other)))
 }
 
@@ -150,13 +150,13 @@ fn transposed(facts: &Facts) -> Vec<Way> {
         [true, false, true],
         [false, true, true],
     ] {
-        let taken = || (0..3).filter(|&at| chosen[at]);
-        if !taken().all(|at| facts.square[at]) {
+        let chosen_ones = || (0..3).filter(|&at| chosen[at]);
+        if !chosen_ones().all(|at| facts.square[at]) {
             continue;
         }
-        let names: Vec<String> = taken().map(|at| format!("W_{}", ROLES[at].1)).collect();
+        let names: Vec<String> = chosen_ones().map(|at| format!("W_{}", ROLES[at].1)).collect();
         let mut way = Way {
-            changes: taken().map(|at| Change::Source(ROLES[at].0, Source::Transposed)).collect(),
+            changes: chosen_ones().map(|at| Change::Source(ROLES[at].0, Source::Transposed)).collect(),
             ..Way::detailed(Change::Transposed, names.join(" and "))
         };
         way = match &names[..] {
@@ -179,9 +179,8 @@ fn exchanged() -> Vec<Way> {
     for at in 0..27 {
         let sources = [at / 9, at / 3 % 3, at % 3];
         let changed: Vec<usize> = (0..3).filter(|&role| sources[role] != role).collect();
-        // The others have names of their own; queries that are keys and keys that are queries are the transposed scores.
-        // Three names in another order, or one for all; what changes less has a name of its own, and keys for queries and
-        // queries for keys are the transposed scores.
+        // All three roles exchanged in a circle, or one role for all three. Other exchanges have ids of their own: queries for
+        // keys and keys for queries, for example, transpose the scores.
         let is_cycle = changed.len() == 3 && sources.iter().sum::<usize>() == 3;
         let is_one = sources[0] == sources[1] && sources[1] == sources[2];
         let values_for_queries = sources == [2, 0, 1] || sources == [2, 1, 0];

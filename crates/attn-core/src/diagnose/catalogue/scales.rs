@@ -93,8 +93,9 @@ fn instead(recipe: &Recipe, numbers: &[(&str, usize)]) -> Vec<Way> {
             (Scale::RootOf(n), format!("times √{letter}"), "multiplied by √"),
         ];
         ways.extend(choices.map(|(scale, detail, done)| {
+            let instead = if done.starts_with("divided") { "by √d_k" } else { "divided by √d_k" };
             Way::detailed(Change::Scale(scale), detail)
-                .saying(format!("The scores were {done}{n} ({letter} is {said}) instead of divided by √d_k."))
+                .saying(format!("The scores were {done}{n} ({letter} is {said}) instead of {instead}."))
         }));
     }
     ways

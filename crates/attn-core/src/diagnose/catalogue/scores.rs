@@ -1,4 +1,4 @@
-//! Mistakes on the way to the scores, and in them.
+//! Mistakes in the scores and in their scale.
 
 use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::diagnose::Change;
@@ -28,7 +28,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             match (recipe.score, recipe.scale) {
                 (Score::Cosine, _) => Vec::new(),
                 (Score::Dot, Scale::None) => vec![Way::plain(Change::Score(Score::Cosine))],
-                // A cosine needs no scale, and whoever takes it may leave the scale out.
+                // A cosine needs no scale, so the scale may be left out with it.
                 _ => vec![cosine("scaled"), cosine("unscaled").with(Change::Scale(Scale::None))],
             }
         },

@@ -95,11 +95,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "mask",
         ways: |_, facts| {
             let ways = vec![
-                sight(Sight::OnQueries, "queries"),
-                sight(Sight::OnQueriesAndKeys, "queries and keys")
-                    .saying("The padding mask hides the rows of padded queries as well as the columns of padded keys."),
-                sight(Sight::OnQueries, "queries, with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
+                Way { detail: None, ..sight(Sight::OnQueries, "") },
+                sight(Sight::OnQueriesAndKeys, "queries and keys").saying(BOTH_HIDDEN),
+                sight(Sight::OnQueries, "with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
                 sight(Sight::OnQueriesAndKeys, "queries and keys, with −1e9")
+                    .saying(BOTH_HIDDEN)
                     .with(Change::Hiding(Hiding::Replaced(-1e9))),
             ];
             if_possible(facts.hides_keys && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
@@ -146,6 +146,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| unasked(recipe, facts),
     },
 ];
+
+const BOTH_HIDDEN: &str =
+    "The padding mask hides the rows of padded queries as well as the columns of padded keys.";
 
 fn sight(sight: Sight, detail: &str) -> Way {
     Way::detailed(Change::Sight(sight), detail)
@@ -246,9 +249,14 @@ fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
             }
         }
     }
+    if (!mask.is_some() || facts.projects) && facts.keys > 2 && facts.q.rows == facts.keys {
+        // A mask of the diagonal, or an array whose first axis was taken for the batch (batch_first).
+        ways.push(sight(Sight::ItselfOnly, "each token itself alone").saying(
+            "Each token attended to itself alone: only the diagonal was visible, or the tokens were taken for a batch.",
+        ));
+    }
     if !mask.is_some() && facts.keys > 2 {
         let sights = [
-            (Sight::ItselfOnly, "a mask that shows each token itself alone"),
             (Sight::FirstKeyHidden, "a mask that hides the first key"),
             (Sight::LastKeyHidden, "a mask that hides the last key"),
             (Sight::Blocks(2), "a mask of blocks of 2"),

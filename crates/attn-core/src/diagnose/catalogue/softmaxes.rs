@@ -55,14 +55,18 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |_, facts| {
             let sum = Normalise { divisor: Divisor::MisplacedSum, ..RIGHT };
-            let ways = [
-                (sum, "the sum"),
-                (Normalise { shift: Shift::Nothing, ..sum }, "the sum, without a maximum"),
-                (Normalise { shift: Shift::Misplaced, ..sum }, "the sum and the maximum"),
-                (Normalise { shift: Shift::Misplaced, ..RIGHT }, "the maximum"),
+            let way = |normalise, detail| Way::detailed(Change::Normalise(normalise), detail);
+            let missing = |what: &str| format!("keepdims=True is missing: {what}.");
+            let ways = vec![
+                way(sum, "the sum"),
+                way(Normalise { shift: Shift::Nothing, ..sum }, "the sum, without a maximum"),
+                way(Normalise { shift: Shift::Misplaced, ..sum }, "the sum and the maximum").saying(missing(
+                    "the maximum of row j was subtracted from column j, and the sum of row j divided it",
+                )),
+                way(Normalise { shift: Shift::Misplaced, ..RIGHT }, "the maximum")
+                    .saying(missing("the maximum of row j was subtracted from column j")),
             ];
-            let ways = ways.map(|(normalise, detail)| Way::detailed(Change::Normalise(normalise), detail));
-            if_possible(facts.q.rows == facts.keys, ways.to_vec())
+            if_possible(facts.q.rows == facts.keys, ways)
         },
     },
     Mistake {
@@ -177,6 +181,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let divisors = [
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::WholeSum, "the sum of all"),
+                (Divisor::FirstSum, "the sum of the first row"),
                 (Divisor::Largest, "the largest of the row"),
                 (Divisor::Count, "the number of keys"),
                 (Divisor::SumAnd(1.0), "the sum and 1"),

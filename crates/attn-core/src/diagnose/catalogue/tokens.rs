@@ -52,12 +52,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute Q, K and V from X itself.",
         symptom: "The first row differs only through the cosines, which are 1 there.",
         demo: "order",
-        ways: |recipe, facts| if_possible(facts.from_tokens, positions(recipe)),
+        ways: positions,
     },
     Mistake {
         id: "rotary-positions",
         likelihood: Likelihood::Common,
-        slip: "Queries and keys were rotated by their positions (RoPE), which the exercise does not ask for.",
+        slip: "Queries and keys were rotated by their positions: RoPE, which the exercise does not ask for.",
         why: "The exercise compares Q and K as they are; rotary positions are part of a model, not of attention.",
         fix: "Compute the scores from Q and K as they are.",
         symptom: "The scores of a token with itself are right, and the others are not.",
@@ -69,8 +69,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
                     "neighbouring columns",
                 ),
                 Way::detailed(altered(Stage::QueriesAndKeys, Alter::RotaryHalves), "halves"),
-                Way::detailed(altered(Stage::Queries, Alter::RotaryHalves), "queries alone"),
-                Way::detailed(altered(Stage::Roles, Alter::RotaryHalves), "values too"),
+                Way::detailed(altered(Stage::Queries, Alter::RotaryHalves), "queries alone").saying(
+                    "The queries alone were rotated by their positions: RoPE, which the exercise does not ask for.",
+                ),
+                Way::detailed(altered(Stage::Roles, Alter::RotaryHalves), "values too").saying(
+                    "Queries, keys and values were rotated by their positions: RoPE, which the exercise does not ask for.",
+                ),
             ];
             if_possible(facts.d_k.is_multiple_of(2), ways)
         },
@@ -88,7 +92,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "inputs-rounded",
         likelihood: Likelihood::Rare,
-        slip: "Numbers were rounded on the way to the scores.",
+        slip: "Numbers were rounded before they were used.",
         why: "Rounding errors grow: the softmax turns a difference of scores into a ratio of weights.",
         fix: "Round only what you print; compute with all digits.",
         symptom: "The result is right to a digit or two.",
@@ -148,7 +152,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// The residual and a norm after it, as a block of a transformer has them: one thing for whoever copied such a block.
+/// The residual and a norm after it, as in a block of a transformer: one slip, not two.
 fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let way = Way::detailed(altered(Stage::Result, norm), "of X + O")
         .with(Change::Residual(true))
@@ -185,13 +189,18 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
     possible.map(way).collect()
 }
 
-fn positions(recipe: &Recipe) -> Vec<Way> {
+fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let to_roles = Way::detailed(altered(Stage::QueriesAndKeys, Alter::Positions(1)), "to Q and K")
+        .saying("Sinusoidal positions were added to the queries and keys.");
+    if !facts.from_tokens {
+        return vec![to_roles];
+    }
     let stage = if recipe.output.residual { Stage::TokensAndResidual } else { Stage::Tokens };
     let mut ways = vec![
         Way::detailed(altered(stage, Alter::Positions(1)), "once"),
         Way::detailed(altered(stage, Alter::Positions(2)), "twice")
             .saying("Sinusoidal positions were added to the tokens, and added again."),
-        Way::detailed(altered(Stage::QueriesAndKeys, Alter::Positions(1)), "to Q and K"),
+        to_roles,
     ];
     if recipe.output.residual {
         ways.push(Way::detailed(altered(Stage::Tokens, Alter::Positions(1)), "but not to the residual"));
@@ -224,20 +233,21 @@ fn zeroed(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 
 fn rounded(facts: &Facts) -> Vec<Way> {
     let stages = [
-        (Stage::Tokens, "X"),
-        (Stage::Roles, "Q, K and V"),
-        (Stage::QueriesAndKeys, "Q and K"),
-        (Stage::Values, "V"),
+        (Stage::Tokens, "X", "was"),
+        (Stage::Roles, "Q, K and V", "were"),
+        (Stage::QueriesAndKeys, "Q and K", "were"),
+        (Stage::Values, "V", "was"),
     ];
-    let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || *stage != Stage::Tokens);
-    let ways = possible.flat_map(|(stage, of)| {
+    let possible = stages.into_iter().filter(|(stage, ..)| facts.x.is_some() || *stage != Stage::Tokens);
+    let ways = possible.flat_map(|(stage, of, was)| {
         let rounded = (0..3).map(move |decimals| {
             let to = super::decimals(decimals);
             Way::detailed(altered(stage, Alter::Rounded(decimals)), format!("{of} {to}"))
+                .saying(format!("{of} {was} rounded {to} before the next step."))
         });
         let cut =
             Way::detailed(altered(stage, Alter::Truncated(0)), format!("{of} cut off to whole numbers"))
-                .saying(format!("{of} cut off to whole numbers, as a conversion to int does."));
+                .saying(format!("{of} {was} cut off to whole numbers, as a conversion to int does."));
         rounded.chain([cut])
     });
     ways.collect()
@@ -247,7 +257,11 @@ fn rounded(facts: &Facts) -> Vec<Way> {
 pub(super) fn padded_outputs(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
     let way = || Way::plain(altered(Stage::Result, padding));
-    let unmasked = Way { detail: Some("and no mask".into()), ..way() };
+    let unmasked = Way { detail: Some("and no mask".into()), ..way() }
+        .saying("The rows of padded tokens were set to 0 in the result, and padded keys were not hidden.")
+        .fixing(
+            "Hide padded keys before the softmax, and leave the rows of padded queries as they come out.",
+        );
     let ways = vec![way(), unmasked.with(Change::Mask(Mask { matrix: None, ..recipe.mask }))];
     if_possible(facts.hides_keys && facts.q.rows == facts.keys, ways)
 }

@@ -73,7 +73,7 @@ impl Pipeline<'_> {
             self.role(Role::K, k.map(named), read, w_k)?,
             self.role(Role::V, v.map(named), read, w_v)?,
         ];
-        let ([q, k, mixed], roles) = self.taken(own, read)?;
+        let ([q, k, mixed], roles) = self.serving(own, read)?;
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
         let bias = self.optional(Role::Bias, bias)?;
@@ -139,10 +139,7 @@ impl Pipeline<'_> {
             }
             None => cells(bias)?.any(|bias| bias / temperature == f64::INFINITY),
         };
-        match is_too_large {
-            true => Err(added_out_of_range(f64::INFINITY, "f64")),
-            false => Ok(()),
-        }
+        if is_too_large { Err(added_out_of_range(f64::INFINITY, "f64")) } else { Ok(()) }
     }
 
     /// Records what is given for a role.

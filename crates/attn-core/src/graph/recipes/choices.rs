@@ -80,7 +80,7 @@ pub enum Common {
     /// Nothing.
     #[default]
     Nothing,
-    /// The queries, keys and values of the first head, as far as they are marked.
+    /// The queries, keys or values of the first head: each that is true.
     FirstOf {
         /// Its queries.
         q: bool,

@@ -1,5 +1,7 @@
 //! The ways in which scores become weights: the right one first, which is the default.
 
+use crate::attention::Axis;
+
 /// How scores become weights: a function of each score, divided by something, along an axis, and what follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Normalise {
@@ -51,6 +53,8 @@ pub enum Shift {
     OfColumns,
     /// The largest of row j from column j: keepdims is missing.
     Misplaced,
+    /// The largest of what stands in the row from this column on: a range of a spreadsheet without a $.
+    LargestFromHere,
 }
 
 /// What scores or powers are divided by to become weights.
@@ -77,6 +81,11 @@ pub enum Divisor {
     ColumnSum,
     /// The sum of all.
     WholeSum,
+    /// The sum of the first row, for all rows.
+    FirstSum,
+    /// The sum of what stands in the row from this column on, in the column from this row on, or in this row and all below it: a
+    /// range of a spreadsheet without a $.
+    SumFromHere(Axis),
 }
 
 /// What weights sum to 1 along.

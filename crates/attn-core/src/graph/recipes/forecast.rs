@@ -21,15 +21,16 @@ fn sides(given: &Option<Given>) -> Option<Sides> {
 /// If they are more than [`MAX_CELLS`] numbers.
 pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
     let Some(Forecast { cells, queries, keys }) = forecast(recipe, inputs) else { return Ok(()) };
-    match cells > MAX_CELLS as u128 {
-        true => Err(Error::new(format!(
+    if cells > MAX_CELLS as u128 {
+        Err(Error::new(format!(
             "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
             counted(recipe.heads, "head"),
             counted(queries as usize, "query"),
             counted(keys as usize, "key")
         ))
-        .help(format!("give fewer tokens or heads, or use {}, which does not store the steps", Hint::Fast))),
-        false => Ok(()),
+        .help(format!("give fewer tokens or heads, or use {}, which does not store the steps", Hint::Fast)))
+    } else {
+        Ok(())
     }
 }
 
@@ -57,8 +58,8 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
         + projected.map_or(0, |(_, cols)| queries * cols)
         + if recipe.output.residual { x.0 * x.1 } else { 0 };
     let cells = before + behind;
-    match cells > MAX_CELLS as u128 {
-        true => Err(Error::new(format!(
+    if cells > MAX_CELLS as u128 {
+        Err(Error::new(format!(
             "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
              {MAX_CELLS}"
         ))
@@ -67,8 +68,9 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
             Hint::Given("Q"),
             Hint::Given("K"),
             Hint::Given("V")
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

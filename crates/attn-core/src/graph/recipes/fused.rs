@@ -4,7 +4,7 @@ use super::attend::{Pipeline, Sources, named};
 use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
-use super::output::After;
+use super::output::OutputSteps;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, weights_never_formed};
 use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head};
@@ -62,9 +62,10 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
     let Recipe { heads, kv_heads, scale, temperature, mask, output, .. } = *recipe;
     let plain = Recipe { heads, kv_heads, scale, temperature, mask, output, ..Recipe::default() };
-    match plain == *recipe {
-        true => Ok(()),
-        false => Err(Error::new("the fast path does not support one of these options")),
+    if plain == *recipe {
+        Ok(())
+    } else {
+        Err(Error::new("the fast path does not support one of these options"))
     }
 }
 
@@ -129,13 +130,14 @@ fn run<T: Element + Kernels>(
 }
 
 /// Checks that the steps behind the heads, which read a matrix of `f64`, can have one.
-fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId; 2]) -> Result<()> {
+fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: OutputSteps, [q, v]: [NodeId; 2]) -> Result<()> {
     let (tokens, width) = (pipeline.shape(q).0, pipeline.shape(v).1);
     let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
     let shape = Shape { rows: tokens, cols: width };
-    match after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
-        true => Ok(()),
-        false => Err(Error::new(format!(
+    if after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
+        Ok(())
+    } else {
+        Err(Error::new(format!(
             "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
             after.stage().name()
         ))
@@ -143,7 +145,7 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
             "leave out W_O and {}, and save the heads with {} O=out.npy",
             Hint::Residual,
             Hint::Save
-        ))),
+        )))
     }
 }
 
@@ -193,7 +195,7 @@ fn mask_cells<T: Element>(numbers: &Tensor) -> Option<MaskCells<'_, T>> {
 fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
-    after: After,
+    after: OutputSteps,
     fused: Fused<T>,
     may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {

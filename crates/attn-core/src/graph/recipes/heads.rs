@@ -4,6 +4,7 @@ use super::alter::{self, altered};
 use super::attend::{Pipeline, Sources};
 use super::choices::{Common, Groups, Split};
 use super::choices_of_weights::Along;
+use super::normalise::softmax_with;
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
 use crate::attention::{Axis, key_value_head};
@@ -42,9 +43,10 @@ impl Pipeline<'_> {
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
             let weights = if together { read } else { one.weights(read)? };
             // A head is finished before the next one begins, unless they have something in common.
-            match waits {
-                true => waiting.push(weights),
-                false => mixes.extend(self.mix(head, weights, values[group(head)])?),
+            if waits {
+                waiting.push(weights);
+            } else {
+                mixes.extend(self.mix(head, weights, values[group(head)])?);
             }
         }
         let weights = if together { self.over_heads(&waiting, &sources)? } else { waiting };
@@ -81,9 +83,10 @@ impl Pipeline<'_> {
         let whole = [(sources.q, heads), (sources.k, groups), (sources.mixed, groups)];
         // The last query is the last token, unless both begin together.
         let (queries, keys) = (self.shape(sources.q).0, self.shape(sources.k).0);
-        let (query, key) = match self.recipe.mask.from_start {
-            true => (0, 0),
-            false => (keys.saturating_sub(queries), queries.saturating_sub(keys)),
+        let (query, key) = if self.recipe.mask.from_start {
+            (0, 0)
+        } else {
+            (keys.saturating_sub(queries), queries.saturating_sub(keys))
         };
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
@@ -127,10 +130,7 @@ impl Pipeline<'_> {
             lines.push(self.graph.add(&format!("S_line_{}", head + 1), line, &[read])?);
         }
         let stacked = self.graph.add("S_lines", Op::Stack(None), &lines)?;
-        let softmax = match self.recipe.guarded {
-            true => Op::Softmax(Axis::Columns, self.recipe.base),
-            false => Op::UnguardedSoftmax(Axis::Columns, self.recipe.base),
-        };
+        let softmax = softmax_with(self.recipe.guarded, Axis::Columns, self.recipe.base);
         let all = self.graph.add("A_lines", softmax, &[stacked])?;
         let mut weights = Vec::new();
         for head in 0..reads.len() {

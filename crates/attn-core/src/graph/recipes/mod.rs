@@ -1,13 +1,16 @@
 //! Recipes: inputs and options to the graph of a whole computation.
 
+mod again;
 mod alter;
 mod attend;
 mod choices;
 mod choices_of_weights;
+mod divisors;
 mod featurewise;
 mod forecast;
 mod fused;
 mod heads;
+mod hidden_scores;
 mod inputs;
 mod normalise;
 mod output;
@@ -19,7 +22,7 @@ mod softmax;
 mod tests;
 mod weights;
 
-pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Stage};
+pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Slant, Stage};
 pub use attend::{attend, attend_as_far_as_possible};
 pub use choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// The weights `A`, as far as one head alone has them: after the softmax and what is done with it.
+    /// The weights `A` of one head: the softmax of its scores, and what the recipe does with the weights after it.
     pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let first = match how.then {
@@ -30,10 +30,7 @@ impl Head<'_> {
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
         if is_softmax {
-            let softmax = match self.recipe.guarded {
-                true => Op::Softmax(axis, self.recipe.base),
-                false => Op::UnguardedSoftmax(axis, self.recipe.base),
-            };
+            let softmax = softmax_with(self.recipe.guarded, axis, self.recipe.base);
             return self.add(name, softmax, &[read]);
         }
         if how.function == Function::HardMaximum {
@@ -41,14 +38,12 @@ impl Head<'_> {
             let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
             return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
         }
-        // A row without a visible score: whoever takes powers may have a guard for it.
+        // A fully masked row: a softmax by hand may have a guard for it too.
         let guards = self.recipe.guarded
             && matches!(how.function, Function::Exponential | Function::Sigmoid)
             && !matches!(how.divisor, Divisor::MisplacedSum);
-        let powers = match how.divisor == Divisor::Nothing && !guards {
-            true => self.powers(name, read, axis, guards)?,
-            false => self.powers("E", read, axis, guards)?,
-        };
+        let is_last = how.divisor == Divisor::Nothing && !guards;
+        let powers = self.powers(if is_last { name } else { "E" }, read, axis, guards)?;
         let weights = match (how.divisor, guards) {
             (Divisor::Nothing, _) => powers,
             (_, true) => self.divided("A_unguarded", powers, axis)?,
@@ -92,6 +87,10 @@ impl Head<'_> {
                 return self.add("S_shifted", Op::MinusMax(axis), &[read]);
             }
             Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Largest(Axis::Rows), &[read])?,
+            Shift::LargestFromHere => {
+                let largest = self.largest_from_here(read)?;
+                return self.add("S_shifted", Op::Subtract, &[read, largest]);
+            }
             Shift::OfColumns => {
                 let largest = self.add("S_largest", Op::Largest(Axis::Columns), &[read])?;
                 self.add("S_largest_turned", Op::Transpose, &[largest])?
@@ -124,73 +123,16 @@ impl Head<'_> {
             return if self.recipe.guarded { self.add(name, Op::Guard, &[kept, read]) } else { Ok(kept) };
         }
         let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
-        match self.recipe.guarded {
-            true => self.add(name, Op::Guard, &[all, read]),
-            false => self.add(name, Op::Add, &[all]),
+        if self.recipe.guarded {
+            self.add(name, Op::Guard, &[all, read])
+        } else {
+            self.add(name, Op::Add, &[all])
         }
-    }
-
-    /// What the function gave, over what it is divided by.
-    fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
-        let how = self.recipe.normalise;
-        let sum_axis = match how.divisor {
-            Divisor::ColumnSum => Axis::Columns,
-            Divisor::WholeSum => Axis::Whole,
-            _ => axis,
-        };
-        let divisor = match how.divisor {
-            Divisor::Sum | Divisor::ColumnSum | Divisor::WholeSum if !how.single => {
-                return self.add(name, Op::DivideBySum(sum_axis), &[powers]);
-            }
-            Divisor::Length => {
-                // Without a guard a row of zeros is 0/0, which a root mean square gives and a unit row does not.
-                let width = self.graph[powers].shape().cols;
-                let rows = self.add("E_rms", Op::RmsNorm(0.0), &[powers])?;
-                return self.add(name, Op::Scale(Factor::InverseRoot(width)), &[rows]);
-            }
-            Divisor::Nothing => return Ok(powers),
-            Divisor::Count => {
-                let count = self.graph[powers].shape().cols;
-                return self.add(name, Op::Scale(Factor::Inverse(count)), &[powers]);
-            }
-            Divisor::Largest => {
-                let largest = self.add("E_largest", Op::Largest(Axis::Rows), &[powers])?;
-                self.down("E_largest", largest, powers)?
-            }
-            Divisor::MisplacedSum => {
-                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
-                self.across("E_sum", sums, powers)?
-            }
-            Divisor::SizeSum => {
-                let minus = self.add("E_negated", Op::Scale(Factor::Number(-1.0)), &[powers])?;
-                let parts =
-                    [self.add("E_above_0", Op::Relu, &[powers])?, self.add("E_below_0", Op::Relu, &[minus])?];
-                let sizes = self.add("E_sizes", Op::Add, &parts)?;
-                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[sizes])?;
-                self.down("E_sum", sums, powers)?
-            }
-            Divisor::SumAnd(number) => {
-                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
-                let spread = self.down("E_sum", sums, powers)?;
-                let ones = self.ones(powers)?;
-                let more = self.add("E_more", Op::Scale(Factor::Number(number)), &[ones])?;
-                self.add("E_divisor", Op::Add, &[spread, more])?
-            }
-            Divisor::Sum | Divisor::ColumnSum | Divisor::WholeSum => {
-                let sums = self.add("E_sum_double", Op::Sums(Axis::Rows), &[powers])?;
-                let sums = self.add("E_sum", Op::SingleRange, &[sums])?;
-                self.down("E_sum", sums, powers)?
-            }
-        };
-        self.add(name, Op::Quotient, &[powers, divisor])
     }
 
     /// What is done with the weights once they are there.
     fn then(&mut self, name: &str, weights: NodeId) -> Result<NodeId> {
-        let softmax = |guarded| match guarded {
-            true => Op::Softmax(Axis::Rows, Base::E),
-            false => Op::UnguardedSoftmax(Axis::Rows, Base::E),
-        };
+        let softmax = |guarded| softmax_with(guarded, Axis::Rows, Base::E);
         let recipe = self.recipe;
         match recipe.normalise.then {
             Then::Mixed | Then::Logarithm | Then::LogarithmOfVisible => Ok(weights),
@@ -218,7 +160,7 @@ impl Head<'_> {
         self.pattern("visible", like, self.recipe.mask)
     }
 
-    fn ones(&mut self, like: NodeId) -> Result<NodeId> {
+    pub(super) fn ones(&mut self, like: NodeId) -> Result<NodeId> {
         let shape = self.graph[like].shape();
         self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
     }
@@ -237,4 +179,9 @@ impl Head<'_> {
         let ones = self.add(&format!("{name}_ones"), Op::Ones { rows, cols: 1 }, &[])?;
         self.add(&format!("{name}_spread"), Op::Product, &[ones, row])
     }
+}
+
+/// A softmax with or without a guard for rows of −∞.
+pub(super) fn softmax_with(guarded: bool, axis: Axis, base: Base) -> Op {
+    if guarded { Op::Softmax(axis, base) } else { Op::UnguardedSoftmax(axis, base) }
 }

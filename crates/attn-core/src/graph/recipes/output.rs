@@ -11,14 +11,14 @@ use crate::text::counted;
 /// Small numbers in a norm, as PyTorch has them.
 const EPSILON: f64 = 1e-5;
 
-/// What comes after the heads, as far as there is something.
+/// The steps after the heads: the output projection and the residual, each where the recipe has it.
 #[derive(Clone, Copy)]
-pub(super) struct After {
+pub(super) struct OutputSteps {
     w_o: Option<NodeId>,
     residual: Option<NodeId>,
 }
 
-impl After {
+impl OutputSteps {
     /// Whether the heads side by side are the result.
     pub fn is_nothing(self) -> bool {
         self.w_o.is_none() && self.residual.is_none()
@@ -59,12 +59,11 @@ impl Pipeline<'_> {
             1 => self.graph.add(&merged, Op::Product, &heads)?,
             _ => self.merged(heads, if after.is_nothing() { Stage::Joined.name() } else { &merged })?,
         };
-        let last = match self.recipe.heads > 1 && after.is_nothing() {
-            true => {
-                self.graph.mark(last, Stage::Joined);
-                self.graph.add(&merged, Op::Add, &[last])?
-            }
-            false => last,
+        let last = if self.recipe.heads > 1 && after.is_nothing() {
+            self.graph.mark(last, Stage::Joined);
+            self.graph.add(&merged, Op::Add, &[last])?
+        } else {
+            last
         };
         let last = altered(&mut self.graph, self.recipe, stages, &name, (last, 0))?;
         if !after.is_nothing() {
@@ -79,7 +78,7 @@ impl Pipeline<'_> {
     }
 
     /// What comes after the heads.
-    pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>, roles: [NodeId; 3]) -> Result<After> {
+    pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>, roles: [NodeId; 3]) -> Result<OutputSteps> {
         let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
             (true, Residual::Of(role), _) => Some(roles[role as usize]),
             (true, _, None) => {
@@ -93,11 +92,11 @@ impl Pipeline<'_> {
             (true, _, Some(x)) => Some(x),
             (false, ..) => None,
         };
-        Ok(After { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
+        Ok(OutputSteps { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
     }
 
     /// The output projection and the residual.
-    pub fn finish(&mut self, mut last: NodeId, After { w_o, residual }: After) -> Result<()> {
+    pub fn finish(&mut self, mut last: NodeId, OutputSteps { w_o, residual }: OutputSteps) -> Result<()> {
         let result = self.before_result();
         let inside = self.recipe.output.addition == Residual::Inside;
         if let (true, Some(x)) = (inside, residual) {
@@ -140,7 +139,11 @@ impl Pipeline<'_> {
             last = self.with_residual(&result, x, last)?;
         }
         let name = Stage::Output.name();
-        let last = altered(&mut self.graph, self.recipe, &[alter::Stage::Result], name, (last, 0))?;
+        let last = if self.attends_again() {
+            self.attended_again(last)?
+        } else {
+            altered(&mut self.graph, self.recipe, &[alter::Stage::Result], name, (last, 0))?
+        };
         self.graph.mark(last, Stage::Output);
         Ok(())
     }
@@ -166,7 +169,7 @@ impl Pipeline<'_> {
     }
 
     /// Each head by its own block of W_O alone, side by side.
-    fn projected_per_head(&mut self, heads: &[NodeId], w_o: NodeId, after: After) -> Result<NodeId> {
+    fn projected_per_head(&mut self, heads: &[NodeId], w_o: NodeId, after: OutputSteps) -> Result<NodeId> {
         let (count, (_, width), (_, cols)) = (heads.len(), self.shape(heads[0]), self.shape(w_o));
         let mut parts = Vec::new();
         for (head, &mix) in heads.iter().enumerate() {

@@ -40,7 +40,7 @@ pub struct Recipe {
     pub mask: Mask,
     /// What becomes of the scores that the mask hides.
     pub hiding: Hiding,
-    /// Scores are rounded to so many decimals before the softmax.
+    /// The number of decimals to which scores are rounded before the softmax; `None`: they are not.
     pub score_decimals: Option<u32>,
     /// How scores become weights.
     pub normalise: Normalise,
@@ -48,7 +48,7 @@ pub struct Recipe {
     pub base: Base,
     /// Whether a row that may attend to nothing has weights 0; without the guard it is NaN.
     pub guarded: bool,
-    /// Weights are rounded to so many decimals before they mix the values.
+    /// The number of decimals to which weights are rounded before they mix the values; `None`: they are not.
     pub weight_decimals: Option<u32>,
     /// How the heads are put together again.
     pub merge: Merge,

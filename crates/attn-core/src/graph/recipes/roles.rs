@@ -19,15 +19,15 @@ impl Pipeline<'_> {
         }
     }
 
-    /// What is taken for queries, keys and values, and which role that is: usually their own.
-    pub fn taken(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
-        let taken = |role: Role, own: NodeId| match (self.source(role), x) {
+    /// The nodes that serve as queries, keys and values, and the role that each belongs to: usually its own.
+    pub fn serving(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
+        let serving = |role: Role, own: NodeId| match (self.source(role), x) {
             (Source::Own | Source::Transposed, _) => Ok((own, role)),
             (Source::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
             (Source::Tokens, Some(x)) => Ok((x, Role::X)),
             (Source::Tokens, None) => Err(Error::new("there is no X to take")),
         };
-        let [q, k, v] = [taken(Role::Q, q)?, taken(Role::K, k)?, taken(Role::V, v)?];
+        let [q, k, v] = [serving(Role::Q, q)?, serving(Role::K, k)?, serving(Role::V, v)?];
         Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
     }
 
@@ -117,8 +117,9 @@ fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();
     let is_identity =
         weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
-    match is_identity && !is_named {
-        true => weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone())),
-        false => weights,
+    if is_identity && !is_named {
+        weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone()))
+    } else {
+        weights
     }
 }

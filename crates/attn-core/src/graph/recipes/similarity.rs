@@ -25,7 +25,7 @@ impl Measure {
 /// The words as rows of `X`, and a table for each measure: `dot`, `scaled`, `cosine`, `euclidean`.
 ///
 /// # Errors
-/// If there is no room for so many numbers.
+/// If there are more than [`MAX_CELLS`](crate::graph::MAX_CELLS) numbers.
 pub fn similarity(words: Matrix, origin: Origin, measures: &[Measure]) -> Result<Graph> {
     let mut graph = Graph::new();
     let width = words.cols();

@@ -10,7 +10,7 @@ use crate::matrix::Matrix;
 /// there only for a temperature other than 1.
 ///
 /// # Errors
-/// If there is no room for so many numbers.
+/// If there are more than [`MAX_CELLS`](crate::graph::MAX_CELLS) numbers.
 pub fn softmax(scores: Matrix, origin: Origin, temperature: f64, base: Base) -> Result<Graph> {
     let mut graph = Graph::new();
     let mut last = graph.given("x", scores, origin)?;

@@ -44,9 +44,10 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
         let of_head = |stage: Stage| (1..=heads).map(move |head| stage.of_head((heads > 1).then_some(head)));
         for stage in Stage::all() {
             let is_formed = stage != Stage::Lse && (heads > 1 || stage != Stage::Mixed);
-            let all: Vec<Step> = match stage.is_per_head() && !matches!(stage, Stage::Role(_)) {
-                true => of_head(stage).collect(),
-                false => vec![stage.into()],
+            let all: Vec<Step> = if stage.is_per_head() && !matches!(stage, Stage::Role(_)) {
+                of_head(stage).collect()
+            } else {
+                vec![stage.into()]
             };
             assert!(
                 !is_formed || all.iter().all(|step| found.contains(step)),

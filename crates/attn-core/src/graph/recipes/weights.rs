@@ -3,7 +3,7 @@
 use super::alter::{self, altered, name_before};
 use super::choices::{Biasing, Comparison, Hiding};
 use super::recipe::{Recipe, Score};
-use crate::attention::{Axis, Mask};
+use crate::attention::Axis;
 use crate::error::Result;
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
@@ -15,7 +15,7 @@ pub struct Weights {
     pub scores: NodeId,
     /// `S_scaled`, or the scores where there is no scale.
     pub scaled: NodeId,
-    /// What the softmax reads: after scale, bias, temperature and mask, as far as there are any.
+    /// What the softmax reads: the scores after scale, bias, temperature and mask, where the recipe has them.
     pub read: NodeId,
     /// `A`: the softmax of each row.
     pub weights: NodeId,
@@ -46,7 +46,7 @@ pub fn weights(
     additions: Additions,
 ) -> Result<Weights> {
     let mut head = Head { graph, recipe, suffix, number: None, mask: additions.mask, never: None };
-    let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
+    let ScoreSteps { scores, scaled, read } = head.read([q, k], additions.bias)?;
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
@@ -64,13 +64,13 @@ pub(super) fn weights_never_formed(
     let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
     let suffix = suffix(number);
     let mut head = Head { graph, recipe, suffix: &suffix, number, mask: additions.mask, never };
-    let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
+    let ScoreSteps { scores, scaled, read } = head.read([q, k], additions.bias)?;
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
 /// What the softmax of one head reads, and what it came from.
 #[derive(Clone, Copy)]
-pub(super) struct Read {
+pub(super) struct ScoreSteps {
     scores: NodeId,
     scaled: NodeId,
     pub read: NodeId,
@@ -96,7 +96,7 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     /// Everything before the softmax.
-    pub(super) fn read(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<Read> {
+    pub(super) fn read(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<ScoreSteps> {
         let biasing = self.recipe.biasing;
         let early = bias.filter(|_| biasing == Biasing::BeforeScale);
         let (scores, scaled) = self.scores([q, k], early)?;
@@ -117,7 +117,7 @@ impl Head<'_> {
             read = self.step(Stage::Tempered, Op::Temperature(self.recipe.temperature), &[read])?;
         }
         let read = self.masked(read)?;
-        Ok(Read { scores, scaled, read })
+        Ok(ScoreSteps { scores, scaled, read })
     }
 
     pub(super) fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
@@ -136,7 +136,7 @@ impl Head<'_> {
     }
 
     /// A step of attention, after what the recipe does to it that attention does not do.
-    fn altered(&mut self, at: alter::Stage, stage: Stage, node: NodeId) -> Result<NodeId> {
+    pub(super) fn altered(&mut self, at: alter::Stage, stage: Stage, node: NodeId) -> Result<NodeId> {
         let name = format!("{}{}", stage.name(), self.suffix);
         let node = altered(self.graph, self.recipe, &[at], &name, (node, 0))?;
         self.graph.mark(node, stage.of_head(self.number));
@@ -205,61 +205,6 @@ impl Head<'_> {
         }
     }
 
-    /// The scores after what is done to the hidden ones, rounded where the recipe rounds them.
-    fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
-        let recipe = self.recipe;
-        let given = read;
-        let name = name_before(recipe, &[alter::Stage::Masked], Stage::Masked.name());
-        if recipe.mask.is_some() {
-            read = match recipe.hiding {
-                Hiding::MinusInfinity => {
-                    let inputs = self.with_matrix(read);
-                    self.add(&name, Op::Mask(recipe.mask), &inputs)?
-                }
-                Hiding::PlusInfinity => {
-                    let negative = || Op::Scale(Factor::Number(-1.0));
-                    let negated = self.add("S_negated", negative(), &[read])?;
-                    let inputs = self.with_matrix(negated);
-                    let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
-                    self.add(&name, negative(), &[hidden])?
-                }
-                Hiding::Replaced(number) => {
-                    let visible = self.visible(read)?;
-                    let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
-                    let filled = self.filled(read, number)?;
-                    self.add(&name, Op::Add, &[kept, filled])?
-                }
-                Hiding::Zero => {
-                    let visible = self.visible(read)?;
-                    self.add(&name, Op::Multiply, &[read, visible])?
-                }
-                Hiding::OneAddedToVisible => {
-                    let visible = self.visible(read)?;
-                    self.add(&name, Op::Add, &[read, visible])?
-                }
-                Hiding::Added(number) => {
-                    let filled = self.filled(read, number)?;
-                    self.add(&name, Op::Add, &[read, filled])?
-                }
-                Hiding::AfterSoftmax | Hiding::WeightsReplaced(_) => read,
-            };
-        }
-        // Where nothing is hidden before the softmax, there is no such step.
-        if read != given {
-            read = self.altered(alter::Stage::Masked, Stage::Masked, read)?;
-        }
-        match recipe.score_decimals {
-            Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
-            None => Ok(read),
-        }
-    }
-
-    /// A number where the mask hides, 0 elsewhere.
-    fn filled(&mut self, like: NodeId, number: f64) -> Result<NodeId> {
-        let hidden = self.hidden(like)?;
-        self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])
-    }
-
     /// The weights, after what is done to the hidden ones where that waits for the softmax, and rounded where the recipe rounds
     /// them.
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
@@ -290,19 +235,5 @@ impl Head<'_> {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),
         }
-    }
-
-    /// A mask as ones and zeros.
-    pub(super) fn pattern(&mut self, name: &str, like: NodeId, mask: Mask) -> Result<NodeId> {
-        if let Some(known) = self.graph.find(&format!("{name}{}", self.suffix)) {
-            return Ok(known);
-        }
-        let inputs = self.with_matrix(like);
-        self.add(name, Op::MaskPattern(mask), &inputs)
-    }
-
-    pub(super) fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
-        let matrix = self.mask.filter(|_| self.recipe.mask.matrix.is_some());
-        [Some(scores), matrix].into_iter().flatten().collect()
     }
 }

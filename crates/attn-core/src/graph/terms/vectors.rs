@@ -1,10 +1,24 @@
 //! The terms of what is computed from the lengths and angles of rows.
 
+use std::cmp::Ordering;
+
 use super::{Reader, chosen, minus, over, root, times};
-use crate::attention::{Base, range_factor};
+use crate::attention::{Base, Order, range_factor};
 use crate::graph::Term;
 
 impl Reader<'_> {
+    /// The column of the number that is the j-th of row i in this order; of equal numbers the left one is the smaller.
+    pub(super) fn column_of_rank(&self, order: Order, i: usize, j: usize) -> usize {
+        let row: Vec<f64> = (0..self.width(0)).map(|k| self.value(0, i, k)).collect();
+        let by_size = |a: &usize, b: &usize| {
+            let numbers = row[*a].partial_cmp(&row[*b]).unwrap_or(Ordering::Equal);
+            row[*a].is_nan().cmp(&row[*b].is_nan()).then(numbers).then(a.cmp(b))
+        };
+        let mut columns: Vec<usize> = (0..row.len()).collect();
+        columns.sort_by(by_size);
+        columns[if order == Order::Ascending { j } else { row.len() - 1 - j }]
+    }
+
     pub(super) fn minus_mean(&self, i: usize, j: usize) -> Term {
         let row = Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect());
         minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))

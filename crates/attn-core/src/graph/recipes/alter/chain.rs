@@ -3,7 +3,7 @@
 use super::kinds::Alter;
 use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
-use crate::graph::{Factor, GeluForm, Graph, NodeId, Op};
+use crate::graph::{Factor, Graph, NodeId, Op};
 
 /// A step that is not recorded yet: what is done, and to which nodes.
 pub(super) type Step = (Op, Vec<NodeId>);
@@ -77,7 +77,7 @@ impl<'a> Chain<'a> {
             Alter::From(number) => (Op::Subtract, vec![self.filled(number, a)?, a]),
             Alter::Relu => (Op::Relu, vec![a]),
             Alter::Silu => (Op::Silu, vec![a]),
-            Alter::Gelu => (Op::Gelu(GeluForm::Tanh), vec![a]),
+            Alter::Gelu(form) => (Op::Gelu(form), vec![a]),
             Alter::Tanh => (Op::Tanh, vec![a]),
             Alter::Squared => (Op::Multiply, vec![a, a]),
             Alter::Cubed => (Op::Multiply, vec![self.part(Op::Multiply, &[a, a])?, a]),
@@ -92,7 +92,17 @@ impl<'a> Chain<'a> {
             Alter::Normed(norm, axis) => self.normed(norm, axis, a)?,
             Alter::Moved(how, axis) => self.moved(how, axis, a)?,
             Alter::With(how, other) => self.with(how, other, a)?,
+            Alter::Sorted(order, axis) => {
+                self.along(axis, a, |_, rows| Ok((Op::SortRows(order), vec![rows])))?
+            }
+            Alter::LargestKept { count, divided } => self.largest_kept((count, divided), a)?,
+            Alter::Slanted(side) => self.slanted(side, a)?,
+            Alter::AttendedAgain => {
+                return Err(Error::new("only the result goes through the whole attention again"));
+            }
             Alter::LeakyRelu
+            | Alter::Elu
+            | Alter::EluAndOne
             | Alter::Softplus
             | Alter::RootOfSize
             | Alter::LogarithmOfSize
@@ -120,6 +130,18 @@ impl<'a> Chain<'a> {
                 let minus = self.times(-0.01, a)?;
                 // What a ReLU of −0.01 a keeps is minus a hundredth of what is negative.
                 (Op::Subtract, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?])
+            }
+            Alter::Elu | Alter::EluAndOne => {
+                let minus = self.times(-1.0, a)?;
+                let size_below = self.part(Op::Relu, &[minus])?;
+                let below = self.times(-1.0, size_below)?;
+                let power = self.part(Op::Exponential(Base::E), &[below])?;
+                let parts = vec![self.part(Op::Relu, &[a])?, power];
+                if alter == Alter::EluAndOne {
+                    return Ok((Op::Add, parts));
+                }
+                let sum = self.part(Op::Add, &parts)?;
+                (Op::Subtract, vec![sum, self.filled(1.0, a)?])
             }
             Alter::Softplus => {
                 let power = self.part(Op::Exponential(Base::E), &[a])?;

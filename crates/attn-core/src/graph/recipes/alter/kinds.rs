@@ -1,6 +1,7 @@
 //! The kinds of things that are done to numbers.
 
-use crate::attention::{Axis, Mask};
+use crate::attention::{Axis, Mask, Order};
+use crate::graph::GeluForm;
 
 /// What is done at a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,8 +18,12 @@ pub enum Alter {
     Relu,
     /// `max(0, a)`, and a hundredth of what is negative.
     LeakyRelu,
-    /// `a σ(2 √(2/π) (a + 0.044715 a³))`: a GELU as GPT-2 computes it.
-    Gelu,
+    /// a times the share of a standard normal distribution below it.
+    Gelu(GeluForm),
+    /// a where it is positive, `eᵃ − 1` where it is negative.
+    Elu,
+    /// The same and 1: what linear attention takes of queries and keys.
+    EluAndOne,
     /// `a σ(a)`.
     Silu,
     /// `ln(1 + eᵃ)`.
@@ -88,6 +93,28 @@ pub enum Alter {
     },
     /// A row of numbers added to every row.
     Biased,
+    /// The numbers of each row (or column) in the order of their size.
+    Sorted(Order, Axis),
+    /// In each row what is smaller than its k-th largest number becomes 0.
+    LargestKept {
+        /// k.
+        count: usize,
+        /// Whether each row is divided by the sum of what is left.
+        divided: bool,
+    },
+    /// Row i, counted from 0, stands i columns further to one side, with zeros behind it.
+    Slanted(Slant),
+    /// The result goes through the whole attention again.
+    AttendedAgain,
+}
+
+/// To which side rows move, each one column further than the row above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slant {
+    /// Cell (i, j) is cell (i, j + i).
+    Left,
+    /// Cell (i, j) is cell (i, j − i).
+    Right,
 }
 
 /// How numbers are made comparable along an axis: rows, columns, or all of them.

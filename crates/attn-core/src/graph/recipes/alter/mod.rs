@@ -6,12 +6,13 @@ mod moves;
 mod norms;
 mod others;
 mod place;
+mod selections;
 
 use super::recipe::Recipe;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 
-pub use kinds::{Alter, Combine, Move, Norm, Other};
+pub use kinds::{Alter, Combine, Move, Norm, Other, Slant};
 pub use place::{Alteration, Stage};
 
 use chain::Chain;
