@@ -12,7 +12,7 @@ use super::{Change, Slip};
 
 /// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
-pub(super) struct Planned {
+pub(super) struct Variant {
     /// What was done.
     pub slips: Vec<Slip>,
     /// What was changed.
@@ -32,20 +32,20 @@ pub(super) struct Places {
 /// The exercise with mistakes in it, computed as far as it goes.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    pub planned: Planned,
+    pub variant: Variant,
     pub graph: Arc<Graph>,
 }
 
-impl Planned {
+impl Variant {
     /// The exercise of this recipe with these mistakes, which change this.
-    pub(super) fn new(recipe: &Recipe, slips: Vec<Slip>, changes: Vec<Change>) -> Planned {
+    pub(super) fn new(recipe: &Recipe, slips: Vec<Slip>, changes: Vec<Change>) -> Variant {
         let places = Places::of(recipe, &changes);
-        Planned { slips, changes, places }
+        Variant { slips, changes, places }
     }
 
     /// A mistake that was found by solving for a number, not by trying.
-    pub(super) fn fitted(slip: Slip) -> Planned {
-        Planned { slips: vec![slip], changes: Vec::new(), places: Places::default() }
+    pub(super) fn fitted(slip: Slip) -> Variant {
+        Variant { slips: vec![slip], changes: Vec::new(), places: Places::default() }
     }
 
     /// What was changed.
@@ -54,7 +54,7 @@ impl Planned {
     }
 
     /// Whether it changes all that another one changes, and something more.
-    pub(super) fn goes_beyond(&self, other: &Planned) -> bool {
+    pub(super) fn goes_beyond(&self, other: &Variant) -> bool {
         let less = !other.changes.is_empty() && other.changes.len() < self.changes.len();
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }
@@ -101,12 +101,12 @@ impl Places {
 impl Candidate {
     /// The numbers that take a node's place.
     pub(super) fn matrix(&self, node: &str) -> Option<Cow<'_, Matrix>> {
-        self.planned.places.matrix(&self.graph, node)
+        self.variant.places.matrix(&self.graph, node)
     }
 
     /// The same with rows as rows.
     pub(super) fn upright(&self, node: &str) -> Option<&Matrix> {
-        self.planned.places.upright(&self.graph, node)
+        self.variant.places.upright(&self.graph, node)
     }
 
     /// A node as it was before something was done to it that attention does not do, or after it.

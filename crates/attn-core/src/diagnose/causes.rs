@@ -43,10 +43,9 @@ fn of_nan_rows(task: &Task) -> String {
 
 fn overflow(task: &Task) -> String {
     let score = task.facts().largest_score;
-    match score > OVERFLOWS {
-        true => format!(
-            "exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp."
-        ),
-        false => "exp usually overflows so: subtract each row's maximum before exp.".into(),
+    if score > OVERFLOWS {
+        format!("exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp.")
+    } else {
+        "exp usually overflows so: subtract each row's maximum before exp.".into()
     }
 }

@@ -57,9 +57,10 @@ impl Clue {
         let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
         match self {
             Clue::RowSums { node, between: (low, high), rows } => {
-                let sums = match low == high {
-                    true => format!("to {}", number(low)),
-                    false => format!("to numbers from {} to {}", number(low), number(high)),
+                let sums = if low == high {
+                    format!("to {}", number(low))
+                } else {
+                    format!("to numbers from {} to {}", number(low), number(high))
                 };
                 match rows.len() {
                     0 => format!("The rows of {node} sum {sums}, not to 1."),

@@ -124,9 +124,8 @@ impl Verdict {
                 worst = Some(distance);
             }
         }
-        worst.map(|distance| match distance.difference.fits() {
-            true => Verdict::Right(distance),
-            false => Verdict::Wrong(distance),
+        worst.map(|distance| {
+            if distance.difference.fits() { Verdict::Right(distance) } else { Verdict::Wrong(distance) }
         })
     }
 

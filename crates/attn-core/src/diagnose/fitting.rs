@@ -4,7 +4,7 @@ use crate::graph::Graph;
 
 use super::Slip;
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
+use super::candidates::{Variant, standing_for};
 use super::catalogue;
 use super::numbers::Numbers;
 use super::search::{Fit, Search};
@@ -35,7 +35,7 @@ pub(super) fn fit(
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
     let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
     let log_chance = log_chance * left;
-    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
@@ -43,10 +43,7 @@ pub(super) fn in_words(x: f64) -> String {
     let square = x * x;
     let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
     let is_whole = (x - x.round()).abs() < 1e-4;
-    match is_root && !is_whole {
-        true => format!("√{} = {}", square.round(), number(x)),
-        false => number(x),
-    }
+    if is_root && !is_whole { format!("√{} = {}", square.round(), number(x)) } else { number(x) }
 }
 
 /// A number with four digits.

@@ -31,12 +31,11 @@ impl HalfPrecision {
         let mut all: Vec<Matrix> = Vec::new();
         let mut rounded = Graph::new();
         for (_, node) in graph.nodes() {
-            let exact = match node.op.is_given() {
-                true => node.matrix()?.clone(),
-                false => {
-                    let inputs: Vec<&Matrix> = node.inputs.iter().map(|id| &all[id.position()]).collect();
-                    node.op.apply(&inputs).ok()?
-                }
+            let exact = if node.op.is_given() {
+                node.matrix()?.clone()
+            } else {
+                let inputs: Vec<&Matrix> = node.inputs.iter().map(|id| &all[id.position()]).collect();
+                node.op.apply(&inputs).ok()?
             };
             let matrix = exact.map(|x| self.rounded(x, run));
             rounded.given(&node.name, matrix.clone(), Origin::Stated).ok()?;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::answer::{Answer, Part};
+use super::cache::Row;
 use super::candidates::standing_for;
 use super::catalogue::{Likelihood, Mistake};
 use super::compare::residual;
 use super::exercise::Exercise;
-use super::kept::Row;
 use super::plans::List;
 use super::tolerance::Allowed;
 use crate::matrix::Matrix;
@@ -65,13 +65,13 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
     // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
-    type Asked<'a> = (String, &'a Matrix, [Allowed; 2]);
-    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Asked<'_>> {
+    type Expectation<'a> = (String, &'a Matrix, [Allowed; 2]);
+    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
         let right = standing_for(exercise.task.right(), node)?;
         let allowed = answers.map(|answer| Allowed::between(answer, right, &exercise.tolerance));
         Some((node.to_string(), right, allowed))
     };
-    let nodes: Vec<Asked<'_>> = parts
+    let nodes: Vec<Expectation<'_>> = parts
         .iter()
         .zip(&exact)
         .flat_map(|(part, exact)| {
@@ -79,7 +79,7 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
         })
         .collect();
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
-    let changes = |row: &Row<'_>, (node, right, _): &Asked<'_>, allowed: Allowed| {
+    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: Allowed| {
         let mistaken = row.numbers(node);
         mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };

@@ -4,6 +4,7 @@
 //! [`Answer`]s: a [`Diagnosis`]. A mistake is one [`Change`] to the recipe, so that mistakes compose.
 
 mod answer;
+mod cache;
 mod candidates;
 mod catalogue;
 mod causes;
@@ -24,7 +25,6 @@ mod half;
 mod half_moves;
 mod hidden;
 mod implied;
-mod kept;
 mod linear;
 mod naming;
 mod nearly_right;

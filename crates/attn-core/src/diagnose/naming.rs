@@ -14,7 +14,7 @@ use super::exercise::Exercise;
 use super::forms::later_steps;
 use super::plans::Candidates;
 use super::resemblance::{Resemblance, resemblance};
-use super::search::{Search, Searched, only_whole_numbers};
+use super::search::{Search, SearchResult, only_whole_numbers};
 use super::walk::Walk;
 
 impl<'a> Walk<'a> {
@@ -58,7 +58,7 @@ impl<'a> Walk<'a> {
             if resembles.is_some()
                 && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
             {
-                found = Searched::default();
+                found = SearchResult::default();
                 judged.resembles = resembles;
             }
         }
@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The mistakes that give a stack of matrices where one is expected: the heads, say, one below the other.
-    fn as_one_matrix(&self, part: &Part<'a>) -> Option<Searched> {
+    fn as_one_matrix(&self, part: &Part<'a>) -> Option<SearchResult> {
         let [(node, first), ..] = &part.matrices[..] else { return None };
         let (rows, cols) = (first.rows(), first.cols());
         let is_stack = part.expected == 1 && part.matrices.len() > 1 && rows > 0;
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
     }
 
-    pub(super) fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
+    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut Judged) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {

@@ -8,11 +8,11 @@ use crate::graph::{self, Given, Graph, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
+use super::cache::Row;
+use super::candidates::{Variant, standing_for};
 use super::catalogue::{self, partial};
 use super::column::Probe;
 use super::compare::distance;
-use super::kept::Row;
 use super::numbers::Numbers;
 use super::plans::List;
 use super::reach::may_move;
@@ -53,14 +53,14 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
         if !fits {
             return;
         }
-        let planned = search.candidates.planned(search.task, row.plan);
+        let variant = search.candidates.variant(search.task, row.plan);
         // One unit of the last digit in one row is what any noise gives.
-        if planned.changes().iter().any(Change::is_rounding) {
+        if variant.changes().iter().any(Change::is_rounding) {
             return;
         }
         let which = rows_in_words(&wrong);
         let splice = |task: &Task, mistaken: &Graph| with_rows(task, mistaken, &wrong);
-        found.extend(fit(search, part, &planned, (partial::ROWS, &which), &splice));
+        found.extend(fit(search, part, &variant, (partial::ROWS, &which), &splice));
     };
     let probes: Vec<Probe<'_>> = Probe::of(part, wrong[0], search.tolerance).into_iter().collect();
     let lists = lists(search);
@@ -117,13 +117,13 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
             if !(0..yours.rows()).all(|i| (0..yours.cols()).all(|j| fits(i, j))) {
                 continue;
             }
-            let planned = search.candidates.planned(search.task, row.plan);
-            if planned.changes().iter().all(is_in_a_head)
-                && !planned.changes().iter().any(Change::is_rounding)
+            let variant = search.candidates.variant(search.task, row.plan);
+            if variant.changes().iter().all(is_in_a_head)
+                && !variant.changes().iter().any(Change::is_rounding)
             {
                 let which = format!("head {}", head + 1);
                 let splice = |task: &Task, mistaken: &Graph| with_head(task, mistaken, head);
-                found.extend(fit(search, part, &planned, (partial::HEAD, &which), &splice));
+                found.extend(fit(search, part, &variant, (partial::HEAD, &which), &splice));
             }
         }
     };
@@ -176,11 +176,11 @@ fn same_row(allowed: Allowed, yours: &Matrix, expected: &Matrix, i: usize) -> bo
 fn fit(
     search: &Search<'_>,
     part: &Part<'_>,
-    planned: &Planned,
+    variant: &Variant,
     (id, which): (&str, &str),
     splice: &dyn Fn(&Task, &Graph) -> Graph,
 ) -> Option<Fit> {
-    let graph = splice(search.task, &search.task.with(planned.changes()));
+    let graph = splice(search.task, &search.task.with(variant.changes()));
     let numbers: Vec<Numbers> = part
         .matrices
         .iter()
@@ -188,11 +188,11 @@ fn fit(
         .collect::<Option<_>>()?;
     let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
     let (residual, log_chance) = search.evidence(&of, part)?;
-    let inner = planned.slips.first()?;
+    let inner = variant.slips.first()?;
     let said = format!("In {which} alone: {}", uncapitalised(&inner.sentence()));
     let slip = Slip::detailed(catalogue::find(id).ok()?, Some(format!("{which}: {}", inner.mistake.id)))
         .saying(said, Some(inner.fix().to_string()));
-    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// A sentence that goes on after a colon; symbols such as `K` keep their letters.

@@ -3,12 +3,13 @@
 use std::sync::OnceLock;
 
 use crate::graph::Graph;
-use crate::graph::recipes::Scale;
+use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
 
-use super::candidates::Planned;
+use super::answer::Part;
+use super::cache::{Cache, Row};
+use super::candidates::{Variant, standing_for};
 use super::catalogue::{Likelihood, Mistake, Way, catalogue};
 use super::column::Probe;
-use super::kept::{Kept, Row};
 use super::ways::{MistakeWay, Plan, Ways};
 use super::{Change, Slip, Task};
 
@@ -21,10 +22,10 @@ pub(super) struct Candidates {
     classic: Vec<usize>,
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
-    singles: Kept,
-    generals: Kept,
-    pairs: Kept,
-    temperatures: Kept,
+    singles: Cache,
+    generals: Cache,
+    pairs: Cache,
+    temperatures: Cache,
     even: OnceLock<Graph>,
     pair_count: OnceLock<usize>,
 }
@@ -74,10 +75,10 @@ impl Candidates {
             alone,
             classic,
             general,
-            singles: Kept::default(),
-            generals: Kept::default(),
-            pairs: Kept::default(),
-            temperatures: Kept::default(),
+            singles: Cache::default(),
+            generals: Cache::default(),
+            pairs: Cache::default(),
+            temperatures: Cache::default(),
             even: OnceLock::new(),
             pair_count: OnceLock::new(),
         }
@@ -87,6 +88,21 @@ impl Candidates {
     pub(super) fn once(task: &Task) -> Candidates {
         let mut candidates = Candidates::of(task);
         candidates.ways.kept = false;
+        candidates
+    }
+
+    /// The same for one part of a submission: of the operators at every stage, only those at a stage that reaches the part.
+    pub(super) fn once_for(task: &Task, part: &Part<'_>) -> Candidates {
+        let mut candidates = Candidates::once(task);
+        let (ways, mut known): (&[MistakeWay], Vec<(Stage, bool)>) = (&candidates.ways.all, Vec::new());
+        candidates.general.retain(|&way| {
+            let [Change::Alteration(Alteration { stage, .. })] = ways[way].changes[..] else { return true };
+            if let Some((_, is_reached)) = known.iter().find(|(other, _)| *other == stage) {
+                return *is_reached;
+            }
+            known.push((stage, reaches(task, stage, part)));
+            known.last().is_some_and(|(_, is_reached)| *is_reached)
+        });
         candidates
     }
 
@@ -103,7 +119,7 @@ impl Candidates {
         (nodes, probes): (&[String], &[Probe<'_>]),
         visit: impl FnMut(&Row<'_>),
     ) {
-        self.kept(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
+        self.cache(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
     }
 
     /// How many ways, or pairs of ways, a list has.
@@ -127,7 +143,7 @@ impl Candidates {
 
     /// Visits all computations of a list.
     pub(super) fn each(&self, list: List, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
-        self.kept(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
+        self.cache(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
     }
 
     /// Visits the exercise at temperatures from a thousandth to a thousand times the right one, twelve to a factor of 10; not
@@ -169,12 +185,12 @@ impl Candidates {
     }
 
     /// What a plan stands for.
-    pub(super) fn planned(&self, task: &Task, plan: &Plan) -> Planned {
+    pub(super) fn variant(&self, task: &Task, plan: &Plan) -> Variant {
         let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
-        Planned::new(task.recipe(), slips, self.ways.changes(plan))
+        Variant::new(task.recipe(), slips, self.ways.changes(plan))
     }
 
-    fn kept(&self, list: List) -> &Kept {
+    fn cache(&self, list: List) -> &Cache {
         match list {
             List::Singles => &self.singles,
             List::General => &self.generals,
@@ -214,6 +230,16 @@ impl Candidates {
             others.filter(can_meet).map(move |second| [first, second])
         })
     }
+}
+
+/// Whether what happens at a stage changes the numbers of a part.
+fn reaches(task: &Task, stage: Stage, part: &Part<'_>) -> bool {
+    let altered = task.with([&Change::Alteration(Alteration { stage, alter: Alter::Times(3.0) })]);
+    let is_changed = |node: &str| match (standing_for(&altered, node), standing_for(task.right(), node)) {
+        (Some(altered), Some(right)) => !altered.same_bits(right),
+        _ => true,
+    };
+    part.matrices.iter().any(|(node, _)| is_changed(node))
 }
 
 fn share_a_field(a: &[Change], b: &[Change]) -> bool {

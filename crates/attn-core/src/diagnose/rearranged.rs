@@ -7,7 +7,7 @@ use crate::matrix::{Matrix, Shape};
 
 use super::Change;
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
+use super::candidates::{Variant, standing_for};
 use super::catalogue::fitted;
 use super::compare::{distance, residual};
 use super::fitting::{fit, slip};
@@ -37,7 +37,7 @@ pub(super) fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         // A right answer in another shape has the evidence of all its cells.
         let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
         Some(Fit {
-            planned: Planned::fitted(slip),
+            variant: Variant::fitted(slip),
             graph: Some(graph),
             residual: left,
             reading: 0,
@@ -103,10 +103,8 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if node != "O" || !(fewer_rows || fewer_cols) || rows * cols == 0 || is_another {
         return None;
     }
-    let (what, from, count) = match fewer_rows {
-        true => ("row", whole.rows - rows, rows),
-        false => ("column", whole.cols - cols, cols),
-    };
+    let (what, from, count) =
+        if fewer_rows { ("row", whole.rows - rows, rows) } else { ("column", whole.cols - cols, cols) };
     (0..=from).find_map(|start| {
         let cell =
             |i: usize, j: usize| if fewer_rows { right[(i + start, j)] } else { right[(i, j + start)] };

@@ -8,10 +8,10 @@ use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Planned, standing_for};
+use super::cache::Row;
+use super::candidates::{Candidate, Variant, standing_for};
 use super::compare::{residual, residual_of};
 use super::diagnosis::Named;
-use super::kept::Row;
 use super::numbers::Numbers;
 use super::plans::Candidates;
 use super::tolerance::{Allowed, Tolerance};
@@ -19,7 +19,7 @@ use super::{Change, Task};
 
 /// What was found.
 #[derive(Default)]
-pub(super) struct Searched {
+pub(super) struct SearchResult {
     /// The mistakes that fit, the closest first.
     pub named: Vec<Named>,
     /// The computations with these mistakes in them, in the same order.
@@ -30,11 +30,11 @@ pub(super) struct Searched {
     pub too_few_digits: bool,
 }
 
-impl Searched {
+impl SearchResult {
     /// This, or what was found further on where nothing was found here.
-    pub(super) fn or(self, further: Searched) -> Searched {
+    pub(super) fn or(self, further: SearchResult) -> SearchResult {
         if self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
-            Searched { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
+            SearchResult { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
         } else {
             self
         }
@@ -60,7 +60,7 @@ pub(super) struct Search<'a> {
 
 /// A candidate that fits.
 pub(super) struct Fit {
-    pub planned: Planned,
+    pub variant: Variant,
     /// Its computation, where that is known; else it is repeated if the candidate is named.
     pub graph: Option<Graph>,
     pub residual: f64,
@@ -84,19 +84,19 @@ impl Search<'_> {
             Some((residual, log_chance, reading))
         };
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
-        let planned = self.candidates.planned(self.task, row.plan);
+        let variant = self.candidates.variant(self.task, row.plan);
         let mut log_chance = log_chance;
-        if !self.near && planned.changes().iter().any(Change::is_rounding) {
+        if !self.near && variant.changes().iter().any(Change::is_rounding) {
             // What rounding changes is as small as noise.
             let search = Search { near: true, ..*self };
             log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
         }
         if self.earlier.is_empty() {
-            return Some(Fit { planned, graph: None, residual, reading, log_chance });
+            return Some(Fit { variant, graph: None, residual, reading, log_chance });
         }
-        let candidate = planned.computed(self.task);
+        let candidate = variant.computed(self.task);
         self.leaves_all(&candidate).then(|| Fit {
-            planned: candidate.planned,
+            variant: candidate.variant,
             graph: Arc::into_inner(candidate.graph),
             residual,
             reading,
@@ -106,11 +106,11 @@ impl Search<'_> {
 
     /// A fit whose computation leaves what was right before it.
     pub(super) fn left(&self, fit: Fit) -> Option<Fit> {
-        let Fit { planned, graph, .. } = fit;
-        let candidate = Candidate { planned, graph: Arc::new(graph?) };
+        let Fit { variant, graph, .. } = fit;
+        let candidate = Candidate { variant, graph: Arc::new(graph?) };
         let leaves = self.leaves_all(&candidate);
-        let Candidate { planned, graph } = candidate;
-        leaves.then(|| Fit { planned, graph: Arc::into_inner(graph), ..fit })
+        let Candidate { variant, graph } = candidate;
+        leaves.then(|| Fit { variant, graph: Arc::into_inner(graph), ..fit })
     }
 
     fn leaves_all(&self, candidate: &Candidate) -> bool {
@@ -147,44 +147,44 @@ impl Search<'_> {
     }
 
     /// Of what has been found, what fits as well as the closest, one way for each set of mistakes.
-    pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> Searched {
+    pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> SearchResult {
         let most = elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64);
         let (mut telling, by_chance): (Vec<Fit>, Vec<Fit>) =
             found.into_iter().partition(|fit| fit.log_chance <= most);
         telling.sort_by(|a, b| a.residual.total_cmp(&b.residual));
         let best = telling.first().map_or(0.0, |fit| fit.residual);
         let limit = (AS_WELL * best).max(self.smallest_step());
-        let mut searched = Searched {
+        let mut result = SearchResult {
             reading: telling.first().map_or(0, |fit| fit.reading),
             too_few_digits: telling.is_empty() && !by_chance.is_empty(),
-            ..Searched::default()
+            ..SearchResult::default()
         };
         let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
-        fitting.sort_by_key(|fit| fit.planned.likelihood());
+        fitting.sort_by_key(|fit| fit.variant.likelihood());
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()
-            .map(|fit| !fitting.iter().any(|other| fit.planned.goes_beyond(&other.planned)))
+            .map(|fit| !fitting.iter().any(|other| fit.variant.goes_beyond(&other.variant)))
             .collect();
         let mut keep = simplest.iter();
         fitting.retain(|_| keep.next() == Some(&true));
         let mut known: Vec<Vec<&str>> = Vec::new();
-        for Fit { planned, graph, residual, log_chance, .. } in fitting {
-            let ids = planned.ids();
+        for Fit { variant, graph, residual, log_chance, .. } in fitting {
+            let ids = variant.ids();
             if known.contains(&ids) {
                 continue;
             }
             known.push(ids);
             let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
             let candidate = match graph {
-                Some(graph) => Candidate { planned, graph: Arc::new(graph) },
-                None => planned.computed(self.task),
+                Some(graph) => Candidate { variant, graph: Arc::new(graph) },
+                None => variant.computed(self.task),
             };
-            let (slips, graph) = (candidate.planned.slips.clone(), candidate.graph.clone());
-            searched.named.push(Named { slips, residual, chance, graph });
-            searched.candidates.push(candidate);
+            let (slips, graph) = (candidate.variant.slips.clone(), candidate.graph.clone());
+            result.named.push(Named { slips, residual, chance, graph });
+            result.candidates.push(candidate);
         }
-        searched
+        result
     }
 
     /// What the student's numbers cannot tell apart.

@@ -110,10 +110,8 @@ fn hot(search: &Search<'_>, part: &Part<'_>, t: f64) -> Option<Fit> {
     let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
     let right = recipe.temperature / scale;
     let divisor = t / scale;
-    let instead = match scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0 {
-        true => format!("√{} = {}", facts.d_k, number(right)),
-        false => number(right),
-    };
+    let is_root = scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0;
+    let instead = if is_root { format!("√{} = {}", facts.d_k, number(right)) } else { number(right) };
     let said = format!("The scores were divided by {} instead of {instead}.", in_words(divisor));
     let slip = slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None);
     let graph = search.task.with([&Change::Temperature(t)]);

@@ -4,29 +4,29 @@ use super::column::Probe;
 use super::fits::{fits, fits_by_row};
 use super::partial::{in_one_head, in_some_rows};
 use super::plans::List;
-use super::search::{Fit, Search, Searched};
+use super::search::{Fit, Search, SearchResult};
 
 impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.
-    pub(super) fn singles(&self) -> Searched {
+    pub(super) fn singles(&self) -> SearchResult {
         self.listed(List::Singles)
     }
 
     /// What does of all that can be done at any stage; nothing where trying it would take too long.
-    pub(super) fn general(&self) -> Searched {
+    pub(super) fn general(&self) -> SearchResult {
         if !self.candidates.is_feasible(List::General, self.task) {
-            return Searched::default();
+            return SearchResult::default();
         }
         Search { near: true, ..*self }.listed(List::General)
     }
 
     /// The pairs of mistakes that do; `None` where trying them would take too long.
-    pub(super) fn pairs(&self) -> Option<Searched> {
+    pub(super) fn pairs(&self) -> Option<SearchResult> {
         self.candidates.is_feasible(List::Pairs, self.task).then(|| self.listed(List::Pairs))
     }
 
     /// What fits of a list.
-    fn listed(&self, list: List) -> Searched {
+    fn listed(&self, list: List) -> SearchResult {
         let mut found = Vec::new();
         let nodes = self.nodes();
         let probes: Vec<Probe<'_>> =
@@ -36,23 +36,23 @@ impl Search<'_> {
     }
 
     /// The mistakes with a number of their own that do.
-    pub(super) fn fitted(&self) -> Searched {
+    pub(super) fn fitted(&self) -> SearchResult {
         self.solved(fits(self))
     }
 
     /// Those that are made in some rows alone, or in one head alone.
-    pub(super) fn partial(&self) -> Searched {
+    pub(super) fn partial(&self) -> SearchResult {
         let search = Search { near: true, ..*self };
         self.solved(in_some_rows(&search)).or(self.solved(in_one_head(&search)))
     }
 
     /// Those with a number for each row.
-    pub(super) fn fitted_by_row(&self) -> Searched {
+    pub(super) fn fitted_by_row(&self) -> SearchResult {
         let search = Search { near: true, ..*self };
         self.solved(fits_by_row(&search))
     }
 
-    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {
+    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> SearchResult {
         let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
         self.closest(found, tried)
     }

@@ -78,9 +78,10 @@ impl<'a> Walk<'a> {
                 judged.verdict = Verdict::AnotherForm(form);
                 return judged;
             }
-            match self.own.is_empty() && !self.broken {
-                true => self.name(part, &[], &mut judged),
-                false => self.judge_own(part, earlier, &mut judged),
+            if self.own.is_empty() && !self.broken {
+                self.name(part, &[], &mut judged);
+            } else {
+                self.judge_own(part, earlier, &mut judged);
             }
         }
         self.carry_on(part, &judged);
@@ -108,9 +109,12 @@ impl<'a> Walk<'a> {
             _ => Verdict::Unjudged,
         };
         if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
-            // Where the mistake is looked for is the first node that differs; further on single ones are enough.
-            let candidates = Candidates::once(task);
-            let found = self.search(part, task, &candidates, &[]).singles();
+            let candidates = Candidates::once_for(task, part);
+            let search = self.search(part, task, &candidates, &[]);
+            let mut found = search.singles();
+            if found.named.is_empty() {
+                found = found.or(search.general());
+            }
             judged.evidence =
                 evidence(part, task.right(), found.candidates.first(), &self.exercise.tolerance);
             self.take(part, found, judged);
@@ -143,11 +147,10 @@ impl<'a> Walk<'a> {
             let node = read.as_ref().unwrap_or(node);
             let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
             let shape = standing_for(self.exercise.task.right(), node).map(Matrix::shape);
-            match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
-                true => {
-                    self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
-                }
-                false => self.broken = true,
+            if shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
+                self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
+            } else {
+                self.broken = true;
             }
         }
     }

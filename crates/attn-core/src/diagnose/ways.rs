@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::graph::Graph;
 use crate::graph::recipes::Hiding;
 
-use super::candidates::{Candidate, Places, Planned};
+use super::candidates::{Candidate, Places, Variant};
 use super::task::empty_rows;
 use super::{Change, Slip, Task};
 
@@ -37,11 +37,11 @@ pub(super) struct Ways {
     pub kept: bool,
 }
 
-impl Planned {
+impl Variant {
     /// The computation itself.
     pub(super) fn computed(self, task: &Task) -> Candidate {
         let graph = Arc::new(task.with(self.changes()));
-        Candidate { planned: self, graph }
+        Candidate { variant: self, graph }
     }
 }
 

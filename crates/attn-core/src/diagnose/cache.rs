@@ -15,7 +15,7 @@ use super::ways::{Plan, Ways};
 const MOST_KEPT: usize = 8_000_000;
 
 /// All computations, and a column for each node that was asked for.
-type Prepared = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
+type PlansAndColumns = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
 
 /// One computation, and what it has for the nodes that were asked for.
 pub(super) struct Row<'a> {
@@ -35,7 +35,7 @@ impl Row<'_> {
 
 /// Computations by their plans, and what is known of them so far.
 #[derive(Default)]
-pub(super) struct Kept(Mutex<State>);
+pub(super) struct Cache(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -44,7 +44,7 @@ struct State {
     columns: BTreeMap<String, Arc<Column>>,
 }
 
-impl Kept {
+impl Cache {
     /// Visits all computations that the plans stand for, with their numbers for these nodes.
     pub(super) fn each(
         &self,
@@ -90,7 +90,7 @@ impl Kept {
         (ways, task): (&Ways, &Task),
         nodes: &[String],
         plans: &dyn Fn() -> Vec<Plan>,
-    ) -> Option<Prepared> {
+    ) -> Option<PlansAndColumns> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_missing = |node: &&String| !state.columns.contains_key(*node);
         if state.plans.is_none() || nodes.iter().any(|node| is_missing(&node)) {
