@@ -130,7 +130,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights are right, and the result is not.",
         demo: "weighted-sum",
         ways: |recipe, facts| {
-            altered_weights(facts)
+            altered_weights(recipe, facts)
                 .into_iter()
                 .chain(general::ways("weights-altered", recipe, facts))
                 .collect()
@@ -163,15 +163,18 @@ fn instead(recipe: &Recipe, function: Function, divisors: &[(Divisor, &str)]) ->
     ways
 }
 
-fn altered_weights(facts: &Facts) -> Vec<Way> {
+/// What has no name of its own. Negated weights give the negative result, or X minus it.
+fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::Squared, "squared"),
-        (Alter::Negated, "negated"),
         (Alter::COLUMNS_REVERSED, "columns in reverse order"),
         (Alter::SOFTMAX_OF_COLUMNS, "a second softmax, over the queries"),
-        (Alter::CUMULATIVE, "a running sum over the queries"),
         (Alter::CENTRED, "the mean of each row subtracted"),
     ];
+    // Without a residual these are running sums of the result.
+    if recipe.output.residual {
+        alters.push((Alter::CUMULATIVE, "a running sum over the queries"));
+    }
     let count = facts.keys as f64;
     alters.push((Alter::Times(count), "times the number of keys"));
     alters.push((Alter::Times(1.0 / count), "divided by the number of keys"));

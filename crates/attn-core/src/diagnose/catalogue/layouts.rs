@@ -3,6 +3,7 @@
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{Common, Groups, Merge, Recipe, Scale, Split};
+use crate::text::counted;
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -191,10 +192,15 @@ fn numbers(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
                 continue;
             }
             let what = match (g == h, groups == heads) {
-                (true, true) => format!("{h} heads"),
-                _ => format!("{h} heads over {g} key/value heads"),
+                (true, true) => counted(h, "head"),
+                _ => format!("{} over {}", counted(h, "head"), counted(g, "key/value head")),
             };
-            let said = format!("The width was split into {what} instead of {heads}.");
+            let right = if groups == heads {
+                heads.to_string()
+            } else {
+                format!("{heads} over {}", counted(groups, "key/value head"))
+            };
+            let said = format!("The width was split into {what} instead of {right}.");
             ways.push(Way::detailed(Change::Heads(h, g), what).saying(said));
         }
     }

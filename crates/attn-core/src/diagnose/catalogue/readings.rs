@@ -86,7 +86,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         likelihood: Likelihood::Common,
         slip: "The result went through attention again.",
         why: "One layer attends once; each further layer of a model has weights of its own.",
-        fix: "Hand in the result of one pass; in a notebook, do not assign the result to X and run the cell again.",
+        fix: "Hand in the result of one pass through attention.",
         symptom: "All steps before the result are right, and the rows of the result are more alike than they should be.",
         demo: "block",
         ways: |_, facts| twice(facts),
@@ -100,17 +100,20 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The result has no negative numbers, or none above 1.",
         demo: "mlp",
         ways: |_, facts| {
-            let of = |stage, where_: &'static str| {
+            let of = |stage, place: &'static str, fix: &'static str| {
                 FUNCTIONS.map(|(alter, what)| {
-                    Way::detailed(altered(stage, alter), format!("{what}{where_}")).saying(format!(
-                        "A function was applied to {}: {what}.",
-                        if where_.is_empty() { "the result" } else { "the heads before W_O" }
-                    ))
+                    Way::detailed(altered(stage, alter), format!("{what}, to {place}"))
+                        .saying(format!("A function was applied to {place}: {what}."))
+                        .fixing(fix)
                 })
             };
-            let mut ways = of(Stage::Result, "").to_vec();
+            let mut ways = of(Stage::Result, "the result", "Hand in the result as it is.").to_vec();
             if facts.projects {
-                ways.extend(of(Stage::Heads, ", before W_O"));
+                ways.extend(of(
+                    Stage::Heads,
+                    "the heads before W_O",
+                    "Multiply the heads by W_O as they are.",
+                ));
             }
             ways
         },
@@ -166,7 +169,8 @@ fn twice(facts: &Facts) -> Vec<Way> {
     if of_tokens && is_guarded {
         ways.push(
             Way::detailed(again, "as tokens")
-                .saying("The result went through attention again, in the place of X."),
+                .saying("The result went through attention again, in the place of X.")
+                .fixing("Hand in the result of one pass: in a notebook, do not assign the result to X and run the cell again."),
         );
     } else if of_roles && is_guarded && facts.q.rows == facts.keys {
         ways.push(
@@ -178,7 +182,8 @@ fn twice(facts: &Facts) -> Vec<Way> {
         let weights = Alter::With(Combine::Product, Other::Itself);
         ways.push(
             Way::detailed(altered(Stage::Weights, weights), "the weights alone")
-                .saying("The weights were applied twice: you computed A (A V) instead of A V."),
+                .saying("The weights were applied twice: you computed A (A V) instead of A V.")
+                .fixing("Multiply V by the weights once."),
         );
     }
     ways

@@ -124,12 +124,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let roles = [(Role::Query, "queries"), (Role::Key, "keys"), (Role::Value, "values")];
             let ways = roles.map(|(role, what)| {
                 let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
-                let said = if recipe.output.residual {
-                    format!("The residual is not X: the {what} were added.")
+                let way = way.with(Change::Residual(true));
+                if recipe.output.residual {
+                    way.saying(format!("The residual is not X: the {what} were added."))
                 } else {
-                    format!("The {what} were added to the result.")
-                };
-                way.with(Change::Residual(true)).saying(said)
+                    way.saying(format!("The {what} were added to the result.")).fixing(NO_RESIDUAL)
+                }
             });
             ways.to_vec()
         },

@@ -61,7 +61,6 @@ fn scaled(width: usize, facts: &Facts) -> Vec<Way> {
         (1.0 / length, format!("divided by √{}", facts.keys)),
         (2.0, "times 2".to_string()),
         (0.5, "divided by 2".to_string()),
-        (-1.0, "times −1".to_string()),
     ];
     let way = |(factor, how): &(f64, String)| {
         let said =

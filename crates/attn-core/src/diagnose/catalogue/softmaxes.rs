@@ -58,8 +58,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let way = |normalise, detail| Way::detailed(Change::Normalise(normalise), detail);
             let missing = |what: &str| format!("keepdims=True is missing: {what}.");
             let ways = vec![
-                way(sum, "the sum"),
-                way(Normalise { shift: Shift::Nothing, ..sum }, "the sum, without a maximum"),
+                way(sum, "the sum").saying(missing("the sum of row j divided column j")),
+                way(Normalise { shift: Shift::Nothing, ..sum }, "the sum, without a maximum")
+                    .saying(missing("the sum of row j divided column j")),
                 way(Normalise { shift: Shift::Misplaced, ..sum }, "the sum and the maximum").saying(missing(
                     "the maximum of row j was subtracted from column j, and the sum of row j divided it",
                 )),
@@ -182,7 +183,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::WholeSum, "the sum of all"),
                 (Divisor::FirstSum, "the sum of the first row"),
-                (Divisor::Largest, "the largest of the row"),
+                // Over the largest of its row an exponential is one after subtracting the maximum, not divided.
                 (Divisor::Count, "the number of keys"),
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];

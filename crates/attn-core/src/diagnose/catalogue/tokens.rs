@@ -15,8 +15,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
         demo: "block",
         ways: |recipe, facts| {
-            let mut ways = normed(Alter::LAYER_NORM, "layer norm", facts);
-            ways.extend(add_and_norm(Alter::LAYER_NORM, "layer norm", recipe, facts));
+            let mut ways = normed(Alter::LAYER_NORM, "a layer norm", facts);
+            ways.extend(add_and_norm(Alter::LAYER_NORM, "a layer norm", recipe, facts));
             ways
         },
     },
@@ -29,8 +29,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The squares of each row of what was normalised have the mean 1.",
         demo: "block",
         ways: |recipe, facts| {
-            let mut ways = normed(Alter::RMS_NORM, "RMS norm", facts);
-            ways.extend(add_and_norm(Alter::RMS_NORM, "RMS norm", recipe, facts));
+            let mut ways = normed(Alter::RMS_NORM, "an RMS norm", facts);
+            ways.extend(add_and_norm(Alter::RMS_NORM, "an RMS norm", recipe, facts));
             ways
         },
     },
@@ -42,7 +42,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the rows as they are.",
         symptom: "The squares of each row of what was normalised sum to 1.",
         demo: "similarity",
-        ways: |_, facts| normed(Alter::UNIT_ROWS, "division by the length of each row", facts),
+        ways: |_, facts| normed(Alter::UNIT_ROWS, "", facts),
     },
     Mistake {
         id: "positions-added",
@@ -108,17 +108,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights are right, and the result is not.",
         demo: "weighted-sum",
         ways: |recipe, facts| {
-            let ways = [
-                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),
-                (Alter::Negated, "the sign of V"),
-                (Alter::COLUMNS_REVERSED, "the columns of V in reverse order"),
-                (Alter::CENTRED, "the mean of each row of V subtracted"),
-                (Alter::COLUMNS_CENTRED, "the mean of each column of V subtracted"),
-                (Alter::CUMULATIVE, "a running sum over the rows of V"),
-                (Alter::OVER_SUM, "each row of V divided by its sum"),
-            ];
-            let known = ways.map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail));
-            known.into_iter().chain(general::ways("values-altered", recipe, facts)).collect()
+            altered_values(recipe, facts)
+                .into_iter()
+                .chain(general::ways("values-altered", recipe, facts))
+                .collect()
         },
     },
     Mistake {
@@ -152,11 +145,27 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
+/// What has no name of its own. Negated values give the negative result, or X minus it.
+fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mut alters = vec![
+        (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),
+        (Alter::CENTRED, "the mean of each row of V subtracted"),
+        (Alter::COLUMNS_CENTRED, "the mean of each column of V subtracted"),
+        (Alter::CUMULATIVE, "a running sum over the rows of V"),
+        (Alter::OVER_SUM, "each row of V divided by its sum"),
+    ];
+    // Of one head without W_O and residual these are the columns of the result.
+    if recipe.heads > 1 || facts.projects || recipe.output.residual {
+        alters.push((Alter::COLUMNS_REVERSED, "the columns of V in reverse order"));
+    }
+    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail)).collect()
+}
+
 /// The residual and a norm after it, as in a block of a transformer: one slip, not two.
 fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let way = Way::detailed(altered(Stage::Result, norm), "of X + O")
         .with(Change::Residual(true))
-        .saying(format!("X was added to the result, and the sum went through a {name}: “Add & Norm”."))
+        .saying(format!("X was added to the result, and the sum went through {name}: “Add & Norm”."))
         .fixing("Hand in O alone: the residual and the norm belong to the block around attention.");
     if_possible(facts.x.is_some() && !recipe.output.residual, vec![way])
 }
@@ -178,20 +187,27 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
         (Stage::Weights, "the weights"),
     ];
     let of_tokens = |stage: &Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
-    // Queries and keys of length 1 are compared by their cosine, which has a name of its own.
-    let is_cosine = |stage: &Stage| alter == Alter::UNIT_ROWS && *stage == Stage::QueriesAndKeys;
+    // Queries and keys of length 1 are compared by their cosine, and weights of length 1 are exponentials over their length: both
+    // have a name of their own.
+    let is_named =
+        |stage: &Stage| alter == Alter::UNIT_ROWS && matches!(stage, Stage::QueriesAndKeys | Stage::Weights);
     let possible =
-        stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_cosine(stage));
+        stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_named(stage));
     let way = |(stage, of): (Stage, &str)| {
-        Way::detailed(altered(stage, alter), of)
-            .saying(format!("You applied a {what} to {of}, which the exercise does not have."))
+        let said = if alter == Alter::UNIT_ROWS {
+            format!("Each row of {of} was divided by its length, which the exercise does not ask for.")
+        } else {
+            format!("You applied {what} to {of}, which the exercise does not have.")
+        };
+        Way::detailed(altered(stage, alter), of).saying(said)
     };
     possible.map(way).collect()
 }
 
 fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let to_roles = Way::detailed(altered(Stage::QueriesAndKeys, Alter::Positions(1)), "to Q and K")
-        .saying("Sinusoidal positions were added to the queries and keys.");
+        .saying("Sinusoidal positions were added to the queries and keys.")
+        .fixing("Compare Q and K as they are.");
     if !facts.from_tokens {
         return vec![to_roles];
     }
