@@ -9,7 +9,7 @@ use crate::text::all_of;
 
 use super::Slip;
 use super::answer::Part;
-use super::candidates::{Planned, standing_for};
+use super::candidates::{Variant, standing_for};
 use super::catalogue::fitted;
 use super::compare::{distance, residual};
 use super::fitting::slip;
@@ -137,7 +137,7 @@ fn found(slip: Slip, expected: Matrix, residual: f64, telling: usize) -> Option<
     let mut graph = Graph::new();
     graph.given("O", expected, Origin::Stated).ok()?;
     let log_chance = -(telling as f64) * elementary::ln(100.0);
-    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// “row 3”, “rows 1, 2 and 5”: the places from 0.
