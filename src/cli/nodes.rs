@@ -8,7 +8,7 @@ use super::explain::ExplainArgs;
 use super::output::OutputArgs;
 use crate::error::Result;
 use crate::render::Page;
-use crate::story::{StepItem, Step, Story};
+use crate::story::{Step, StepItem, Story};
 
 /// Which nodes of a graph are written, or which of its cells explained.
 #[derive(Args, Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::line::MeasurementLine;
-use crate::bench::{Growth, Measurement, Point, SIZES, Method};
+use crate::bench::{Growth, Measurement, Method, Point, SIZES};
 use crate::error::Result;
 use crate::input::system::processor;
 use crate::kernel::{Machine, Real, multiply_add_rate};

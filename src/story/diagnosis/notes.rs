@@ -5,7 +5,7 @@ use super::precision::{half_precision, near_enough};
 use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Verdict};
 use crate::graph;
 use crate::hint::Hint;
-use crate::story::{StepItem, Step, Table};
+use crate::story::{Step, StepItem, Table};
 use crate::text::all_of;
 
 pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::notes::{cannot_show, notes, undetectable};
 use super::table::{forms, nodes};
 use crate::diagnose::{Answer, Diagnosis, Judged, Named, Slip, Task};
 use crate::hint::Hint;
-use crate::story::{StepItem, Step, Story};
+use crate::story::{Step, StepItem, Story};
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;

@@ -5,7 +5,7 @@ use crate::foreign::visible;
 use crate::graph::Graph;
 use crate::hint::Hint;
 use crate::matrix::Matrix;
-use crate::story::{StepItem, Step, Story, Table};
+use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
 
 /// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it.

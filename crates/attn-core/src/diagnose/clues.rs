@@ -8,12 +8,13 @@ use super::candidates::standing_for;
 use super::compare::{distance, residual};
 use super::fitting::DROPOUT;
 use super::tolerance::{Allowed, Tolerance, spread};
-use super::{Clue, Task};
+use super::{Clue, Task, implied};
 
 /// What stands out in a part, the most telling first.
 pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<Clue> {
     const MOST: usize = 3;
     let mut all: Vec<Clue> = wrong_heads(task, part, tolerance).into_iter().collect();
+    all.extend(implied::clue(task, part, tolerance));
     let joined = task.recipe().heads;
     for (node, yours) in &part.matrices {
         let right = standing_for(task.right(), node);
@@ -175,11 +176,20 @@ impl One<'_> {
     fn noisy(&self, right: &Matrix, all: &mut Vec<Clue>) {
         /// Noise moves numbers by less than this share of their spread.
         const LITTLE: f64 = 0.05;
+        let is_moved = |i: usize| {
+            let mut cells = self.yours.row(i).zip(right.row(i));
+            cells.any(|(yours, right)| !self.same(yours, right))
+        };
         let moved = || self.yours.cells().zip(right.cells()).map(|(yours, right)| yours - right);
         let ends = || moved().fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = ends();
         let is_little = high.max(-low) <= LITTLE * spread(right);
-        if moved().all(f64::is_finite) && is_little && low < 0.0 && high > 0.0 {
+        if moved().all(f64::is_finite)
+            && is_little
+            && low < 0.0
+            && high > 0.0
+            && (0..right.rows()).all(is_moved)
+        {
             all.push(Clue::ConsistentWith("noise, or with numbers that were rounded on the way"));
         }
     }
@@ -189,7 +199,9 @@ impl One<'_> {
         let cells = || self.yours.cells().zip(right.cells());
         let is_dropout =
             |p: &f64| cells().all(|(yours, right)| yours == 0.0 || self.same(yours * (1.0 - p), right));
-        if cells().any(|(yours, _)| yours != 0.0) && DROPOUT.iter().any(is_dropout) {
+        let is_dropped = |(yours, right): (f64, f64)| yours == 0.0 && right != 0.0;
+        if cells().any(|(yours, _)| yours != 0.0) && cells().any(is_dropped) && DROPOUT.iter().any(is_dropout)
+        {
             all.push(Clue::ConsistentWith(
                 "dropout, which sets some numbers to 0 and makes the others larger",
             ));

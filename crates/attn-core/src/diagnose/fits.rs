@@ -12,7 +12,7 @@ use super::fitting::{DROPOUT, fit, number, short, slip};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
 use super::tolerance::Allowed;
-use super::{linear, rearranged};
+use super::{linear, nearly_right, rearranged};
 
 /// How many candidates a fit of one number counts as in the test of chance.
 const TRIED: usize = 100;
@@ -22,10 +22,13 @@ const LEAST_BIAS: f64 = 10.0;
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     // The simplest that fits: what has more numbers of its own is not looked at then.
-    let kinds: [&dyn Fn() -> Option<Fit>; 7] = [
+    let kinds: [&dyn Fn() -> Option<Fit>; 10] = [
         &|| rearranged::reshaped(search, part),
         &|| rearranged::incomplete(search, part),
         &|| rearranged::reordered(search, part),
+        &|| nearly_right::surplus(search, part),
+        &|| nearly_right::one_cell(search, part),
+        &|| nearly_right::zeroed(search, part),
         &|| bias(search, part),
         &|| factor(search, part),
         &|| temperature(search, part),
@@ -78,12 +81,22 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if !row.cells().all(f64::is_finite) || !rows.iter().all(is_same) {
         return None;
     }
-    // What rounding leaves of nothing is 0. A bias within some units of the last digit is nothing but noise.
-    let allowed_in = |j: usize| rows.iter().map(|&i| allowed.around(right[(i, j)])).fold(0.0, f64::max);
-    if (0..row.cols()).all(|j| row[(0, j)].abs() <= LEAST_BIAS * allowed_in(j)) {
+    // Where the right rows are equal as far as the digits tell, whatever is done moves every row alike.
+    let range = |j: usize| {
+        let column = rows.iter().map(|&i| right[(i, j)]);
+        let (low, high) =
+            column.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        high - low
+    };
+    let rounding = |j: usize| rows.iter().map(|&i| allowed.around(right[(i, j)])).fold(0.0, f64::max);
+    if (0..yours.cols()).all(|j| range(j) <= LEAST_BIAS * rounding(j)) {
         return None;
     }
-    let shown = |j: usize| if row[(0, j)].abs() <= allowed_in(j) { 0.0 } else { short(row[(0, j)]) };
+    // What rounding leaves of nothing is 0. A bias within some units of the last digit is nothing but noise.
+    if (0..row.cols()).all(|j| row[(0, j)].abs() <= LEAST_BIAS * rounding(j)) {
+        return None;
+    }
+    let shown = |j: usize| if row[(0, j)].abs() <= rounding(j) { 0.0 } else { short(row[(0, j)]) };
     let numbers: Vec<String> = (0..row.cols().min(4)).map(|j| crate::graph::number_text(shown(j))).collect();
     let more = if row.cols() > 4 { " …" } else { "" };
     let list = format!("{}{more}", numbers.join(" "));

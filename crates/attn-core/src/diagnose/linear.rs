@@ -114,11 +114,13 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let (parts, yours) = (parts(search, part)?, result(part)?);
     let heads = parts.heads.len();
     let allowed = Allowed::between(part.answer, yours, search.tolerance);
-    if yours.rows() < 2 || !has_decimals(part, 6) {
+    // Rounded numbers need several times as many columns as factors to be told from chance.
+    let is_wide = yours.cols() >= 4 * heads && has_decimals(part, 2);
+    if yours.rows() < 2 || !(is_wide || has_decimals(part, 6)) {
         return None;
     }
     let mut rows: Vec<Vec<f64>> = Vec::new();
-    let mut factors: Vec<f64> = Vec::new();
+    let (mut places, mut factors): (Vec<String>, Vec<f64>) = (Vec::new(), Vec::new());
     for i in 0..yours.rows() {
         let x = |j: usize| parts.x.map_or(0.0, |x| parts.residual * x[(i, j)]);
         let wanted: Vec<f64> = (0..yours.cols()).map(|j| yours[(i, j)] - x(j)).collect();
@@ -139,17 +141,26 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         if !row.iter().zip(yours.row(i)).all(|(a, b)| (a - b).abs() <= 4.0 * allowed.around(b)) {
             return None;
         }
-        factors.extend(solved);
+        for (&head, factor) in telling.iter().zip(&solved) {
+            let place = format!("row {}", i + 1);
+            let place = if heads == 1 { place } else { format!("{place}, head {}", head + 1) };
+            places.push(place);
+            factors.push(*factor);
+        }
         rows.push(row);
     }
     if is_dropout(&factors) {
         return None;
     }
-    let list: Vec<String> = factors.iter().take(4).map(|factor| number(*factor)).collect();
-    let more = if factors.len() > 4 { " …" } else { "" };
-    let list = format!("{}{more}", list.join(", "));
+    let others: Vec<String> = (places.iter().zip(&factors))
+        .filter(|(_, factor)| (*factor - 1.0).abs() > NEAR)
+        .map(|(place, factor)| format!("{place}: {}", number(*factor)))
+        .collect();
+    let more = if others.len() > 4 { " …" } else { "" };
+    let list = format!("{}{more}", others[..others.len().min(4)].join("; "));
     let said = format!(
-        "Each row of the weights is the right one times a number of its own ({list}): it was divided by something else than its sum."
+        "Rows of the weights are the right ones times a number of their own ({list}): they were divided by something else than \
+         their sums."
     );
     let graph = alone(Matrix::from_rows(&rows).ok()?)?;
     fit(
@@ -214,7 +225,7 @@ fn alone(result: Matrix) -> Option<Graph> {
 }
 
 /// The factors with which columns come nearest to a target, by orthogonal columns; nothing where the columns depend on each other.
-fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
+pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let count = columns.len();
     let mut orthogonal: Vec<Vec<f64>> = Vec::new();

@@ -1,9 +1,11 @@
 //! The name of what went wrong: where it is looked for, and in which order.
 
+use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::{Part, readings};
+use super::candidates::standing_for;
 use super::catalogue::Likelihood;
 use super::clues::clues;
 use super::diagnosis::{Judged, Named};
@@ -109,7 +111,8 @@ impl<'a> Walk<'a> {
             self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
             judged.clues = clues(&self.exercise.task, part, &self.exercise.tolerance);
         }
-        judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
+        let right = self.exercise.task.right();
+        judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part, right));
         self.mistaken.extend(found.candidates);
         judged.mistakes = found.named;
         judged.too_few_digits = found.too_few_digits;
@@ -123,8 +126,8 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
 }
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
-fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
-    if part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_nan)) {
+fn may_be_chance(named: &Named, part: &Part<'_>, right: &Graph) -> bool {
+    if part.matrices.iter().all(|(node, matrix)| is_right_or_nan(matrix, standing_for(right, node))) {
         return true;
     }
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
@@ -137,4 +140,14 @@ fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
     part.answer
         .decimals
         .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
+}
+
+/// Whether every number is NaN or near the right one.
+fn is_right_or_nan(yours: &Matrix, right: Option<&Matrix>) -> bool {
+    let Some(right) = right.filter(|right| right.shape() == yours.shape()) else {
+        return yours.cells().all(f64::is_nan);
+    };
+    let near =
+        |(yours, right): (f64, f64)| yours.is_nan() || (yours - right).abs() <= 1e-6 * right.abs().max(1.0);
+    yours.cells().any(f64::is_nan) && yours.cells().zip(right.cells()).all(near)
 }

@@ -104,6 +104,36 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "output",
         ways: |_, _| Vec::new(),
     },
+    Mistake {
+        id: ZEROED,
+        likelihood: Likelihood::Common,
+        slip: "Some rows or columns of the result are 0, and should not be.",
+        why: "A matrix that begins as zeros keeps them where nothing is written: a loop that ends too early, or a `return` inside it.",
+        fix: "Fill every row and every column of the result.",
+        symptom: "The other rows, or columns, are right.",
+        demo: "vectorize",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: ONE_CELL,
+        likelihood: Likelihood::Common,
+        slip: "Only one number of the result is wrong.",
+        why: "Every number of the result has the same formula: one alone is a slip in copying or in arithmetic.",
+        fix: "Compute this one number again: its row of the weights times its column of the values.",
+        symptom: "All other numbers are right.",
+        demo: "pairwise",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: SURPLUS,
+        likelihood: Likelihood::Common,
+        slip: "The result has a row or a column too many; everything else is right.",
+        why: "A table that is exported with its header or its index has a row or a column that is not part of the result.",
+        fix: "Write the numbers alone, without header and index.",
+        symptom: "Without its first row, or column, the result is right.",
+        demo: "output",
+        ways: |_, _| Vec::new(),
+    },
 ];
 
 /// A temperature that nobody asked for.
@@ -126,3 +156,9 @@ pub(in crate::diagnose) const ROW_ORDER: &str = "rows-reordered";
 pub(in crate::diagnose) const COLUMN_ORDER: &str = "columns-reordered";
 /// Some of the right rows or columns.
 pub(in crate::diagnose) const INCOMPLETE: &str = "result-incomplete";
+/// Rows or columns that are 0.
+pub(in crate::diagnose) const ZEROED: &str = "result-left-zero";
+/// One wrong number.
+pub(in crate::diagnose) const ONE_CELL: &str = "one-number-wrong";
+/// A header or an index among the numbers.
+pub(in crate::diagnose) const SURPLUS: &str = "result-surplus";

@@ -107,11 +107,7 @@ impl Head<'_> {
         for start in 0..cols {
             let rest = Op::Columns { start, count: cols - start };
             let rest = self.add(&format!("S_from_{}", start + 1), rest, &[read])?;
-            largest.push(self.add(
-                &format!("S_largest_from_{}", start + 1),
-                Op::Max(Axis::Rows),
-                &[rest],
-            )?);
+            largest.push(self.add(&format!("S_largest_from_{}", start + 1), Op::Max(Axis::Rows), &[rest])?);
         }
         self.add("S_largest_from_here", Op::Concatenate, &largest)
     }

@@ -1,0 +1,159 @@
+//! The weights that a result implies: where the values of the visible keys are independent, the rows of O have one solution.
+//!
+//! Biases of Q and dropout of the weights are no mistakes, and O does not show them. Its weights do: a bias of Q multiplies each
+//! column of the weights by one number (before the rows are divided by their sums), dropout sets some to 0.
+
+use crate::graph::{Graph, Op};
+use crate::matrix::Matrix;
+
+use super::Clue;
+use super::Task;
+use super::answer::Part;
+use super::candidates::standing_for;
+use super::fitting::DROPOUT;
+use super::linear::least_squares;
+use super::tolerance::{Allowed, Tolerance};
+
+/// Ratios of weights are equal if they differ by at most this share.
+const NEAR: f64 = 1e-3;
+
+/// What the weights of a wrong result are consistent with, if they can be solved for.
+pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
+    let [(node, yours)] = &part.matrices[..] else { return None };
+    let is_exact = part.answer.roundoff < 1e-6 && part.answer.decimals.is_none_or(|decimals| decimals >= 6);
+    if node != "O" || !is_exact || !yours.cells().all(f64::is_finite) {
+        return None;
+    }
+    let ratios = implied_ratios(task, yours, Allowed::between(part.answer, yours, tolerance))?;
+    if are_dropped(&ratios) {
+        return Some(Clue::ConsistentWith(
+            "dropout of the weights, which sets some to 0 and makes the others larger",
+        ));
+    }
+    let biased = "a bias of the queries, which adds a number to each column of the scores";
+    are_of_one_bias(&ratios).then_some(Clue::ConsistentWith(biased))
+}
+
+/// The implied weights divided by the right ones: by head, row and key; nothing where the right weight is 0 or the row has
+/// more than one solution.
+type Ratios = Vec<Vec<Vec<Option<f64>>>>;
+
+/// One head: its right weights, and what a weight of 1 adds to the result, one row for each key.
+struct Head<'a> {
+    weights: &'a Matrix,
+    added: Matrix,
+}
+
+/// `None` unless the weights of at least two rows are known and give these rows.
+fn implied_ratios(task: &Task, yours: &Matrix, allowed: Allowed) -> Option<Ratios> {
+    let heads = heads(task)?;
+    let right = task.right();
+    let x = right.find("X").and_then(|id| right[id].matrix()).filter(|_| task.recipe().output.residual);
+    let fits = |matrix: &Matrix| matrix.rows() == yours.rows();
+    if !heads.iter().all(|head| head.added.cols() == yours.cols() && fits(head.weights))
+        || !x.is_none_or(fits)
+    {
+        return None;
+    }
+    let mut ratios: Ratios =
+        heads.iter().map(|head| vec![vec![None; head.added.rows()]; yours.rows()]).collect();
+    let mut solved = 0;
+    for i in 0..yours.rows() {
+        let visible: Vec<(usize, usize)> = (0..heads.len())
+            .flat_map(|h| (0..heads[h].added.rows()).map(move |j| (h, j)))
+            .filter(|&(h, j)| heads[h].weights[(i, j)] != 0.0)
+            .collect();
+        // One weight alone is 1, whatever is added to its score.
+        if visible.len() <= heads.len() || visible.len() > yours.cols() {
+            continue;
+        }
+        let columns: Vec<Vec<f64>> = visible.iter().map(|&(h, j)| heads[h].added.row(j).collect()).collect();
+        let target: Vec<f64> =
+            (0..yours.cols()).map(|c| yours[(i, c)] - x.map_or(0.0, |x| x[(i, c)])).collect();
+        let Some(weights) = least_squares(&columns, &target) else { continue };
+        let gives = |c: usize| {
+            let sum: f64 = columns.iter().zip(&weights).map(|(column, weight)| column[c] * weight).sum();
+            (sum - target[c]).abs() <= 4.0 * allowed.around(yours[(i, c)])
+        };
+        if !(0..yours.cols()).all(gives) {
+            return None;
+        }
+        for (&(h, j), weight) in visible.iter().zip(&weights) {
+            ratios[h][i][j] = Some(weight / heads[h].weights[(i, j)]);
+        }
+        solved += 1;
+    }
+    (solved >= 2).then_some(ratios)
+}
+
+/// The heads, with the part of W_O that is theirs already applied to their values.
+fn heads(task: &Task) -> Option<Vec<Head<'_>>> {
+    let right = task.right();
+    let width = standing_for(right, "O")?.cols();
+    let w_o = right.find("W_O").and_then(|id| right[id].matrix());
+    let mut start = 0;
+    (1..=task.recipe().heads)
+        .map(|number| {
+            let (weights, values) = mixed(right, number, task.recipe().heads)?;
+            let own = start..start + values.cols();
+            start = own.end;
+            let added = |j: usize, c: usize| match w_o {
+                Some(w_o) => own.clone().map(|k| values[(j, k - own.start)] * w_o[(k, c)]).sum(),
+                None if own.contains(&c) => values[(j, c - own.start)],
+                None => 0.0,
+            };
+            Some(Head { weights, added: Matrix::from_fn(values.rows(), width, added) })
+        })
+        .collect()
+}
+
+/// The weights and the values of a head (from 1).
+fn mixed(right: &Graph, number: usize, heads: usize) -> Option<(&Matrix, &Matrix)> {
+    let id = match heads {
+        1 => right.find("C").or_else(|| right.find("O")),
+        _ => right.find(&format!("O_{number}")),
+    }?;
+    match (&right[id].op, &right[id].inputs[..]) {
+        (Op::Product, [weights, values]) => Some((right[*weights].matrix()?, right[*values].matrix()?)),
+        _ => None,
+    }
+}
+
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= NEAR * b.abs()
+}
+
+/// Whether some ratios are 0 and all others 1 / (1 − p), for a usual p.
+fn are_dropped(ratios: &Ratios) -> bool {
+    let known = || ratios.iter().flatten().flatten().flatten().copied();
+    let zeros = known().filter(|ratio| ratio.abs() <= NEAR).count();
+    let scaled = |p: f64| known().all(|ratio| ratio.abs() <= NEAR || is_near(ratio, 1.0 / (1.0 - p)));
+    zeros > 0 && zeros < known().count() && DROPOUT.into_iter().any(scaled)
+}
+
+/// Whether the ratios of each head are a number of the row times a number of the column, and not all of a row the same.
+fn are_of_one_bias(ratios: &Ratios) -> bool {
+    /// Fewer agreements may be chance.
+    const LEAST: usize = 3;
+    let (mut agreed, mut differ) = (0, false);
+    for head in ratios {
+        // Each column relative to the first, by the first row that knows both.
+        let mut columns: Vec<Option<f64>> = vec![None; head.first().map_or(0, Vec::len)];
+        for row in head {
+            let Some(first) = row.first().copied().flatten() else { continue };
+            if row.iter().flatten().any(|ratio| *ratio <= 0.0) {
+                return false;
+            }
+            for (ratio, column) in row.iter().zip(&mut columns).skip(1) {
+                let Some(relative) = ratio.map(|ratio| ratio / first) else { continue };
+                differ |= !is_near(relative, 1.0);
+                match column {
+                    Some(known) if !is_near(relative, *known) => return false,
+                    Some(_) => agreed += 1,
+                    None => *column = Some(relative),
+                }
+            }
+        }
+    }
+    differ && agreed >= LEAST
+}
