@@ -168,7 +168,12 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::With(Combine::Added, Other::Itself),
         Alter::Truncated(1),
     ]);
-    proptest::option::of((stage, alter).prop_map(|(stage, alter)| Alteration { stage, alter }))
+    // Only a result goes through attention again.
+    let at = |(stage, alter)| match alter {
+        Alter::AttendedAgain => Alteration { stage: Stage::Result, alter },
+        _ => Alteration { stage, alter },
+    };
+    proptest::option::of((stage, alter).prop_map(at))
 }
 
 /// A recipe with every kind of slip in it.

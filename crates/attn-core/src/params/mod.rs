@@ -5,7 +5,7 @@
 //! Nothing is opened and nothing is printed here.
 //!
 //! ```
-//! use attn_core::params::{Counts, Part, named, weights};
+//! use attn_core::params::{Counts, ModelPart, named, weights};
 //!
 //! let gpt2 = &named("gpt2")?[0];
 //! let listed = weights(gpt2)?;
@@ -15,7 +15,7 @@
 //!
 //! let counts = Counts::of(&listed)?;
 //! assert_eq!(counts.total(), 124_439_808);
-//! let share = counts.share(counts.part(Part::Attention));
+//! let share = counts.share(counts.part(ModelPart::Attention));
 //! assert_eq!(format!("{:.1} %", 100.0 * share), "22.8 %");
 //! # Ok::<(), attn_core::error::Error>(())
 //! ```
