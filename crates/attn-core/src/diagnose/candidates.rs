@@ -150,7 +150,7 @@ fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
         match recipe.roles.of(role) {
             Source::Of(other) => pairs.push((stage(role), stage(other))),
             Source::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
-            Source::Own | Source::Transposed => {}
+            Source::Own | Source::Transposed | Source::From(_) => {}
         }
     }
     if pairs.is_empty() && recipe.comparison == Comparison::KeysWithQueries {

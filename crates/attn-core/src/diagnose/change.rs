@@ -3,7 +3,7 @@
 use crate::attention::{Base, Mask};
 use crate::graph::recipes::{
     Alter, Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe,
-    Residual, Role, Scale, Score, Source, Split,
+    Residual, Role, Scale, Score, Source, Split, SplitRoles,
 };
 
 use super::sight::Sight;
@@ -37,8 +37,8 @@ pub enum Change {
     Unguarded,
     /// [`Recipe::weight_decimals`].
     WeightDecimals(u32),
-    /// [`Recipe::split`].
-    Split(Split),
+    /// [`Recipe::split`] and [`Recipe::split_roles`].
+    Split(Split, SplitRoles),
     /// [`Recipe::heads`] and [`Recipe::kv_heads`].
     Heads(usize, usize),
     /// [`Recipe::groups`].
@@ -104,7 +104,7 @@ impl Change {
             Change::Base(base) => recipe.base = base,
             Change::Unguarded => recipe.guarded = false,
             Change::WeightDecimals(decimals) => recipe.weight_decimals = Some(decimals),
-            Change::Split(split) => recipe.split = split,
+            Change::Split(split, roles) => (recipe.split, recipe.split_roles) = (split, roles),
             Change::Heads(heads, groups) => (recipe.heads, recipe.kv_heads) = (heads, groups),
             Change::Groups(groups) => recipe.groups = groups,
             Change::Common(common) => recipe.common = common,

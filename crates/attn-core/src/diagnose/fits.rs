@@ -8,7 +8,7 @@ use super::Change;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::fitting::{DROPOUT, fit, number, short, slip};
+use super::fitting::{DROPOUT, fit, number, short, slip, to_digits};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
 use super::tolerance::Allowed;
@@ -123,29 +123,7 @@ fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
 
 /// Everything times one number.
 fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (mut largest, mut factor) = (0.0_f64, f64::NAN);
-    for (node, yours) in &part.matrices {
-        let right = standing_for(search.task.right(), node)?;
-        if right.shape() != yours.shape() {
-            return None;
-        }
-        for (yours, right) in yours.cells().zip(right.cells()) {
-            if right.is_finite() && right.abs() > largest {
-                (largest, factor) = (right.abs(), yours / right);
-            }
-        }
-    }
-    let is_multiple = |(node, yours): &(String, &Matrix)| {
-        let allowed = Allowed::between(part.answer, yours, search.tolerance);
-        let right = standing_for(search.task.right(), node);
-        let near = |(x, y): (f64, f64)| {
-            !x.is_finite() || !y.is_finite() || (x - factor * y).abs() <= 4.0 * allowed.around(x)
-        };
-        right.is_some_and(|right| yours.cells().zip(right.cells()).all(near))
-    };
-    if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
-        return None;
-    }
+    let factor = common_factor(search, part)?;
     let step = Step::parse(&part.matrices.first()?.0)?.stage;
     // Dropout of nothing leaves the factor that makes up for it; scores are not dropped.
     if !step.is_scores() && DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
@@ -170,6 +148,44 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
     let graph = search.task.with([&change]);
     fit(search, part, slip, graph, 1)
+}
+
+/// The number that all right numbers are multiplied by: of those that the digits of the part allow, the one with the fewest digits.
+fn common_factor(search: &Search<'_>, part: &Part<'_>) -> Option<f64> {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let (mut largest, mut nearest) = (0.0_f64, f64::NAN);
+    let mut rounding = 0.0_f64;
+    for (node, yours) in &part.matrices {
+        let right = standing_for(search.task.right(), node)?;
+        if right.shape() != yours.shape() {
+            return None;
+        }
+        let allowed = Allowed::between(part.answer, yours, search.tolerance);
+        rounding = rounding.max(allowed.rounding());
+        for (yours, right) in yours.cells().zip(right.cells()) {
+            if !yours.is_finite() || !right.is_finite() {
+                continue;
+            }
+            let near = allowed.around(yours);
+            if right == 0.0 {
+                if yours.abs() > near {
+                    return None;
+                }
+                continue;
+            }
+            let ends = [(yours - near) / right, (yours + near) / right];
+            (low, high) = (low.max(ends[0].min(ends[1])), high.min(ends[0].max(ends[1])));
+            if right.abs() > largest {
+                (largest, nearest) = (right.abs(), yours / right);
+            }
+        }
+    }
+    let is_factor = |factor: &f64| *factor != 0.0 && (low..=high).contains(factor);
+    let rounded = || (1..=6).map(|digits| to_digits((low + high) / 2.0, digits)).find(is_factor);
+    let factor = if rounding > 0.0 { rounded() } else { None };
+    let factor = factor.or(Some(nearest).filter(is_factor))?;
+    // What moves no number by more than some units of its last digit is noise.
+    ((factor - 1.0).abs() * largest > LEAST_BIAS * rounding).then_some(factor)
 }
 
 fn at(stage: Stage, factor: f64) -> Change {

@@ -53,5 +53,10 @@ pub(super) fn number(x: f64) -> String {
 
 /// Four digits of a number.
 pub(super) fn short(x: f64) -> f64 {
-    format!("{x:.3e}").parse().unwrap_or(x)
+    to_digits(x, 4)
+}
+
+/// A number rounded to this many digits, at least one.
+pub(super) fn to_digits(x: f64, digits: usize) -> f64 {
+    format!("{x:.0$e}", digits.saturating_sub(1)).parse().unwrap_or(x)
 }

@@ -138,7 +138,7 @@ impl Block<'_> {
 /// Whether a change stays within a head.
 fn is_in_a_head(change: &Change) -> bool {
     match change {
-        Change::Split(_)
+        Change::Split(..)
         | Change::Heads(..)
         | Change::Groups(_)
         | Change::Common(_)

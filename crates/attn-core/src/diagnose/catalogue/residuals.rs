@@ -58,7 +58,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply by W_O first, then add X.",
         symptom: "Your result minus what attention gives is X W_O.",
         demo: "update",
-        ways: |recipe, facts| if_possible(facts.projects, added(recipe, facts, Residual::Inside)),
+        ways: |recipe, facts| {
+            let mut ways = added(recipe, facts, Residual::Inside);
+            ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
+                Way { detail: Some("and after it".into()), ..way }
+                    .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.")
+            }));
+            if_possible(facts.projects, ways)
+        },
     },
     Mistake {
         id: "residual-normalised",

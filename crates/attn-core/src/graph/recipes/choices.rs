@@ -24,6 +24,8 @@ pub enum Source {
     Tokens,
     /// What another role has.
     Of(Role),
+    /// What another role has times its own weights, as where X is overwritten: `(X W_Q) W_K`.
+    From(Role),
 }
 
 /// Where queries, keys and values come from.
@@ -60,6 +62,23 @@ pub enum Split {
     Reshaped,
 }
 
+/// The roles that are cut as [`Split`] says; the columns of the others are cut into blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitRoles {
+    /// The queries.
+    pub q: bool,
+    /// The keys.
+    pub k: bool,
+    /// The values.
+    pub v: bool,
+}
+
+impl Default for SplitRoles {
+    fn default() -> SplitRoles {
+        SplitRoles { q: true, k: true, v: true }
+    }
+}
+
 /// Which of G key/value heads query head h (from 0) of H reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Groups {
@@ -93,6 +112,10 @@ pub enum Common {
     FirstWeights,
     /// The mean of the weights of all heads.
     MeanWeights,
+    /// The mean of the scores of all heads.
+    MeanScores,
+    /// The mean of what all heads mix.
+    MeanMixes,
 }
 
 /// What stands in the rows of the scores.
@@ -193,6 +216,8 @@ pub enum Residual {
     Twice,
     /// X is added to the heads, before W_O.
     Inside,
+    /// X is added before W_O, and after it again.
+    InsideAndAfter,
     /// `O − X`.
     Subtracted,
     /// `X − O`.

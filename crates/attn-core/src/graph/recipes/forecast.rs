@@ -109,7 +109,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
     let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
     let taken = |source: Source, own: Sides| match source {
-        Source::Own | Source::Transposed => Some(own),
+        Source::Own | Source::Transposed | Source::From(_) => Some(own),
         Source::Of(Role::Query) => Some(q),
         Source::Of(Role::Key) => Some(k),
         Source::Of(Role::Value) => Some(v),

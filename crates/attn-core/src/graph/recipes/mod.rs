@@ -26,6 +26,7 @@ pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Slant, Stage};
 pub use attend::{attend, attend_as_far_as_possible};
 pub use choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,
+    SplitRoles,
 };
 pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
 pub use fused::attend_fused;

@@ -2,7 +2,7 @@
 
 use super::alter::Alteration;
 use super::choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split,
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split, SplitRoles,
 };
 use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
@@ -22,6 +22,8 @@ pub struct Recipe {
     pub roles: Roles,
     /// Which columns belong to a head.
     pub split: Split,
+    /// Which of queries, keys and values are cut in that way.
+    pub split_roles: SplitRoles,
     /// Which keys and values a query head reads.
     pub groups: Groups,
     /// What all heads have in common.
@@ -167,6 +169,7 @@ impl Default for Recipe {
             kv_heads: 1,
             roles: Roles::default(),
             split: Split::default(),
+            split_roles: SplitRoles::default(),
             groups: Groups::default(),
             common: Common::default(),
             comparison: Comparison::default(),
