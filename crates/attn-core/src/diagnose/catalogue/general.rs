@@ -1,6 +1,7 @@
 //! Whatever is done at a stage that attention does not do there: every operator at every stage, with the sentences that the two
 //! tables make together. What has a name of its own is found before.
 
+use super::operator_fixes::fix;
 use super::operators::{Of, Operator, operators};
 use super::stages::{PLACES, Place};
 use super::{Likelihood, Mistake, Way, altered};
@@ -19,7 +20,7 @@ pub(super) fn ways(id: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 
 fn way(place: &Place, operator: &Operator) -> Way {
     let way = Way::detailed(altered(place.stage, operator.alter), detail(place, operator));
-    Way { general: true, ..way.saying(sentence(place, operator)).fixing(place.fix()) }
+    Way { general: true, ..way.saying(sentence(place, operator)).fixing(fix(place, operator.alter)) }
 }
 
 /// What was done, with “their” or “its” and “themselves” or “itself”.

@@ -8,6 +8,7 @@ mod heads;
 mod hidings;
 mod layouts;
 mod masks;
+mod operator_fixes;
 mod operators;
 pub(super) mod partial;
 mod readings;
