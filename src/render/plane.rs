@@ -4,7 +4,7 @@
 mod canvas;
 mod ticks;
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Charset;
 use super::viewer::Viewer;
@@ -126,7 +126,8 @@ impl Drawing {
             Charset::Utf8 => spot.label(),
             Charset::Ascii => in_ascii(&spot.label()),
         };
-        self.spots().filter(|spot| lines.iter().any(|line| line.contains(&spelled(spot)))).count()
+        let labels = self.spots().map(spelled);
+        labels.filter(|label| lines.iter().any(|line| line.contains(label))).count()
     }
 
     fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The plane in characters.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use crate::text::ScreenWidth;
+use unicode_width::UnicodeWidthChar;
 
 use super::{Bounds, Drawing, Spot, Ticks};
 

@@ -1,10 +1,10 @@
 //! Boxes drawn with comfy-table: the one file that uses it.
 
+use crate::text::ScreenWidth;
 use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
-use unicode_width::UnicodeWidthStr;
 
 use crate::render::Style;
 use crate::render::block::Block;
@@ -89,7 +89,7 @@ fn bold_first(line: &str) -> String {
 
 /// The line with a rule at each of these places, counted in columns of the screen. Escapes for colours have no width.
 pub(super) fn ruled(line: &str, places: &[usize]) -> String {
-    let (rule, mut in_escape) = (rule_of(line), false);
+    let (rule, mut in_escape, mut too_few) = (rule_of(line), false, 0);
     let mut places = places.iter().copied().peekable();
     let (mut out, mut before) = (String::with_capacity(line.len() + 2 * places.len()), String::new());
     for character in line.chars() {
@@ -100,7 +100,16 @@ pub(super) fn ruled(line: &str, places: &[usize]) -> String {
             continue;
         }
         // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
-        let is_place = places.peek().is_some_and(|&place| before.width() >= place);
+        // A character adds two columns at most, so that some of the next need not be measured.
+        let is_place = match places.peek() {
+            Some(&place) if too_few == 0 => {
+                let missing = place.saturating_sub(before.width());
+                too_few = missing.div_ceil(2);
+                missing == 0
+            }
+            _ => false,
+        };
+        too_few = too_few.saturating_sub(1);
         out.push(if is_place { rule } else { character });
         before.push(character);
         if is_place {
