@@ -1,5 +1,7 @@
 //! The definitions of all commands, and their dispatch.
 
+use std::sync::LazyLock;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::attend::AttendArgs;
@@ -58,9 +60,10 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
 }
 
-/// The whole command line, for parsing, completions and the manual page.
-pub(super) fn definitions() -> clap::Command {
-    Cli::command().version(version())
+/// The whole command line, for parsing, completions and the manual page; made once, since a lesson runs many commands.
+pub(super) fn definitions() -> &'static clap::Command {
+    static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| Cli::command().version(version()));
+    &DEFINITIONS
 }
 
 fn version() -> String {

@@ -1,8 +1,8 @@
 //! The layout of `--help`: a line for each option, with longer help below it.
 
+use crate::text::ScreenWidth;
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command};
-use unicode_width::UnicodeWidthStr;
 
 /// The options of the screen, the same in every command: `--help` has a line for each, and `attn help screen` explains them.
 const OF_THE_SCREEN: [&str; 4] = ["width", "color", "theme", "charset"];

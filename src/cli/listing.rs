@@ -1,7 +1,7 @@
 //! Lists of names, each with one line of words: demos, terms, examples, and what a search finds.
 
+use crate::text::ScreenWidth;
 use colored::Colorize;
-use unicode_width::UnicodeWidthStr;
 
 use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};

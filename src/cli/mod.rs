@@ -84,8 +84,8 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     let _speaking = hint::speak(vocabulary::typed);
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
-    let hints::CorrectedArgs { args, said } = hints::meant(typed, &definitions);
-    let (args, env) = match variables::applied(args, env, &definitions) {
+    let hints::CorrectedArgs { args, said } = hints::meant(typed, definitions);
+    let (args, env) = match variables::applied(args, env, definitions) {
         Ok(applied) => applied,
         Err(error) => {
             report(&error, env, streams);
@@ -93,7 +93,7 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
         }
     };
     let env = &env.with_screen_asked_for(&args);
-    let program = Program { typed: &args, definitions: &definitions, run: run_typed };
+    let program = Program { typed: &args, definitions, run: run_typed };
     let outcome = parse(&program, env, streams).and_then(|parsed| {
         if let (Some(said), false) = (said, parsed.is_misunderstood()) {
             writeln!(streams.out, "{said}\n")?;

@@ -62,7 +62,7 @@ mod tests {
             command.get_subcommands().for_each(|inner| options(inner, all));
         }
         let mut known = Vec::new();
-        options(&crate::cli::definitions::definitions(), &mut known);
+        options(crate::cli::definitions::definitions(), &mut known);
         for hint in Hint::ALL {
             let typed = typed(hint);
             match typed.strip_prefix("--") {

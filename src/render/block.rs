@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 /// Lines of equal width on the screen.
 #[derive(Clone, Debug)]
@@ -62,6 +62,9 @@ impl Block {
 
 /// The width of a line on the screen, without its escapes.
 pub(super) fn visible(line: &str) -> usize {
+    if !line.contains('\x1b') {
+        return line.width();
+    }
     let mut inside = false;
     let shown = |c: &char| {
         let was = inside;

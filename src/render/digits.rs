@@ -41,8 +41,12 @@ pub(super) fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<
 
 /// One number by itself, as inside a formula, with a real minus sign.
 pub(super) fn one(x: f64, digits: Digits) -> String {
-    let texts = cells(&Matrix::filled(1, 1, x), digits, Charset::Utf8);
-    texts.concat().trim().replace('-', "−")
+    let text = match digits {
+        Digits::AsNumPy => cells(&Matrix::filled(1, 1, x), digits, Charset::Utf8).concat().trim().to_string(),
+        Digits::Places(places) if is_large(x) => number(x, places),
+        Digits::Places(places) => number(x, decimals_of(x).min(places)),
+    };
+    text.replace('-', "−")
 }
 
 /// One number of a sum: with all decimals, though it needs fewer; a whole number, such as the 1 = exp(0) of a softmax, stays.
@@ -119,7 +123,7 @@ fn with_exponent(x: f64, places: usize) -> String {
 
 /// The number of decimals of a number's shortest text.
 fn decimals_of(x: f64) -> usize {
-    if !x.is_finite() || is_large(x) {
+    if !x.is_finite() || x.fract() == 0.0 || is_large(x) {
         return 0;
     }
     let shortest = x.to_string();

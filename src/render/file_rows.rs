@@ -1,7 +1,8 @@
 //! The rows of a batch on the screen: each can be written before the next file is read.
 
+use crate::text::ScreenWidth;
 use colored::{Color, Colorize};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, address_of};

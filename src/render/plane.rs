@@ -4,7 +4,7 @@
 mod canvas;
 mod ticks;
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Charset;
 use super::viewer::Viewer;
@@ -115,18 +115,23 @@ impl Drawing {
     /// is lost; empty if a label would be lost.
     pub(super) fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
         const HEIGHTS: [f64; 3] = [canvas::MOST_ROWS, 10.0, 9.0];
-        let labels = self.labels_in(&self.lines());
+        let labels = self.labels();
+        let count_in = |lines: &[String]| {
+            labels.iter().filter(|label| lines.iter().any(|line| line.contains(*label))).count()
+        };
+        let most = count_in(&self.lines());
         let drawn = HEIGHTS.into_iter().map(|rows| self.lines_within(width, rows));
-        let whole = drawn.filter(|lines| self.labels_in(lines) >= labels);
+        let whole = drawn.filter(|lines| count_in(lines) >= most);
         whole.min_by_key(|lines| lines.len().max(height)).unwrap_or_default()
     }
 
-    fn labels_in(&self, lines: &[String]) -> usize {
+    /// The labels as they are drawn.
+    fn labels(&self) -> Vec<String> {
         let spelled = |spot: &Spot| match self.charset {
             Charset::Utf8 => spot.label(),
             Charset::Ascii => in_ascii(&spot.label()),
         };
-        self.spots().filter(|spot| lines.iter().any(|line| line.contains(&spelled(spot)))).count()
+        self.spots().map(spelled).collect()
     }
 
     fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::block::{Block, GAP, Level, rows, visible};
 use super::{Style, write_text};

@@ -95,8 +95,12 @@ fn choices(usual: Digits) -> Vec<Digits> {
 
 /// The number that a reader sees.
 fn shown(x: f64, digits: Digits) -> f64 {
-    let text = digits::one(x, digits).replace('−', "-").replace('∞', "inf");
-    text.parse().unwrap_or(f64::NAN)
+    read(&digits::one(x, digits))
+}
+
+/// The number that a text stands for.
+fn read(text: &str) -> f64 {
+    text.replace('−', "-").replace('∞', "inf").parse().unwrap_or(f64::NAN)
 }
 
 /// The term with every number as it is shown.
@@ -126,7 +130,7 @@ fn gives(calculated: &Term, line: &Term, digits: Digits) -> bool {
 /// Returns true if a number, rounded, equals another as it is shown; halfway it may go up or down.
 fn rounds_to(x: f64, y: f64, digits: Digits) -> bool {
     let text = digits::one(y, digits);
-    let y = shown(y, digits);
+    let y = read(&text);
     if !x.is_finite() || !y.is_finite() {
         return x == y || (x.is_nan() && y.is_nan());
     }

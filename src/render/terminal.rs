@@ -1,7 +1,7 @@
 //! Stories on a terminal.
 
+use crate::text::ScreenWidth;
 use colored::{ColoredString, Colorize};
-use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 use super::block::{self, Block};

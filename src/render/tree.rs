@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::text::ScreenWidth;
 use colored::Colorize;
-use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
 use super::block::{Block, Level};

@@ -1,6 +1,6 @@
 //! A matrix as a text format shows it: name, labels, texts and shades, and their widths.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Charset;
 use super::heat::Shade;
@@ -51,7 +51,7 @@ impl View {
 
     /// The width of the labels of its rows.
     pub(super) fn rows_width(&self) -> usize {
-        self.rows.iter().map(|label| widest_line(label)).max().unwrap_or(0)
+        self.rows.iter().map(|label| label.widest_line()).max().unwrap_or(0)
     }
 
     /// The width of its name.
@@ -61,8 +61,8 @@ impl View {
 
     /// The width of a column, its head included.
     pub(super) fn column_width(&self, j: usize) -> usize {
-        let cells = self.cells.iter().map(|row| widest_line(&row[j].text));
-        cells.chain([widest_line(&self.cols[j])]).max().unwrap_or(0)
+        let cells = self.cells.iter().map(|row| row[j].text.widest_line());
+        cells.chain([self.cols[j].widest_line()]).max().unwrap_or(0)
     }
 
     /// The width of its columns together, at this distance.
@@ -158,11 +158,6 @@ impl View {
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
     }
-}
-
-/// The width of the widest line of a text.
-fn widest_line(text: &str) -> usize {
-    text.lines().map(|line| line.width()).max().unwrap_or(0)
 }
 
 /// A text that is too wide, in several lines.

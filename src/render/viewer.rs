@@ -1,6 +1,6 @@
 //! Views of the nodes of a story: rounded, shaded, shortened, and transposed in the column convention.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Style;
 use super::digits;

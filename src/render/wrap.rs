@@ -1,7 +1,7 @@
 //! Breaking sentences and formulas into lines.
 
+use crate::text::ScreenWidth;
 use textwrap::core::Word;
-use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 

@@ -1,6 +1,8 @@
 //! Runs commands in process, as a shell would, and reads what they print.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use attn::cli::{Env, Streams, run};
@@ -132,6 +134,20 @@ pub fn in_process(args: &[String], screen: Screen) -> CommandOutput {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     let graphs = outcome.graphs.into_iter().map(Rc::new).collect();
     CommandOutput { code: outcome.code, out: text(out), err: text(err), graphs }
+}
+
+/// Like [`in_process`], for lessons with the same commands: commands are pure, so a test runs each only once on the same screen.
+pub fn in_process_once(args: &[String], screen: Screen) -> CommandOutput {
+    thread_local! {
+        static OUTPUTS: RefCell<HashMap<(Vec<String>, Screen), CommandOutput>> = RefCell::default();
+    }
+    let key = (args.to_vec(), screen);
+    if let Some(output) = OUTPUTS.with_borrow(|outputs| outputs.get(&key).cloned()) {
+        return output;
+    }
+    let output = in_process(args, screen);
+    OUTPUTS.with_borrow_mut(|outputs| outputs.insert(key, output.clone()));
+    output
 }
 
 /// The nodes of a graph as JSON has them.

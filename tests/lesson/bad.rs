@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Outcome, attn, in_process};
+use crate::common::{Outcome, attn, in_process_once};
 use attn::lesson::check::check;
 use attn::lesson::read;
 use proptest::prelude::*;
@@ -383,7 +383,7 @@ proptest! {
         let text = slipped(&text, &slips);
         match read("x.md", &text, attn::cli::LESSON_OPTIONS) {
             Ok(lesson) => {
-                for finding in check(&lesson, &in_process).findings {
+                for finding in check(&lesson, &in_process_once).findings {
                     prop_assert!(finding.fault.line <= 1 + text.lines().count());
                     prop_assert!(finding.fault.help.is_some(), "{:?}", finding.fault);
                 }

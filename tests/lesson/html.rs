@@ -1,15 +1,25 @@
 //! Pages in a real browser, of lessons and of single commands: what is folded, lit, printed, and reached by mouse, finger and
 //! keys.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
 use crate::browser::{Window, browser, window};
 use crate::common::attn;
 use attn::lesson::BUILT_IN;
 
 const LESSON: &str = "tests/lessons/page.md";
 
-/// The page of a lesson under some options of `attn lesson export`.
-fn page(lesson: &str, options: &str) -> String {
-    attn(&format!("lesson export --to html {lesson} {options}")).ok().out
+/// The page of a lesson under some options of `attn lesson export`; several tests look at the same.
+fn page(lesson: &str, options: &str) -> Arc<str> {
+    static PAGES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
+    let command = format!("lesson export --to html {lesson} {options}");
+    let known = PAGES.lock().unwrap().get(&command).cloned();
+    known.unwrap_or_else(|| {
+        let page: Arc<str> = attn(&command).ok().out.into();
+        PAGES.lock().unwrap().insert(command, Arc::clone(&page));
+        page
+    })
 }
 
 /// What the page tells of the cells that are lit: name of the table, row and column from 1, each only once.
@@ -53,12 +63,13 @@ fn notes_are_for_the_teacher_alone() {
 
 #[test]
 fn no_page_scrolls_sideways_asks_the_network_or_complains() {
-    let Some(mut browser) = browser() else { return };
     let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
-    for lesson in [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in) {
-        let html = page(lesson, "--answers shown --notes");
+    let lessons = [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in);
+    let pages: Vec<Arc<str>> = lessons.map(|lesson| page(lesson, "--answers shown --notes")).collect();
+    let Some(mut browser) = browser() else { return };
+    for html in &pages {
         for (width, touch) in [(1280, false), (390, true)] {
-            let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
+            let mut page = browser.open(html, Window { touch, ..window(width, 800) });
             assert!(!page.scrolls_sideways(), "{width}: {}", page.eval("document.title"));
             assert_eq!(page.requests(), [""; 0]);
             assert_eq!(page.complaints(), [""; 0]);
@@ -73,8 +84,7 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains() {
 
 #[test]
 fn what_commands_write_is_as_well_behaved() {
-    let Some(mut browser) = browser() else { return };
-    for command in [
+    let pages = [
         "demo context",
         "demo mask --versus '--seed 3'",
         "attend --random 9,40 --heads 4 --causal",
@@ -82,10 +92,12 @@ fn what_commands_write_is_as_well_behaved() {
         "params llama3-8b",
         "errata",
         "notation",
-    ] {
-        let html = attn(command).arg("--format=html").ok().out;
+    ]
+    .map(|command| (command, attn(command).arg("--format=html").ok().out));
+    let Some(mut browser) = browser() else { return };
+    for (command, html) in &pages {
         for width in [1280, 390] {
-            let mut page = browser.open(&html, window(width, 800));
+            let mut page = browser.open(html, window(width, 800));
             assert!(!page.scrolls_sideways(), "attn {command} at {width}");
             assert_eq!(page.requests(), [""; 0], "attn {command}");
             assert_eq!(page.complaints(), [""; 0], "attn {command}");
@@ -136,11 +148,13 @@ fn mark_result(page: &mut crate::browser::Page<'_>) {
 
 #[test]
 fn the_head_of_every_table_is_one_line_high() {
-    let Some(mut browser) = browser() else { return };
     let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
-    for lesson in [LESSON].into_iter().chain(built_in) {
-        for (width, options) in [(1280, "--answers shown"), (1280, "--answers hidden"), (390, "")] {
-            let mut page = browser.open(&page(lesson, options), window(width, 800));
+    let lessons: Vec<&str> = [LESSON].into_iter().chain(built_in).collect();
+    for (width, options) in [(1280, "--answers shown"), (1280, "--answers hidden"), (390, "")] {
+        let pages: Vec<Arc<str>> = lessons.iter().map(|lesson| page(lesson, options)).collect();
+        let Some(mut browser) = browser() else { return };
+        for (lesson, html) in lessons.iter().zip(&pages) {
+            let mut page = browser.open(html, window(width, 800));
             let heights = page.eval(
                 "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
                  [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
@@ -157,7 +171,6 @@ fn the_head_of_every_table_is_one_line_high() {
 
 #[test]
 fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
-    let Some(mut browser) = browser() else { return };
     // The letters' height in pixels of the screen, and the labels that the axes or other labels run through.
     let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
         const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; \
@@ -169,8 +182,10 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
                 && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
         return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
     for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
+        let html = page(lesson, "--answers shown");
+        let Some(mut browser) = browser() else { return };
         for width in [1280, 390] {
-            let mut page = browser.open(&page(lesson, "--answers shown"), window(width, 800));
+            let mut page = browser.open(&html, window(width, 800));
             let seen = page.eval(measured);
             let seen = seen.as_array().unwrap();
             assert_eq!(seen.len(), planes, "{lesson}");

@@ -1,7 +1,7 @@
 //! `attn lesson check`.
 
+use crate::text::ScreenWidth;
 use clap::Args;
-use unicode_width::UnicodeWidthStr;
 
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;

@@ -1,9 +1,9 @@
 //! `attn lesson play`.
 
 use crate::cli::LESSON_OPTIONS;
+use crate::text::ScreenWidth;
 use crate::text::{counted, quoted};
 use clap::Args;
-use unicode_width::UnicodeWidthStr;
 
 use crate::cli::program::Program;
 use crate::cli::screen::ScreenArgs;

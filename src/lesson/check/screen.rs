@@ -3,7 +3,7 @@
 use super::runs::without_colours;
 use crate::foreign::visible;
 use crate::hint::Hint;
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
@@ -126,7 +126,7 @@ fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fau
 
 /// The widest line of a text that does not fit, from 0, and its columns.
 fn too_wide<'t>(lines: impl Iterator<Item = &'t str>, size: Size) -> Option<(usize, usize)> {
-    let widths = lines.map(UnicodeWidthStr::width).enumerate();
+    let widths = lines.map(ScreenWidth::width).enumerate();
     // The first of equal ones.
     widths.filter(|(_, width)| *width > size.columns).min_by_key(|(_, width)| std::cmp::Reverse(*width))
 }

@@ -1,7 +1,7 @@
 //! Commands and what they print, live.
 
+use crate::text::ScreenWidth;
 use textwrap::core::display_width;
-use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::spans::{Ink, Tone};

@@ -1,6 +1,6 @@
 //! Titles, steps and pauses, to be seen from the back row.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Show;
 use super::spans::{Ink, Text, Tone};

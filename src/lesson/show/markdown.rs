@@ -1,8 +1,8 @@
 //! Markdown as lines of a terminal.
 
 use crate::foreign::visible;
+use crate::text::ScreenWidth;
 use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
-use unicode_width::UnicodeWidthStr;
 
 use super::grid::Grid;
 use super::spans::{Ink, PROSE_WIDTH, Text, Tone};

@@ -1,7 +1,7 @@
 //! Questions and their answers.
 
 use crate::foreign::visible;
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::Show;
 use super::markdown;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use crate::text::ScreenWidth;
 use colored::{ColoredString, Colorize};
 use textwrap::WordSeparator;
 use textwrap::core::{Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
-use unicode_width::UnicodeWidthStr;
 
 use crate::render::Screen;
 

@@ -1,6 +1,7 @@
 //! The plane in characters.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use crate::text::ScreenWidth;
+use unicode_width::UnicodeWidthChar;
 
 use super::{Bounds, Drawing, Spot, Ticks};
 
@@ -238,9 +239,10 @@ impl Canvas {
 
     /// A row with its labels.
     fn text(&self, at: usize, row: &[char]) -> String {
+        let labels: Vec<_> = self.labels.iter().filter(|(row, _, _)| *row == at).collect();
         let mut out = String::new();
         for (column, character) in row.iter().enumerate() {
-            match self.labels.iter().find(|(row, start, _)| (*row, *start) == (at, column)) {
+            match labels.iter().find(|(_, start, _)| *start == column) {
                 Some((_, _, label)) => out.push_str(label),
                 None if *character == COVERED => {}
                 None => out.push(*character),

@@ -1,6 +1,6 @@
 //! Matrices in boxes of their own: as many bands of columns as the width of the screen needs.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::frame;
 use super::grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};

@@ -1,7 +1,7 @@
 //! Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
 //! frame's upper edge.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
 use crate::render::Style;

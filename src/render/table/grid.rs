@@ -4,10 +4,9 @@ use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
-use unicode_width::UnicodeWidthStr;
 
 use crate::render::Style;
-use crate::render::block::Block;
+use crate::render::block::{Block, visible};
 use crate::render::heat::Shade;
 
 /// A box with a rule under its head, and air instead of lines between the columns.
@@ -89,24 +88,33 @@ fn bold_first(line: &str) -> String {
 
 /// The line with a rule at each of these places, counted in columns of the screen. Escapes for colours have no width.
 pub(super) fn ruled(line: &str, places: &[usize]) -> String {
-    let (rule, mut in_escape) = (rule_of(line), false);
     let mut places = places.iter().copied().peekable();
-    let (mut out, mut before) = (String::with_capacity(line.len() + 2 * places.len()), String::new());
-    for character in line.chars() {
+    let (mut out, mut copied) = (String::with_capacity(line.len() + 2 * places.len()), 0);
+    let (mut in_escape, mut too_few) = (false, 0);
+    for (at, character) in line.char_indices() {
         in_escape |= character == '\x1b';
         if in_escape {
             in_escape = character != 'm';
-            out.push(character);
             continue;
         }
-        // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
-        let is_place = places.peek().is_some_and(|&place| before.width() >= place);
-        out.push(if is_place { rule } else { character });
-        before.push(character);
-        if is_place {
-            places.next();
+        if too_few > 0 {
+            too_few -= 1;
+            continue;
         }
+        let Some(&place) = places.peek() else { break };
+        // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
+        let missing = place.saturating_sub(visible(&line[..at]));
+        if missing > 0 {
+            // A character adds two columns at most, so that the next ones need not be measured.
+            too_few = missing.div_ceil(2) - 1;
+            continue;
+        }
+        out.push_str(&line[copied..at]);
+        out.push(rule_of(line));
+        copied = at + character.len_utf8();
+        places.next();
     }
+    out.push_str(&line[copied..]);
     out
 }
 

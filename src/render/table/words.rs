@@ -1,6 +1,6 @@
 //! Tables of words.
 
-use unicode_width::UnicodeWidthStr;
+use crate::text::ScreenWidth;
 
 use super::grid::{ColumnWidth, fixed, new_grid, right, text};
 use crate::render::Style;
@@ -38,7 +38,7 @@ const LEAST: usize = 6;
 
 fn longest_word(table: &Table, j: usize) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.get(j)).chain([&table.header[j]]);
-    cells.flat_map(|cell| unbreakable(cell)).map(UnicodeWidthStr::width).max().unwrap_or(0)
+    cells.flat_map(|cell| unbreakable(cell)).map(ScreenWidth::width).max().unwrap_or(0)
 }
 
 fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Block {

@@ -7,6 +7,7 @@ mod list;
 mod near;
 mod quantity;
 mod quote;
+mod width;
 
 pub use clip::{CUT, abridged, clip, clipped, clipped_at_word};
 pub use count::{counted, grouped};
@@ -14,3 +15,4 @@ pub use list::{all_of, briefly, choices, listed_briefly, one_of};
 pub use near::{near, nearest};
 pub use quantity::{giga, percent, seconds, size, size_in_brief, three_digits, times, waiting};
 pub use quote::quoted;
+pub use width::ScreenWidth;

@@ -137,7 +137,7 @@ fn the_status_line_fits_every_screen() {
             for keys in ["2G", "!", "abc漢字漢字漢字漢字漢字"] {
                 class.typed(keys);
                 let bottom = class.player.bottom(class.now);
-                let columns = unicode_width::UnicodeWidthStr::width(bottom.text.as_str());
+                let columns = crate::text::ScreenWidth::width(bottom.text.as_str());
                 assert!(columns < width.max(2), "{width}: {bottom:?}");
                 assert!(bottom.cursor.unwrap_or(0) < width.max(2), "{width}: {bottom:?}");
             }

@@ -49,7 +49,7 @@ pub(in crate::lesson::play) fn help(course: &Course<'_>, state: &State) -> Vec<S
 /// The list of keys as lines.
 fn key_lines(screen: Screen, is_lesson: bool) -> Vec<String> {
     let spelled = |text: &str| screen.charset.spelled(text).into_owned();
-    let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);
+    let width = |text: &str| crate::text::ScreenWidth::width(text);
     let keys: Vec<[(&str, &str); 2]> = if is_lesson { KEYS.to_vec() } else { STORY_KEYS.to_vec() };
     let spelled = |row: [(&str, &str); 2]| row.map(|(keys, does)| (spelled(keys), spelled(does)));
     let rows: Vec<[(String, String); 2]> = keys.into_iter().map(spelled).collect();

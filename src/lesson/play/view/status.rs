@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use crate::text::ScreenWidth;
+use unicode_width::UnicodeWidthChar;
 
 use crate::lesson::play::clock::minutes_and_seconds;
 use crate::lesson::play::course::Course;
