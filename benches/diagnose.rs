@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use attn::diagnose::{Change, Task};
-use attn::graph::recipes::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
+use attn::graph::recipes::{AttendInputs, Hiding, Merge, Normalise, NormaliseAxis, Recipe, Scale};
 use attn::input::{Writing, save};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
@@ -70,7 +70,7 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
 
 /// Nothing, one slip or two, in turn.
 fn slips(number: usize) -> Vec<Change> {
-    let over_queries = Normalise { along: Along::Queries, ..Normalise::default() };
+    let over_queries = Normalise { along: NormaliseAxis::Queries, ..Normalise::default() };
     let first = [Change::Scale(Scale::None), Change::Normalise(over_queries), Change::Hiding(Hiding::Zero)];
     let second = [Change::Merge(Merge::Reversed), Change::WeightDecimals(2), Change::Projected(false)];
     match number % 3 {

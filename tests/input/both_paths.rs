@@ -28,12 +28,10 @@ fn array(folder: &Path, dims: &[usize]) -> PathBuf {
 fn said(ran: &Outcome) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in ran.err.lines() {
-        match line.starts_with("   ") && !line.trim_start().starts_with("help:") && !lines.is_empty() {
-            true => {
-                let last = lines.last_mut().unwrap();
-                *last = format!("{last} {}", line.trim());
-            }
-            false => lines.push(line.to_string()),
+        let is_continued = line.starts_with("   ") && !line.trim_start().starts_with("help:");
+        match lines.last_mut() {
+            Some(last) if is_continued => *last = format!("{last} {}", line.trim()),
+            _ => lines.push(line.to_string()),
         }
     }
     lines.retain(|line| !line.starts_with("note: computed with"));

@@ -3,7 +3,9 @@
 use super::cells::{number, size};
 use super::mistakes::{are_same_computation, demos};
 use super::precision::how_close;
-use crate::diagnose::{Answer, Clue, Distance, Evidence, Judged, Named, Resemblance, Task, Verdict, cause};
+use crate::diagnose::{
+    Answer, Clue, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Task, Verdict, cause,
+};
 use crate::graph::Graph;
 use crate::story::Table;
 use crate::text::counted;
@@ -13,7 +15,7 @@ const LEAST: usize = 4;
 const MOST: usize = 12;
 
 /// The most telling cells: yours, right, and what the mistake gives there. `None` where no cell is compared.
-pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {
+pub(super) fn cells(node: &JudgedNode, right: &Graph) -> Option<Table> {
     if node.evidence.is_empty() || compares_nothing(node) {
         return None;
     }
@@ -60,7 +62,7 @@ fn in_column(numbers: Vec<Option<f64>>, most: usize) -> Vec<String> {
 }
 
 /// Whether no cell is compared, because all are NaN or 0.
-fn compares_nothing(node: &Judged) -> bool {
+fn compares_nothing(node: &JudgedNode) -> bool {
     matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros))
 }
 
@@ -71,7 +73,7 @@ fn telling_places(cell: &Evidence) -> usize {
 }
 
 /// How far off the answer is, what remains with the mistake, and the demo of the step.
-pub(super) fn extent_and_match(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
+pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task: &Task) -> String {
     let extent = match &node.verdict {
         _ if compares_nothing(node) => None,
         Verdict::Wrong(distance) => Some(extent(distance)),
@@ -91,7 +93,7 @@ fn extent(distance: &Distance) -> String {
 }
 
 /// “If we make the same mistake, our result is exactly yours (otherwise it differs by 0.4).”
-fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
+fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -> String {
     let same = if named.slips.len() == 1 { "the same mistake" } else { "both mistakes" };
     let remains = match named.residual {
         0.0 => "our result is exactly yours".to_string(),
@@ -111,7 +113,7 @@ fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
 }
 
 /// A warning that a few rounded numbers, or NaN alone, may fit by chance.
-pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
+pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<String> {
     let answer = answer.filter(|_| wrong.may_be_chance)?;
     if answer.matrices.iter().all(|matrix| matrix.cells().all(f64::is_nan)) {
         return Some(
@@ -136,7 +138,7 @@ pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String>
 }
 
 /// What stands out in numbers that no mistake explains, and its usual cause.
-pub(super) fn clues(node: &Judged, task: &Task) -> Option<String> {
+pub(super) fn clues(node: &JudgedNode, task: &Task) -> Option<String> {
     let cause = cause(task, node.resembles.as_ref(), &node.clues);
     if !node.mistakes.is_empty() {
         return None;

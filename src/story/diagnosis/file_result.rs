@@ -3,7 +3,7 @@
 use super::cells::{first_cell, size, worst_cell};
 use super::mistakes::alternatives;
 use super::precision::{confidence, precision};
-use crate::diagnose::{Answer, Diagnosis, Judged, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Verdict};
 use crate::graph::Graph;
 use crate::text::counted;
 
@@ -95,7 +95,7 @@ impl FileResult {
 }
 
 /// The mistakes of a file that is not right, or why none is named.
-fn mistake(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+fn mistake(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     match &wrong.verdict {
         _ if !wrong.mistakes.is_empty() => alternatives(&wrong.mistakes),
         _ if wrong.too_few_digits => "too few digits to tell".into(),

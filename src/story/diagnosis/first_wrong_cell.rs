@@ -1,7 +1,7 @@
 //! The first wrong cell, computed both ways: correctly, and with the mistake.
 
 use super::mistakes::ids;
-use crate::diagnose::{Judged, Named, Verdict};
+use crate::diagnose::{JudgedNode, NamedMistake, Verdict};
 use crate::error::Result;
 use crate::explain::{Depth, Sums, explain};
 use crate::graph::{
@@ -24,7 +24,7 @@ pub(super) struct BothWays {
 ///
 /// # Errors
 /// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
-pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<BothWays> {
+pub(super) fn both_ways(right: &Graph, wrong: &JudgedNode, named: &NamedMistake) -> Result<BothWays> {
     let both = side_by_side(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
     let place = match &wrong.verdict {
         Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
@@ -94,7 +94,7 @@ fn step(
     both: &GraphPair,
     pair: &Difference,
     (row, col): (usize, usize),
-    named: &Named,
+    named: &NamedMistake,
 ) -> Result<Option<Step>> {
     let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
     let mut of = Vec::new();

@@ -3,7 +3,7 @@
 use super::cells::{first_cell, size};
 use super::mistakes::{alternatives, are_same_computation, sentence};
 use super::precision::precision;
-use crate::diagnose::{Answer, Diagnosis, Judged, Resemblance, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Resemblance, Verdict};
 use crate::graph::Graph;
 use crate::text::all_of;
 
@@ -47,7 +47,7 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
 }
 
 /// “O is wrong, from O[1,1] on.”
-pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
+pub(super) fn opening(wrong: &JudgedNode, right: &Graph) -> String {
     let name = &wrong.name;
     match &wrong.verdict {
         Verdict::Wrong(distance) if distance.difference.cells == 1 => {
@@ -78,7 +78,7 @@ pub(super) fn other_count(yours: usize, expected: usize) -> String {
     }
 }
 
-fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+fn nothing_fits(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     if let Some(resembles) = &wrong.resembles {
         return resemblance(resembles);
     }

@@ -2,7 +2,7 @@
 
 use super::mistakes::are_same_computation;
 use super::precision::{half_precision, near_enough};
-use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Mistake, Verdict};
 use crate::graph;
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Table};
@@ -61,7 +61,7 @@ fn suggested_input() -> String {
 }
 
 /// What to hand in, so that more can be said.
-fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) -> Vec<String> {
+fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
     let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);

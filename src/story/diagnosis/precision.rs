@@ -2,7 +2,9 @@
 
 use super::cells::{number, size, worst_cell};
 use super::mistakes::are_same_computation;
-use crate::diagnose::{Answer, Close, Diagnosis, Difference, Judged, MOST_DECIMALS, Verdict, decimals_of};
+use crate::diagnose::{
+    Answer, CloseNumbers, Diagnosis, Difference, JudgedNode, MOST_DECIMALS, Verdict, decimals_of,
+};
 use crate::graph::Graph;
 use crate::hint::Hint;
 use crate::text::counted;
@@ -14,7 +16,7 @@ const ROUNDING: f64 = 1e-9;
 fn least_exact<'a>(
     diagnosis: &'a Diagnosis,
     answers: &'a [Answer],
-) -> Option<(&'a Judged, &'a Answer, &'a Difference)> {
+) -> Option<(&'a JudgedNode, &'a Answer, &'a Difference)> {
     let measured = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
         Verdict::Right(distance) => {
             let answer = answers.iter().find(|answer| answer.name == node.name)?;
@@ -75,7 +77,7 @@ fn agreement_to(decimals: usize) -> String {
 }
 
 /// The tolerances with which close numbers count as right.
-pub(super) fn near_enough(close: &Close) -> String {
+pub(super) fn near_enough(close: &CloseNumbers) -> String {
     let absolute = rounded_up(close.distance.difference.largest);
     format!(
         "If this is near enough for you, give {} {} {} {absolute}.",
@@ -92,7 +94,7 @@ fn rounded_up(x: f64) -> String {
 }
 
 /// How much of the difference half precision explains, where the numbers are close: “O[2,1]: yours is …”.
-pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> String {
+pub(super) fn how_close(CloseNumbers { beyond, half, .. }: &CloseNumbers, right: &Graph) -> String {
     let Difference { cells, of, yours, expected, allowed, largest, .. } = beyond.difference;
     let are = if cells == 1 { "is" } else { "are" };
     let name = half.name;

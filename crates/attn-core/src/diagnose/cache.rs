@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, Stage};
 
 use super::candidates::standing_for;
 use super::column::{Column, EACH, GrowingColumn, Probe};
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::task::Task;
 use super::ways::{Plan, Ways};
 
@@ -27,7 +27,7 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     /// The numbers that take a node's place.
-    pub(super) fn numbers(&self, node: &str) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, node: &str) -> Option<&NodeNumbers> {
         let at = self.nodes.iter().position(|known| known == node)?;
         self.columns[at].numbers(self.at)
     }
@@ -118,7 +118,7 @@ fn each_computed(
 ) {
     for (plan, graph) in plans.iter().flat_map(|plan| ways.made(task, plan)) {
         let places = ways.places(task, &plan);
-        let one = |node: &String| Arc::new(Column::of_one(Numbers::at(&places, &graph, node)));
+        let one = |node: &String| Arc::new(Column::of_one(NodeNumbers::at(&places, &graph, node)));
         let columns: Vec<Arc<Column>> = nodes.iter().map(one).collect();
         visit(&Row { plan: &plan, nodes, columns: &columns, at: 0 });
     }
@@ -143,7 +143,7 @@ impl State {
         let mut keep = |plan: &Plan, graph: &Graph| {
             let places = ways.places(task, plan);
             for (node, column) in &mut growing {
-                kept += column.push(Numbers::at(&places, graph, node));
+                kept += column.push(NodeNumbers::at(&places, graph, node));
             }
             if kept > MOST_KEPT {
                 growing.retain(|(node, _)| asked(node));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::recipes::{Comparison, Recipe, Role, Source};
+use crate::graph::recipes::{Qkv, QkvSource, Recipe, ScoreRows};
 use crate::graph::{self, Graph, Stage, Step};
 use crate::matrix::Matrix;
 
@@ -144,17 +144,17 @@ fn rounded_weights(head: Option<usize>) -> String {
 fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
     changes.iter().for_each(|change| change.put_into(&mut recipe));
-    let stage = |role: Role| Stage::Role(role.into());
+    let stage = |role: Qkv| Stage::Role(role.into());
     let mut pairs = Vec::new();
-    for role in [Role::Query, Role::Key, Role::Value] {
+    for role in [Qkv::Query, Qkv::Key, Qkv::Value] {
         match recipe.roles.of(role) {
-            Source::Of(other) => pairs.push((stage(role), stage(other))),
-            Source::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
-            Source::Own | Source::Transposed => {}
+            QkvSource::Of(other) => pairs.push((stage(role), stage(other))),
+            QkvSource::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
+            QkvSource::Own | QkvSource::Transposed => {}
         }
     }
-    if pairs.is_empty() && recipe.comparison == Comparison::KeysWithQueries {
-        let [q, k] = [Role::Query, Role::Key].map(stage);
+    if pairs.is_empty() && recipe.comparison == ScoreRows::KeysWithQueries {
+        let [q, k] = [Qkv::Query, Qkv::Key].map(stage);
         pairs = vec![(q, k), (k, q)];
     }
     pairs

@@ -7,9 +7,9 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::distance;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::search::Search;
-use super::tolerance::{Allowed, spread};
+use super::tolerance::{CellTolerance, spread};
 
 /// NaN and infinities hardly ever stand in one cell by chance and not in another.
 const NOT_FINITE: f64 = 1e-6;
@@ -18,16 +18,16 @@ impl Search<'_> {
     /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
     pub(super) fn log_chance<'n>(
         &self,
-        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
         part: &Part<'_>,
         residual: f64,
     ) -> Option<f64> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(u64, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let Numbers { matrix: mistaken, largest, .. } = numbers(node)?;
+            let NodeNumbers { matrix: mistaken, largest, .. } = numbers(node)?;
             let (mistaken, largest) = (mistaken, *largest);
-            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
+            let allowed = CellTolerance::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
             let range = match right.map(|right| furthest(yours, right)) {

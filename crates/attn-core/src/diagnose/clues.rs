@@ -7,7 +7,7 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::{distance, residual};
 use super::fitting::DROPOUT;
-use super::tolerance::{Allowed, Tolerance, spread};
+use super::tolerance::{CellTolerance, Tolerance, spread};
 use super::{Clue, Task, implied};
 
 /// What stands out in a part, the most telling first.
@@ -18,7 +18,7 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
     let joined = task.recipe().heads;
     for (node, yours) in &part.matrices {
         let right = standing_for(task.right(), node);
-        let allowed = Allowed::between(part.answer, right.unwrap_or(yours), tolerance);
+        let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
         let is_joined =
             node == "C" || (node == "O" && !task.facts().projects && !task.recipe().output.residual);
         let heads = if is_joined { joined } else { 1 };
@@ -47,7 +47,7 @@ fn wrong_heads(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Cl
     let is_wrong = |(node, yours): &(String, &Matrix)| {
         let right = standing_for(task.right(), node);
         right.is_some_and(|right| {
-            residual(yours, right, Allowed::between(part.answer, right, tolerance)).is_none()
+            residual(yours, right, CellTolerance::between(part.answer, right, tolerance)).is_none()
         })
     };
     let all: Vec<bool> = part.matrices.iter().map(is_wrong).collect();
@@ -61,7 +61,7 @@ struct One<'a> {
     node: &'a str,
     yours: &'a Matrix,
     right: Option<&'a Matrix>,
-    allowed: Allowed,
+    allowed: CellTolerance,
     /// How many heads stand side by side in it.
     heads: usize,
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::matrix::Shape;
 
 use super::answer::Part;
-use super::numbers::Numbers;
-use super::tolerance::{Allowance, Tolerance};
+use super::numbers::NodeNumbers;
+use super::tolerance::{AnswerTolerance, Tolerance};
 
 /// What a matrix takes besides its numbers, in numbers.
 pub(super) const EACH: usize = 16;
@@ -32,7 +32,7 @@ pub(super) struct GrowingColumn {
 
 /// Numbers, and the computations that have them, in their order.
 struct Distinct {
-    numbers: Numbers,
+    numbers: NodeNumbers,
     computations: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Probe<'a> {
     /// The number is the last one of this row.
     pub row: usize,
     pub number: f64,
-    pub allowance: Allowance,
+    pub allowance: AnswerTolerance,
 }
 
 impl<'a> Probe<'a> {
@@ -66,7 +66,7 @@ impl<'a> Probe<'a> {
         let (node, matrix) = part.matrices.first()?;
         let last = (row < matrix.rows()).then(|| matrix.row(row).last()).flatten();
         let number = last.unwrap_or(f64::NAN);
-        let allowance = Allowance::of(part.answer, tolerance);
+        let allowance = AnswerTolerance::of(part.answer, tolerance);
         Some(Probe { node, shape: matrix.shape(), row, number, allowance })
     }
 
@@ -86,7 +86,7 @@ impl GrowingColumn {
     }
 
     /// Appends what one more computation has; how many numbers that takes.
-    pub(super) fn push(&mut self, numbers: Option<Numbers>) -> usize {
+    pub(super) fn push(&mut self, numbers: Option<NodeNumbers>) -> usize {
         let Column { places, distinct, blocks } = &mut self.column;
         let computation = places.len();
         let Some(numbers) = numbers else {
@@ -112,14 +112,14 @@ impl GrowingColumn {
 
 impl Column {
     /// The column of a single computation.
-    pub(super) fn of_one(numbers: Option<Numbers>) -> Column {
+    pub(super) fn of_one(numbers: Option<NodeNumbers>) -> Column {
         let mut column = GrowingColumn::default();
         column.push(numbers);
         column.finished()
     }
 
     /// The numbers of a computation.
-    pub(super) fn numbers(&self, computation: usize) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, computation: usize) -> Option<&NodeNumbers> {
         Some(&self.distinct[self.places[computation]?].numbers)
     }
 
@@ -143,7 +143,7 @@ impl Block {
         &mut blocks[at]
     }
 
-    fn push(&mut self, place: usize, numbers: &Numbers) {
+    fn push(&mut self, place: usize, numbers: &NodeNumbers) {
         self.places.push(place);
         self.largest.push(numbers.largest);
         for (row, cells) in self.last_of_rows.iter_mut().enumerate() {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::numbers::Numbers;
-use super::tolerance::{Allowed, decimals_of, half_unit};
+use super::numbers::NodeNumbers;
+use super::tolerance::{CellTolerance, decimals_of, half_unit};
 
 /// The distance between a student's numbers and those expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,7 @@ pub(super) fn difference(
 }
 
 /// The largest distance, if every cell is near enough.
-pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<f64> {
+pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
     if yours.shape() != expected.shape() {
         return None;
     }
@@ -121,7 +121,7 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
 }
 
 /// The same of numbers that are compared often: where nothing is hidden, the first cell that is too far off ends it.
-pub(super) fn residual_of(yours: &Matrix, expected: &Numbers, allowed: Allowed) -> Option<f64> {
+pub(super) fn residual_of(yours: &Matrix, expected: &NodeNumbers, allowed: CellTolerance) -> Option<f64> {
     if expected.hides || yours.shape() != expected.matrix.shape() {
         return residual(yours, &expected.matrix, allowed);
     }
@@ -129,7 +129,7 @@ pub(super) fn residual_of(yours: &Matrix, expected: &Numbers, allowed: Allowed) 
 }
 
 /// The largest distance of two matrices of one shape, if every cell is near enough.
-fn largest_within(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<f64> {
+fn largest_within(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
     let mut largest: f64 = 0.0;
     for (yours, expected) in yours.cells().zip(expected.cells()) {
         let distance = distance(yours, expected);
@@ -165,7 +165,7 @@ mod tests {
     fn fits(yours: &[f64], expected: &[f64], decimals: Option<usize>, roundoff: f64) -> bool {
         let row = |cells: &[f64]| Matrix::from_row_major(1, cells.len(), cells).unwrap();
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, roundoff };
-        let allowed = Allowed::between(&answer, &row(expected), &Tolerance::default());
+        let allowed = CellTolerance::between(&answer, &row(expected), &Tolerance::default());
         difference(&row(yours), &row(expected), |_, x| allowed.around(x)).unwrap().fits()
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let expected = Matrix::of([[1.0, 2.0], [3.0, 4.0]]);
         let yours = Matrix::of([[1.0, 2.5], [9.0, 4.0]]);
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals: None, roundoff: 0.0 };
-        let allowed = Allowed::between(&answer, &expected, &Tolerance::default());
+        let allowed = CellTolerance::between(&answer, &expected, &Tolerance::default());
         let usual = |_, x| allowed.around(x);
         let found = difference(&yours, &expected, usual).unwrap();
         assert_eq!(

@@ -7,13 +7,13 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Clue, Evidence, Form, HalfPrecision, Resemblance, Slip};
+use super::{Clue, EquivalentForm, Evidence, HalfPrecision, Resemblance, Slip};
 
 /// Right or wrong, where, and what was done.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// Every node that was handed in, in the order of computing.
-    pub nodes: Vec<Judged>,
+    pub nodes: Vec<JudgedNode>,
     /// Mistakes that would change nothing on these inputs, neither here nor in the result: neither blamed nor ruled out.
     pub undetectable: Vec<&'static Mistake>,
     /// Mistakes that would show here if more digits had been handed in.
@@ -24,13 +24,13 @@ pub struct Diagnosis {
 
 /// A node that was handed in.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedNode {
     /// Its name as handed in.
     pub name: String,
     /// What it is.
     pub verdict: Verdict,
     /// The mistakes that give these numbers, the closest first; all of them fit as well as the numbers can tell.
-    pub mistakes: Vec<Named>,
+    pub mistakes: Vec<NamedMistake>,
     /// The later step of the scores that these numbers are, where the mistakes fit that: `S_scaled`.
     pub read_as: Option<String>,
     /// What was handed in instead, where no mistake explains it.
@@ -53,9 +53,9 @@ pub enum Verdict {
     /// The right numbers.
     Right(Distance),
     /// Numbers stored in half precision: near the right ones, but further away than that precision explains.
-    Close(Close),
+    Close(CloseNumbers),
     /// Other numbers that come to the same.
-    AnotherForm(&'static Form),
+    AnotherForm(&'static EquivalentForm),
     /// Not the right numbers, but what follows from the student's own earlier nodes.
     Follows,
     /// Wrong numbers.
@@ -79,7 +79,7 @@ pub struct Distance {
 
 /// Numbers that are near the right ones, but not right.
 #[derive(Clone, Debug)]
-pub struct Close {
+pub struct CloseNumbers {
     /// How far they are.
     pub distance: Distance,
     /// The cell that is furthest beyond what their type explains, as the worst.
@@ -90,7 +90,7 @@ pub struct Close {
 
 /// One mistake, or two together, that give the student's numbers.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedMistake {
     /// The mistake, or both.
     pub slips: Vec<Slip>,
     /// The largest difference that remains.
@@ -101,7 +101,7 @@ pub struct Named {
     pub graph: Arc<Graph>,
 }
 
-impl Named {
+impl NamedMistake {
     /// The names of the mistakes.
     pub fn ids(&self) -> Vec<&'static str> {
         self.slips.iter().map(|slip| slip.mistake.id).collect()
@@ -137,15 +137,16 @@ impl Verdict {
 
 impl Diagnosis {
     /// The first node that is wrong; where there is none, the first that is only close.
-    pub fn first_wrong(&self) -> Option<&Judged> {
-        let is_close = |node: &Judged| matches!(node.verdict, Verdict::Close(_));
+    pub fn first_wrong(&self) -> Option<&JudgedNode> {
+        let is_close = |node: &JudgedNode| matches!(node.verdict, Verdict::Close(_));
         let wrong = self.nodes.iter().find(|node| !node.verdict.is_right() && !is_close(node));
         wrong.or_else(|| self.nodes.iter().find(|node| is_close(node)))
     }
 
     /// All in one word: `right`, `close` where nothing worse was found, or `wrong`.
     pub fn verdict(&self) -> &'static str {
-        let worse = |node: &&Judged| !node.verdict.is_right() && !matches!(node.verdict, Verdict::Close(_));
+        let worse =
+            |node: &&JudgedNode| !node.verdict.is_right() && !matches!(node.verdict, Verdict::Close(_));
         match (self.is_right(), self.nodes.iter().any(|node| worse(&node))) {
             (true, _) => "right",
             (false, false) => "close",

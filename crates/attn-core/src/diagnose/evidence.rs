@@ -5,7 +5,7 @@ use crate::graph::{CellId, Graph, address_of};
 use super::answer::Part;
 use super::candidates::{Candidate, standing_for};
 use super::compare::{distance, hiding_like};
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
 /// One cell: what stands there, what should, and what the mistake gives there.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) fn evidence(
         let right = standing_for(right, node).filter(|right| right.shape() == yours.shape());
         let mistaken = candidate.and_then(|candidate| candidate.matrix(node));
         let mistaken = mistaken.filter(|mistaken| mistaken.shape() == yours.shape());
-        let allowed = Allowed::between(part.answer, right.unwrap_or(yours), tolerance);
+        let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
         let told = right.map_or(std::borrow::Cow::Borrowed(*yours), |right| hiding_like(yours, right));
         for at in (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))) {
             let own = told[at];

@@ -1,7 +1,7 @@
 //! What every submission is judged by.
 
 use super::Task;
-use super::half_moves::MovesByNodes;
+use super::half_moves::MovesCache;
 use super::plans::Candidates;
 use super::tolerance::Tolerance;
 
@@ -11,5 +11,5 @@ pub(super) struct Exercise {
     pub candidates: Candidates,
     pub tolerance: Tolerance,
     /// What half precision does to it.
-    pub moves: MovesByNodes,
+    pub moves: MovesCache,
 }

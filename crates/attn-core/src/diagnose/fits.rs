@@ -1,6 +1,6 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
+use crate::graph::recipes::{Alter, Alteration, Scale, Site};
 use crate::graph::{self, Graph, Step};
 use crate::matrix::Matrix;
 
@@ -11,7 +11,7 @@ use super::catalogue::fitted;
 use super::fitting::{DROPOUT, fit, number, short, slip};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 use super::{linear, nearly_right, rearranged};
 
 /// How many candidates a fit of one number counts as in the test of chance.
@@ -48,8 +48,8 @@ pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
 fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let [(node, yours)] = &part.matrices[..] else { return None };
     let stage = match &**node {
-        "O" => Stage::Result,
-        "V" => Stage::Values,
+        "O" => Site::Result,
+        "V" => Site::Values,
         _ => return None,
     };
     let right = standing_for(search.task.right(), node)?;
@@ -58,15 +58,15 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     }
     let facts = search.task.facts();
     // A bias of V does not reach the rows that see nothing.
-    let of_values = stage == Stage::Result
+    let of_values = stage == Site::Result
         && facts.empty_rows > 0
         && search.task.recipe().heads == 1
         && !facts.projects
         && !search.task.recipe().output.residual;
     let is_empty = |i: usize| right.row(i).all(|x| x == 0.0) && yours.row(i).all(|x| x == 0.0);
     let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
-    let stage = if rows.len() < yours.rows() { Stage::Values } else { stage };
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let stage = if rows.len() < yours.rows() { Site::Values } else { stage };
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     // The middle of what all rows say, which rounding moves least.
     let row = Matrix::from_fn(1, yours.cols(), |_, j| {
         let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
@@ -136,7 +136,7 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         }
     }
     let is_multiple = |(node, yours): &(String, &Matrix)| {
-        let allowed = Allowed::between(part.answer, yours, search.tolerance);
+        let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
         let right = standing_for(search.task.right(), node);
         let near = |(x, y): (f64, f64)| {
             !x.is_finite() || !y.is_finite() || (x - factor * y).abs() <= 4.0 * allowed.around(x)
@@ -152,7 +152,7 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let (id, change) = match step {
-        graph::Stage::Scores => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
+        graph::Stage::Scores => (fitted::TEMPERATURE, at(Site::Scores, factor)),
         graph::Stage::Scaled => {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
             (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
@@ -160,10 +160,10 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         graph::Stage::Masked if factor > 0.0 => {
             (fitted::TEMPERATURE, Change::Temperature(search.task.recipe().temperature / factor))
         }
-        graph::Stage::Weights => (fitted::FACTOR, at(Stage::Weights, factor)),
-        graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Stage::Values, factor)),
-        graph::Stage::Joined => (fitted::FACTOR, at(Stage::Heads, factor)),
-        graph::Stage::Mixed | graph::Stage::Output => (fitted::FACTOR, at(Stage::Result, factor)),
+        graph::Stage::Weights => (fitted::FACTOR, at(Site::Weights, factor)),
+        graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Site::Values, factor)),
+        graph::Stage::Joined => (fitted::FACTOR, at(Site::Heads, factor)),
+        graph::Stage::Mixed | graph::Stage::Output => (fitted::FACTOR, at(Site::Result, factor)),
         _ => return None,
     };
     let said = format!("Every number of {} is the right one times {}.", step.name(), number(factor));
@@ -172,6 +172,6 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     fit(search, part, slip, graph, 1)
 }
 
-fn at(stage: Stage, factor: f64) -> Change {
+fn at(stage: Site, factor: f64) -> Change {
     Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
 }

@@ -6,7 +6,7 @@ use super::Slip;
 use super::answer::Part;
 use super::candidates::{Variant, standing_for};
 use super::catalogue;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::search::{Fit, Search};
 
 /// Usual shares of what dropout drops.
@@ -25,10 +25,10 @@ pub(super) fn fit(
     graph: Graph,
     solved: usize,
 ) -> Option<Fit> {
-    let numbers: Vec<Numbers> = part
+    let numbers: Vec<NodeNumbers> = part
         .matrices
         .iter()
-        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .map(|(node, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone())))
         .collect::<Option<_>>()?;
     let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
     let (residual, log_chance) = search.evidence(&of, part)?;

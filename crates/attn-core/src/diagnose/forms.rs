@@ -8,7 +8,7 @@ use super::candidates::standing_for;
 /// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
 /// entry: its weights are the right ones.)
 #[derive(Debug)]
-pub struct Form {
+pub struct EquivalentForm {
     /// Its name in JSON.
     pub id: &'static str,
     /// What was done, as a clause.
@@ -28,45 +28,45 @@ enum Holds {
 }
 
 /// All of them.
-pub const FORMS: &[Form] = &[
-    Form {
+pub const FORMS: &[EquivalentForm] = &[
+    EquivalentForm {
         id: "scaled-scores",
         says: "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
         holds: Holds::Step(Stage::Scaled),
     },
-    Form {
+    EquivalentForm {
         id: "biased-scores",
         says: "these are the scores with the bias, S_biased",
         holds: Holds::Step(Stage::Biased),
     },
-    Form {
+    EquivalentForm {
         id: "tempered-scores",
         says: "these are the scores divided by the temperature, S_tempered",
         holds: Holds::Step(Stage::Tempered),
     },
-    Form {
+    EquivalentForm {
         id: "masked-scores",
         says: "these are the masked scores, S_masked",
         holds: Holds::Step(Stage::Masked),
     },
-    Form {
+    EquivalentForm {
         id: "queries-scaled",
         says: "the queries were scaled before the product, which scales every score",
         holds: Holds::Scaled(Role::Q),
     },
-    Form {
+    EquivalentForm {
         id: "keys-scaled",
         says: "the keys were scaled before the product, which scales every score",
         holds: Holds::Scaled(Role::K),
     },
-    Form {
+    EquivalentForm {
         id: "shifted-scores",
         says: "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
         holds: Holds::Shifted,
     },
 ];
 
-impl Form {
+impl EquivalentForm {
     /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
     /// added to each row.
     pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {

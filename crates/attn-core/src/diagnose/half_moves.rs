@@ -21,7 +21,7 @@ const BEYOND_THE_RUNS: f64 = 1.6;
 
 /// How far computing in half precision moves the cells of an answer.
 #[derive(Clone, Debug)]
-pub struct Moves {
+pub struct HalfPrecisionMoves {
     /// The type.
     pub half: &'static HalfPrecision,
     /// For each matrix of the answer, how far each cell.
@@ -49,7 +49,7 @@ impl HalfPrecision {
 
     /// How far the cells of an answer move. `None` where the right answer has no such node, or a step leaves the range of the
     /// type.
-    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<Moves> {
+    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let exact: Option<Vec<&Matrix>> =
             part.matrices.iter().map(|(node, _)| standing_for(task.right(), node)).collect();
         let exact = exact?;
@@ -64,11 +64,11 @@ impl HalfPrecision {
             }
         }
         let is_finite = cells.iter().flat_map(|matrix| matrix.cells()).all(f64::is_finite);
-        is_finite.then_some(Moves { half: self, cells })
+        is_finite.then_some(HalfPrecisionMoves { half: self, cells })
     }
 }
 
-impl Moves {
+impl HalfPrecisionMoves {
     /// Whether each cell is off by no more than the rounding of the number itself and what the computation moves it.
     pub(super) fn compared(&self, task: &Task, part: &Part<'_>) -> Option<Verdict> {
         let one = |((node, yours), moves): (&(String, &Matrix), &Matrix)| {
@@ -108,7 +108,7 @@ impl Moves {
 /// How far computing in half precision moves the nodes of the submissions so far, by type and nodes: it does not depend on the
 /// numbers handed in.
 #[derive(Default)]
-pub(super) struct MovesByNodes(Mutex<BTreeMap<TypeAndNodes, Option<Moves>>>);
+pub(super) struct MovesCache(Mutex<BTreeMap<TypeAndNodes, Option<HalfPrecisionMoves>>>);
 
 /// The name of a type, and nodes.
 type TypeAndNodes = (&'static str, Vec<String>);
@@ -116,9 +116,9 @@ type TypeAndNodes = (&'static str, Vec<String>);
 /// The moves of at most this many lists of nodes are kept.
 const MOST_KEPT: usize = 100;
 
-impl MovesByNodes {
+impl MovesCache {
     /// How far computing in the type of its file moves the cells of an answer, if that is half precision.
-    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<Moves> {
+    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let half = HalfPrecision::of(part.answer)?;
         let key = (half.name, part.matrices.iter().map(|(node, _)| node.clone()).collect());
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -135,7 +135,7 @@ impl MovesByNodes {
 
 /// The type of half precision that has every number of an answer which a file stores in another type, if that type explains what
 /// the answer is off by.
-pub fn in_half_precision(task: &Task, answer: &Answer) -> Option<Moves> {
+pub fn in_half_precision(task: &Task, answer: &Answer) -> Option<HalfPrecisionMoves> {
     let is_fraction = answer.matrices.iter().any(|matrix| matrix.cells().any(|x| x.fract() != 0.0));
     let part =
         answer.part(task.right()).ok().filter(|part| is_fraction && part.matrices.len() == part.expected)?;

@@ -9,13 +9,13 @@ use super::candidates::standing_for;
 use super::catalogue::Mistake;
 use super::compare::residual;
 use super::exercise::Exercise;
-use super::plans::List;
-use super::tolerance::Allowed;
+use super::plans::CandidateList;
+use super::tolerance::CellTolerance;
 use crate::matrix::Matrix;
 
 /// What could not be seen in some parts.
 #[derive(Clone)]
-pub(super) struct Hidden {
+pub(super) struct UnseenMistakes {
     /// Mistakes none of whose ways changes these parts, nor the result.
     pub undetectable: Vec<&'static Mistake>,
     /// Mistakes that change these parts by less than the student's digits show.
@@ -27,14 +27,14 @@ type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
 
 /// What could not be seen in the submissions so far: it depends on their digits, and not on their numbers.
 #[derive(Default)]
-pub(super) struct HiddenByDigits(Mutex<BTreeMap<Digits, Hidden>>);
+pub(super) struct UnseenMistakesCache(Mutex<BTreeMap<Digits, UnseenMistakes>>);
 
 /// At most this many are kept.
 const MOST_KEPT: usize = 1000;
 
-impl HiddenByDigits {
+impl UnseenMistakesCache {
     /// What could not be seen in these parts.
-    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
+    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
         let digits = |part: &Part<'_>| {
             let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
             (nodes, part.answer.decimals, part.answer.roundoff.to_bits())
@@ -53,22 +53,22 @@ impl HiddenByDigits {
 }
 
 /// How a mistake stands to what was handed in, in every way in which it can be made.
-struct Standing {
+struct MistakeStanding {
     mistake: &'static Mistake,
     hidden: bool,
     too_coarse: bool,
 }
 
 /// What could not be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
-fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
-    let mut all: Vec<Standing> = Vec::new();
+fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
+    let mut all: Vec<MistakeStanding> = Vec::new();
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
     // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
-    type Expectation<'a> = (String, &'a Matrix, [Allowed; 2]);
+    type Expectation<'a> = (String, &'a Matrix, [CellTolerance; 2]);
     let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
         let right = standing_for(exercise.task.right(), node)?;
-        let allowed = answers.map(|answer| Allowed::between(answer, right, &exercise.tolerance));
+        let allowed = answers.map(|answer| CellTolerance::between(answer, right, &exercise.tolerance));
         Some((node.to_string(), right, allowed))
     };
     let nodes: Vec<Expectation<'_>> = parts
@@ -79,13 +79,13 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
         })
         .collect();
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
-    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: Allowed| {
+    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: CellTolerance| {
         let mistaken = row.numbers(node);
         mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };
     let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();
-    exercise.candidates.each(List::Classic, &exercise.task, &names, |row| {
+    exercise.candidates.each(CandidateList::Classic, &exercise.task, &names, |row| {
         let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
         let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
         let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
@@ -96,17 +96,17 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
                 known.hidden &= hidden;
                 known.too_coarse &= too_coarse;
             }
-            None => all.push(Standing { mistake, hidden, too_coarse }),
+            None => all.push(MistakeStanding { mistake, hidden, too_coarse }),
         }
     });
     // With one head the width of the model may be that of the head, and then there is nothing to mistake.
     let one_head = exercise.task.recipe().heads == 1;
     let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
-    let those = |is: fn(&Standing) -> bool| {
+    let those = |is: fn(&MistakeStanding) -> bool| {
         let standings = all.iter().filter(|standing| is(standing));
         standings.map(|standing| standing.mistake).filter(is_possible).collect()
     };
-    Hidden {
+    UnseenMistakes {
         undetectable: those(|standing| standing.hidden),
         too_coarse: those(|standing| standing.too_coarse),
     }

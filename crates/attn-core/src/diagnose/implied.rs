@@ -12,7 +12,7 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::fitting::DROPOUT;
 use super::linear::least_squares;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;
@@ -24,7 +24,7 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
     if node != "O" || !is_exact || !yours.cells().all(f64::is_finite) {
         return None;
     }
-    let ratios = implied_ratios(task, yours, Allowed::between(part.answer, yours, tolerance))?;
+    let ratios = implied_ratios(task, yours, CellTolerance::between(part.answer, yours, tolerance))?;
     if are_dropped(&ratios) {
         return Some(Clue::ConsistentWith(
             "dropout of the weights, which sets some to 0 and makes the others larger",
@@ -45,7 +45,7 @@ struct Head<'a> {
 }
 
 /// `None` unless the weights of at least two rows are known and give these rows.
-fn implied_ratios(task: &Task, yours: &Matrix, allowed: Allowed) -> Option<Ratios> {
+fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<Ratios> {
     let heads = heads(task)?;
     let right = task.right();
     let x = right.find("X").and_then(|id| right[id].matrix()).filter(|_| task.recipe().output.residual);

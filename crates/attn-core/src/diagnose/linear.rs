@@ -8,7 +8,7 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::fitting::{DROPOUT, fit, number, slip};
 use super::search::{Fit, Search};
-use super::tolerance::{Allowed, spread};
+use super::tolerance::{CellTolerance, spread};
 
 /// The right result is the sum of these, and of X where it has a residual.
 struct Parts<'a> {
@@ -41,7 +41,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let factors = least_squares(&columns, &cells)?;
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     let near = |(at, y): (usize, &f64)| {
         let sum: f64 = columns.iter().zip(&factors).map(|(column, factor)| column[at] * factor).sum();
         (sum - y).abs() <= 4.0 * allowed.around(*y)
@@ -78,34 +78,30 @@ fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'sta
     };
     let (missing, names) = list(&|factor| factor.abs() <= near);
     let others_are_right = heads.iter().all(|factor| factor.abs() <= near || is(*factor, 1.0));
-    match () {
-        _ if are_alike && is(first, 1.0) && !residual_is_right => {
-            let times = number(x?);
-            let said = format!(
-                "X was added {times} times instead of {}.",
-                if right == 1.0 { "once" } else { "not at all" }
-            );
-            Some((fitted::RESIDUAL, format!("{times} times"), said))
-        }
-        _ if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) => {
-            let times = number(first);
-            Some((
-                fitted::FACTOR,
-                format!("times {times}, before X is added"),
-                format!("What attention gives was multiplied by {times} before X was added."),
-            ))
-        }
-        _ if missing > 0 && missing < heads.len() && others_are_right && residual_is_right => {
-            let verb = if missing == 1 { "is" } else { "are" };
-            let said = format!("The result of {names} {verb} missing.");
-            Some((fitted::HEADS, format!("{names} missing"), said))
-        }
-        _ if !are_alike && residual_is_right => {
-            let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
-            let said = format!("The heads have different factors: {}.", all.join(", "));
-            Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
-        }
-        _ => None,
+    if are_alike && is(first, 1.0) && !residual_is_right {
+        let times = number(x?);
+        let said = format!(
+            "X was added {times} times instead of {}.",
+            if right == 1.0 { "once" } else { "not at all" }
+        );
+        Some((fitted::RESIDUAL, format!("{times} times"), said))
+    } else if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) {
+        let times = number(first);
+        Some((
+            fitted::FACTOR,
+            format!("times {times}, before X is added"),
+            format!("What attention gives was multiplied by {times} before X was added."),
+        ))
+    } else if missing > 0 && missing < heads.len() && others_are_right && residual_is_right {
+        let verb = if missing == 1 { "is" } else { "are" };
+        let said = format!("The result of {names} {verb} missing.");
+        Some((fitted::HEADS, format!("{names} missing"), said))
+    } else if !are_alike && residual_is_right {
+        let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
+        let said = format!("The heads have different factors: {}.", all.join(", "));
+        Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
+    } else {
+        None
     }
 }
 
@@ -113,7 +109,7 @@ fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'sta
 pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let (parts, yours) = (parts(search, part)?, result(part)?);
     let heads = parts.heads.len();
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     // Rounded numbers need several times as many columns as factors to be told from chance.
     let is_wide = yours.cols() >= 4 * heads && has_decimals(part, 2);
     if yours.rows() < 2 || !(is_wide || has_decimals(part, 6)) {

@@ -8,7 +8,7 @@ use super::answer::{Part, readings};
 use super::candidates::standing_for;
 use super::catalogue::Likelihood;
 use super::clues::clues;
-use super::diagnosis::{Judged, Named};
+use super::diagnosis::{JudgedNode, NamedMistake};
 use super::evidence::evidence;
 use super::exercise::Exercise;
 use super::forms::later_steps;
@@ -19,7 +19,7 @@ use super::walk::Walk;
 
 impl<'a> Walk<'a> {
     /// Looks for the mistakes that give a part, and takes what is found.
-    pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+    pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut JudgedNode) {
         let Exercise { task, candidates, tolerance, .. } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
     }
 
-    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut Judged) {
+    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut JudgedNode) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
@@ -126,7 +126,7 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
 }
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
-fn may_be_chance(named: &Named, part: &Part<'_>, right: &Graph) -> bool {
+fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
     if part.matrices.iter().all(|(node, matrix)| is_right_or_nan(matrix, standing_for(right, node))) {
         return true;
     }

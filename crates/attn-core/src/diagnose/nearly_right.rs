@@ -14,7 +14,7 @@ use super::catalogue::fitted;
 use super::compare::{distance, residual};
 use super::fitting::slip;
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 
 /// A result with fewer numbers is too small for one wrong number to stand out.
 const LEAST_CELLS: usize = 6;
@@ -85,7 +85,7 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if node != "O" || !(is_row || is_column) || whole.rows * whole.cols < LEAST_CELLS {
         return None;
     }
-    let allowed = Allowed::between(part.answer, right, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, right, search.tolerance);
     let (down, along) = (usize::from(is_row), usize::from(is_column));
     let is_right = |i: usize, j: usize| {
         distance(yours[(i + down, j + along)], right[(i, j)]) <= allowed.around(right[(i, j)])
@@ -104,7 +104,7 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let is_more = |i: usize, j: usize| i < down || j < along;
     let cell = |i: usize, j: usize| if is_more(i, j) { yours[(i, j)] } else { right[(i - down, j - along)] };
     let expected = Matrix::from_fn(rows, cols, cell);
-    let left = residual(yours, &expected, Allowed::between(part.answer, &expected, search.tolerance))?;
+    let left = residual(yours, &expected, CellTolerance::between(part.answer, &expected, search.tolerance))?;
     found(slip, expected, left, whole.rows * whole.cols)
 }
 
@@ -112,14 +112,14 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 struct Whole<'a> {
     yours: &'a Matrix,
     right: &'a Matrix,
-    allowed: Allowed,
+    allowed: CellTolerance,
 }
 
 impl<'a> Whole<'a> {
     fn of(search: &Search<'a>, part: &Part<'a>) -> Option<Whole<'a>> {
         let [(node, yours)] = &part.matrices[..] else { return None };
         let right = standing_for(search.task.right(), node)?;
-        let allowed = Allowed::between(part.answer, right, search.tolerance);
+        let allowed = CellTolerance::between(part.answer, right, search.tolerance);
         (node == "O" && right.shape() == yours.shape()).then_some(Whole { yours, right, allowed })
     }
 

@@ -7,7 +7,7 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::residual;
 use super::plans::Candidates;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
 /// What a student handed in instead of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub(super) fn resemblance(
         return Some(Resemblance::NotANumber);
     }
     let fits = |yours: &Matrix, expected: &Matrix| {
-        residual(yours, expected, Allowed::between(part.answer, expected, tolerance)).is_some()
+        residual(yours, expected, CellTolerance::between(part.answer, expected, tolerance)).is_some()
     };
     if let [(node, matrix)] = &part.matrices[..] {
         let right = task.right();

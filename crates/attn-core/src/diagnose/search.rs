@@ -11,17 +11,17 @@ use super::answer::Part;
 use super::cache::Row;
 use super::candidates::{Candidate, Variant, standing_for};
 use super::compare::{residual, residual_of};
-use super::diagnosis::Named;
-use super::numbers::Numbers;
+use super::diagnosis::NamedMistake;
+use super::numbers::NodeNumbers;
 use super::plans::Candidates;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 use super::{Change, Task};
 
 /// What was found.
 #[derive(Default)]
 pub(super) struct SearchResult {
     /// The mistakes that fit, the closest first.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedMistake>,
     /// The computations with these mistakes in them, in the same order.
     pub candidates: Vec<Candidate>,
     /// Which reading of what was handed in the closest of them fits.
@@ -121,7 +121,7 @@ impl Search<'_> {
     /// however often they stand there.
     pub(super) fn evidence<'n>(
         &self,
-        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
         part: &Part<'_>,
     ) -> Option<(f64, f64)> {
         let mut largest = 0.0_f64;
@@ -130,7 +130,7 @@ impl Search<'_> {
             if mistaken.matrix.shape() != yours.shape() {
                 return None;
             }
-            let allowed = Allowed::to(part.answer, mistaken, self.tolerance);
+            let allowed = CellTolerance::to(part.answer, mistaken, self.tolerance);
             largest = largest.max(residual_of(yours, mistaken, allowed)?);
         }
         Some((largest, self.log_chance(numbers, part, largest)?))
@@ -140,7 +140,8 @@ impl Search<'_> {
     fn leaves(&self, candidate: &Candidate, part: &Part<'_>) -> bool {
         part.matrices.iter().all(|(node, yours)| {
             let fits = |mistaken: &Matrix| {
-                residual(yours, mistaken, Allowed::between(part.answer, mistaken, self.tolerance)).is_some()
+                residual(yours, mistaken, CellTolerance::between(part.answer, mistaken, self.tolerance))
+                    .is_some()
             };
             candidate.upright(node).is_some_and(fits) || candidate.beside(node).is_some_and(fits)
         })
@@ -185,7 +186,7 @@ impl Search<'_> {
                 None => variant.computed(self.task),
             };
             let (slips, graph) = (candidate.variant.slips.clone(), candidate.graph.clone());
-            result.named.push(Named { slips, residual, chance, graph });
+            result.named.push(NamedMistake { slips, residual, chance, graph });
             result.candidates.push(candidate);
         }
         result
@@ -196,15 +197,15 @@ impl Search<'_> {
         let Some(part) = self.readings.first() else { return 0.0 };
         let rounding = |(node, _): &(String, _)| {
             let expected = standing_for(self.task.right(), node)?;
-            Some(Allowed::between(part.answer, expected, self.tolerance).rounding())
+            Some(CellTolerance::between(part.answer, expected, self.tolerance).rounding())
         };
         part.matrices.iter().filter_map(rounding).fold(1e-12, f64::max)
     }
 }
 
 /// Whether all of these are rounding to whole numbers, which leaves so little of them that other explanations come first.
-pub(super) fn only_whole_numbers(named: &[Named]) -> bool {
-    let whole = |named: &Named| {
+pub(super) fn only_whole_numbers(named: &[NamedMistake]) -> bool {
+    let whole = |named: &NamedMistake| {
         named.slips.iter().any(|slip| slip.detail.as_deref() == Some(super::catalogue::TO_WHOLE_NUMBERS))
     };
     !named.is_empty() && named.iter().all(whole)

@@ -10,7 +10,7 @@ use super::Task;
 use super::candidates::standing_for;
 use super::catalogue::Mistake;
 use super::compare::distance;
-use super::plans::{Candidates, List};
+use super::plans::{CandidateList, Candidates};
 use super::tolerance::spread;
 
 /// A proposed input, and what it can show in the result alone.
@@ -86,7 +86,7 @@ fn telling(task: &Task) -> Telling {
     };
     let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    candidates.each(List::Classic, task, &["O".to_string()], |row| {
+    candidates.each(CandidateList::Classic, task, &["O".to_string()], |row| {
         let Some(mistake) = candidates.mistake(row.plan) else { return };
         let Some(numbers) = row.numbers("O") else { return };
         if same(&numbers.matrix, &right) {

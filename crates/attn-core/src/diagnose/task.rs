@@ -108,10 +108,10 @@ impl Task {
         let mut inputs = self.inputs.clone();
         for change in changes {
             change.put_into(&mut recipe);
-            if let Change::Sight(sight) = change {
+            if let Change::MaskPattern(pattern) = change {
                 let matrix = self.inputs.mask.as_ref().and_then(|mask| mask.tensor.matrix().ok());
                 let size = (self.facts.q.rows, self.facts.keys);
-                inputs.mask = Some(sight.pattern(&self.recipe.mask, matrix, size).into());
+                inputs.mask = Some(pattern.pattern(&self.recipe.mask, matrix, size).into());
             }
         }
         let zeroes = |alteration: Alteration| matches!(alteration.alter, Alter::PaddingZeroed(_));

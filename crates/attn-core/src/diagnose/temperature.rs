@@ -10,7 +10,7 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::fitting::{fit, in_words, number, slip};
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 
 /// A temperature is found after at most this many halvings.
 const HALVINGS: usize = 60;
@@ -52,7 +52,7 @@ fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> bo
             return false;
         }
         let moved = low.cells().zip(high.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let near = Allowed::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
+        let near = CellTolerance::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
         let cells = yours.cells().zip(low.cells().zip(high.cells()));
         cells.into_iter().all(|(x, (a, b))| x >= a.min(b) - near && x <= a.max(b) + near)
     })

@@ -3,7 +3,7 @@
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 
 /// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
 /// student's file carries few digits, half a unit of its last one is allowed as well.
@@ -24,7 +24,7 @@ const ROUNDINGS: f64 = 4.0;
 
 /// What an answer allows beside any numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct AnswerTolerance {
     relative: f64,
     absolute: Option<f64>,
     /// The share of the largest number expected that is allowed where no absolute number is given.
@@ -36,7 +36,7 @@ pub(super) struct Allowance {
 
 /// What is allowed in each cell of one comparison.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowed {
+pub(super) struct CellTolerance {
     relative: f64,
     absolute: f64,
     rounding: f64,
@@ -45,11 +45,11 @@ pub(super) struct Allowed {
 /// Numbers without decimals are taken for rounded ones where they spread over more than this; else they are exact.
 const SPREAD_OF_WHOLE_NUMBERS: f64 = 10.0;
 
-impl Allowance {
+impl AnswerTolerance {
     /// What an answer allows within a tolerance.
-    pub(super) fn of(answer: &Answer, tolerance: &Tolerance) -> Allowance {
+    pub(super) fn of(answer: &Answer, tolerance: &Tolerance) -> AnswerTolerance {
         let stored = ROUNDINGS * answer.roundoff;
-        Allowance {
+        AnswerTolerance {
             relative: tolerance.relative.unwrap_or(RELATIVE.max(stored)),
             absolute: tolerance.absolute,
             of_the_largest: OF_THE_LARGEST.max(stored),
@@ -68,35 +68,35 @@ impl Allowance {
     }
 
     /// What is allowed beside a matrix in which this is the largest finite number by size.
-    fn beside(&self, expected: &Matrix, largest: f64) -> Allowed {
+    fn beside(&self, expected: &Matrix, largest: f64) -> CellTolerance {
         let is_rounding = |decimals| match decimals {
             0 => spread(expected) >= SPREAD_OF_WHOLE_NUMBERS,
             // Where all numbers round to 0, what is handed in says nothing.
             _ => self.half_unit < largest / 2.0,
         };
         let rounding = if self.decimals.is_some_and(is_rounding) { self.half_unit } else { 0.0 };
-        Allowed { relative: self.relative, absolute: self.absolute_beside(largest), rounding }
+        CellTolerance { relative: self.relative, absolute: self.absolute_beside(largest), rounding }
     }
 }
 
-impl Allowed {
+impl CellTolerance {
     /// What is allowed between an answer and these numbers.
-    pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> Allowed {
+    pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> CellTolerance {
         let largest = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
-        Allowance::of(answer, tolerance).beside(expected, largest)
+        AnswerTolerance::of(answer, tolerance).beside(expected, largest)
     }
 
     /// The same where the largest finite number by size is known.
-    pub(super) fn to(answer: &Answer, expected: &Numbers, tolerance: &Tolerance) -> Allowed {
-        Allowance::of(answer, tolerance).beside(&expected.matrix, expected.largest)
+    pub(super) fn to(answer: &Answer, expected: &NodeNumbers, tolerance: &Tolerance) -> CellTolerance {
+        AnswerTolerance::of(answer, tolerance).beside(&expected.matrix, expected.largest)
     }
 
     /// The same where some of the numbers handed in are not 0, and each is to be the expected one rounded to its decimals.
     /// `None` where the answer has no decimals.
-    pub(super) fn rounded(self, answer: &Answer) -> Option<Allowed> {
+    pub(super) fn rounded(self, answer: &Answer) -> Option<CellTolerance> {
         let decimals = answer.decimals.filter(|&decimals| decimals > 0)?;
         let says_something = answer.matrices.iter().any(|matrix| matrix.cells().any(|x| x != 0.0));
-        says_something.then(|| Allowed { rounding: half_unit(decimals), ..self })
+        says_something.then(|| CellTolerance { rounding: half_unit(decimals), ..self })
     }
 
     /// Half a unit of the last digit that the student's numbers carry, where that is taken for rounding.

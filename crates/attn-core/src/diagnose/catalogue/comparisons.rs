@@ -4,7 +4,7 @@ use super::softmaxes::OVERFLOWS;
 use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::recipes::{
-    Alter, Biasing, Divisor, Featurewise, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
+    Alter, Biasing, Divisor, Featurewise, Hiding, Normalise, Recipe, Scale, Score, ScoreFunction, Site,
 };
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -77,7 +77,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use Q Kᵀ, without a minus sign.",
         symptom: "The keys that should have most weight have least.",
         demo: "pairwise",
-        ways: |_, _| vec![Way::plain(altered(Stage::Scores, Alter::Negated))],
+        ways: |_, _| vec![Way::plain(altered(Site::Scores, Alter::Negated))],
     },
     Mistake {
         id: "keys-not-transposed",
@@ -155,7 +155,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let overflows = facts.largest_score > OVERFLOWS;
             let possible =
                 functions.into_iter().filter(|&(alter, _)| !(overflows && alter == Alter::Exponential));
-            let known = possible.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
+            let known = possible.map(|(alter, detail)| Way::detailed(altered(Site::Scores, alter), detail));
             known.chain(general::ways("scores-altered", recipe, facts)).collect()
         },
     },
@@ -190,8 +190,8 @@ fn linear(recipe: &Recipe) -> Vec<Way> {
     let mut ways = Vec::new();
     for (function, what) in functions {
         for (divisor, how) in [(Divisor::Sum, "over the sum of the row"), (Divisor::Nothing, "not divided")] {
-            let products = Normalise { function: Function::Identity, divisor, ..Normalise::default() };
-            let way = Way::detailed(altered(Stage::QueriesAndKeys, function), format!("{what}, {how}"))
+            let products = Normalise { function: ScoreFunction::Identity, divisor, ..Normalise::default() };
+            let way = Way::detailed(altered(Site::QueriesAndKeys, function), format!("{what}, {how}"))
                 .with(Change::Normalise(products))
                 .with(Change::Scale(Scale::None));
             ways.push(if recipe.mask.is_some() { way.with(Change::Hiding(Hiding::Zero)) } else { way });

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Hiding, Normalise, Recipe, Then};
+use crate::graph::recipes::{AfterNormalise, Hiding, Normalise, Recipe};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -100,7 +100,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The hidden weights are 0, and the rows sum to less than 1.",
         demo: "mask",
         ways: |recipe, facts| {
-            let again = Change::Normalise(Normalise { then: Then::Masked, ..Normalise::default() });
+            let again = Change::Normalise(Normalise { then: AfterNormalise::Masked, ..Normalise::default() });
             let mut ways = vec![
                 Way::detailed(Change::Hiding(Hiding::Zero), "times 0 before").with(again),
                 Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "ones and zeros added before")

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Common, Groups, Merge, Recipe, Scale, Split};
+use crate::graph::recipes::{Groups, HeadSharing, Merge, Recipe, Scale, Split};
 use crate::text::counted;
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -86,7 +86,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 Way::detailed(Change::Merge(Merge::Averaged), "their results"),
                 Way::detailed(Change::Merge(Merge::Averaged), "their results, without W_O")
                     .with(Change::Projected(false)),
-                Way::detailed(Change::Common(Common::MeanWeights), "their weights")
+                Way::detailed(Change::Common(HeadSharing::MeanWeights), "their weights")
                     .saying("The weights of all heads were averaged, and every head used the mean.")
                     .fixing("Let each head mix its values with its own weights."),
             ];
@@ -159,7 +159,7 @@ fn is_grouped(recipe: &Recipe) -> bool {
 
 fn shared() -> Vec<Way> {
     let first = |[q, k, v]: [bool; 3], what: &str| {
-        Way::detailed(Change::Common(Common::FirstOf { q, k, v }), what)
+        Way::detailed(Change::Common(HeadSharing::FirstOf { q, k, v }), what)
             .saying(format!("All heads use the {what} of head 1."))
     };
     let common = [
@@ -172,7 +172,7 @@ fn shared() -> Vec<Way> {
     ];
     let mut ways: Vec<Way> = common.map(|(which, what)| first(which, what)).to_vec();
     ways.push(
-        Way::detailed(Change::Common(Common::FirstWeights), "weights")
+        Way::detailed(Change::Common(HeadSharing::FirstWeights), "weights")
             .saying("All heads use the weights of head 1."),
     );
     ways

@@ -7,6 +7,7 @@ mod general;
 mod heads;
 mod hidings;
 mod layouts;
+mod mask_patterns;
 mod masks;
 mod operators;
 pub(super) mod partial;
@@ -18,7 +19,6 @@ mod scales;
 mod scores;
 mod selections;
 mod shifts;
-mod sights;
 mod softmaxes;
 mod spreadsheets;
 mod stages;
@@ -26,7 +26,7 @@ mod tokens;
 mod weights;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::recipes::{Alter, Alteration, Recipe, Stage};
+use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
 use crate::hint::Hint;
 use crate::text::{counted, nearest};
 
@@ -87,7 +87,7 @@ pub const GROUPS: &[Group] = &[
         mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
     },
     Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
-    Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
+    Group { title: "Mask", mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES] },
     Group {
         title: "Weights",
         mistakes: &[
@@ -156,7 +156,7 @@ impl Way {
 }
 
 /// Something that attention does not do, at a stage of it.
-fn altered(stage: Stage, alter: Alter) -> Change {
+fn altered(stage: Site, alter: Alter) -> Change {
     Change::Alteration(Alteration { stage, alter })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Projection, Recipe, Residual, Role};
+use crate::graph::recipes::{Projection, Qkv, Recipe, Residual};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -121,7 +121,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Your result minus what attention gives is Q, K or V.",
         demo: "update",
         ways: |recipe, _| {
-            let roles = [(Role::Query, "queries"), (Role::Key, "keys"), (Role::Value, "values")];
+            let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
             let ways = roles.map(|(role, what)| {
                 let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
                 let way = way.with(Change::Residual(true));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Likelihood, Mistake, Way, altered};
 use crate::attention::{Axis, Order};
 use crate::diagnose::Facts;
-use crate::graph::recipes::{Alter, Recipe, Stage};
+use crate::graph::recipes::{Alter, Recipe, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -44,7 +44,7 @@ fn largest_kept(facts: &Facts) -> Vec<Way> {
             )
         };
         let way = |divided, detail, said| {
-            Way::detailed(altered(Stage::Weights, Alter::LargestKept { count, divided }), detail).saying(said)
+            Way::detailed(altered(Site::Weights, Alter::LargestKept { count, divided }), detail).saying(said)
         };
         // One weight over itself is 1: an argmax, which has a name of its own.
         if count == 1 {
@@ -65,12 +65,12 @@ fn largest_kept(facts: &Facts) -> Vec<Way> {
 /// Scores, weights and results in the order of their size. Without a mask sorted scores are sorted weights.
 fn sorted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut places = vec![
-        (Stage::Weights, Axis::Rows, "weights of each row"),
-        (Stage::Result, Axis::Rows, "numbers of each row of the result"),
-        (Stage::Result, Axis::Columns, "numbers of each column of the result"),
+        (Site::Weights, Axis::Rows, "weights of each row"),
+        (Site::Result, Axis::Rows, "numbers of each row of the result"),
+        (Site::Result, Axis::Columns, "numbers of each column of the result"),
     ];
     if recipe.mask.is_some() || facts.has_bias {
-        places.push((Stage::Scores, Axis::Rows, "scores of each row"));
+        places.push((Site::Scores, Axis::Rows, "scores of each row"));
     }
     let orders = [(Order::Ascending, "smallest"), (Order::Descending, "largest")];
     let ways = places.into_iter().flat_map(|(stage, axis, what)| {

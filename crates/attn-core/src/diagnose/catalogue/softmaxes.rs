@@ -3,17 +3,19 @@
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::attention::{Base, Mask};
 use crate::diagnose::Change;
-use crate::graph::recipes::{Along, Alter, Divisor, Function, Hiding, Normalise, Shift, Stage, Then};
+use crate::graph::recipes::{
+    AfterNormalise, Alter, Divisor, Hiding, Normalise, NormaliseAxis, ScoreFunction, Shift, Site,
+};
 
 /// exp of more than this overflows.
 pub(super) const OVERFLOWS: f64 = 709.0;
 /// exp without the maximum subtracted.
 const NAIVE: Normalise = Normalise {
-    function: Function::Exponential,
+    function: ScoreFunction::Exponential,
     shift: Shift::Nothing,
     divisor: Divisor::Sum,
-    along: Along::Keys,
-    then: Then::Mixed,
+    along: NormaliseAxis::Keys,
+    then: AfterNormalise::Mixed,
     single: false,
 };
 /// The softmax as it should be.
@@ -100,7 +102,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights of all heads for one query and key sum to 1.",
         demo: "multihead",
         ways: |recipe, _| {
-            when(recipe.heads > 1, Change::Normalise(Normalise { along: Along::Heads, ..RIGHT }))
+            when(recipe.heads > 1, Change::Normalise(Normalise { along: NormaliseAxis::Heads, ..RIGHT }))
         },
     },
     Mistake {
@@ -113,9 +115,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let again = |then| Change::Normalise(Normalise { then, ..RIGHT });
-            let mut ways = vec![Way::plain(again(Then::Again))];
+            let mut ways = vec![Way::plain(again(AfterNormalise::Again))];
             if recipe.mask.is_some() {
-                ways.push(Way::detailed(again(Then::AgainMasked), "with the mask both times"));
+                ways.push(Way::detailed(again(AfterNormalise::AgainMasked), "with the mask both times"));
             }
             ways
         },
@@ -130,9 +132,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let then = |then| Change::Normalise(Normalise { then, ..RIGHT });
-            let mut ways = vec![Way::plain(then(Then::Logarithm))];
+            let mut ways = vec![Way::plain(then(AfterNormalise::Logarithm))];
             if recipe.mask.is_some() {
-                ways.push(Way::detailed(then(Then::LogarithmOfVisible), "hidden weights 0"));
+                ways.push(Way::detailed(then(AfterNormalise::LogarithmOfVisible), "hidden weights 0"));
             }
             ways
         },
@@ -147,14 +149,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let mut ways = vec![
-                Way::detailed(altered(Stage::Values, Alter::SOFTMAX), "of the values"),
-                Way::detailed(altered(Stage::Result, Alter::SOFTMAX), "of the result"),
-                Way::detailed(altered(Stage::Heads, Alter::SOFTMAX), "of the heads before W_O"),
-                Way::detailed(altered(Stage::Mixes, Alter::SOFTMAX), "of what each head mixes"),
+                Way::detailed(altered(Site::Values, Alter::SOFTMAX), "of the values"),
+                Way::detailed(altered(Site::Result, Alter::SOFTMAX), "of the result"),
+                Way::detailed(altered(Site::Heads, Alter::SOFTMAX), "of the heads before W_O"),
+                Way::detailed(altered(Site::Mixes, Alter::SOFTMAX), "of what each head mixes"),
             ];
-            let identity = Normalise { function: Function::Identity, divisor: Divisor::Nothing, ..RIGHT };
+            let identity =
+                Normalise { function: ScoreFunction::Identity, divisor: Divisor::Nothing, ..RIGHT };
             let late = Way::detailed(
-                altered(Stage::Result, Alter::SOFTMAX),
+                altered(Site::Result, Alter::SOFTMAX),
                 "of the result, in place of the weights",
             )
             .with(Change::Normalise(identity));

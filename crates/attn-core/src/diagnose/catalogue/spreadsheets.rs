@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered};
 use crate::attention::Axis;
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Divisor, Hiding, Normalise, Recipe, Shift, Slant, Stage};
+use crate::graph::recipes::{Alter, Divisor, Hiding, Normalise, Recipe, Shift, Site, Slant};
 
 pub(super) const MISTAKES: &[Mistake] = &[Mistake {
     id: "range-slides",
@@ -26,20 +26,20 @@ pub(super) const MISTAKES: &[Mistake] = &[Mistake {
 /// Ranges of K, V and the weights of the projections, which move down.
 fn of_products(facts: &Facts) -> Vec<Way> {
     let way = |stage, slant, detail: &str, said: &str| {
-        let range = if stage == Stage::Tokens { "ranges" } else { "range" };
+        let range = if stage == Site::Tokens { "ranges" } else { "range" };
         let said = format!("The {range} of {detail} moved down with the formula (a $ is missing): {said}");
         Way::detailed(altered(stage, Alter::Slanted(slant)), detail).saying(said)
     };
     let mut ways = Vec::new();
     if facts.q.rows > 1 && facts.keys > 1 {
         let said = "score (i, j) compares query i with key j + i − 1, and keys after the last count as 0.";
-        ways.push(way(Stage::Scores, Slant::Left, "K", said));
+        ways.push(way(Site::Scores, Slant::Left, "K", said));
         let said = "weight (i, j) multiplies value j + i − 1, and values after the last count as 0.";
-        ways.push(way(Stage::Weights, Slant::Right, "V", said));
+        ways.push(way(Site::Weights, Slant::Right, "V", said));
     }
     if facts.from_tokens && facts.x.is_some_and(|x| x.rows > 1 && x.cols > 1) {
         let said = "for token i the projections begin at their row i, and rows after the last count as 0.";
-        ways.push(way(Stage::Tokens, Slant::Right, "W_Q, W_K and W_V", said));
+        ways.push(way(Site::Tokens, Slant::Right, "W_Q, W_K and W_V", said));
     }
     ways
 }

@@ -4,7 +4,7 @@ use super::alter::{self, Alter, Alteration};
 use super::attend::Pipeline;
 use super::choices::Split;
 use super::heads::split;
-use super::weights::{Additions, weights};
+use super::weights::{BiasAndMask, weights};
 use crate::attention::key_value_head;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Role, Stage};
@@ -12,8 +12,7 @@ use crate::graph::{NodeId, Op, Role, Stage};
 impl Pipeline<'_> {
     /// Whether the result is not the end, but the input of a second pass.
     pub(super) fn attends_again(&self) -> bool {
-        self.recipe.alteration
-            == Some(Alteration { stage: alter::Stage::Result, alter: Alter::AttendedAgain })
+        self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
     }
 
     /// A second pass with the result as the tokens; where Q, K and V are given, with the result as all three.
@@ -27,7 +26,7 @@ impl Pipeline<'_> {
             .map(|(whole, count, role)| self.blocks_again(whole, count, role));
         let [q, k, v] = blocks;
         let (q, k, v) = (q?, k?, v?);
-        let additions = Additions { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
+        let additions = BiasAndMask { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
         let mut mixes = Vec::new();
         for (head, &query) in q.iter().enumerate() {
             let (suffix, group) = (format!("_again_{}", head + 1), key_value_head(head, heads, groups));

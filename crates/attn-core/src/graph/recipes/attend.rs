@@ -1,7 +1,7 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
 use super::alter::{self, Alter, altered};
-use super::choices::Comparison;
+use super::choices::ScoreRows;
 use super::forecast;
 use super::inputs::AttendInputs;
 use super::recipe::Recipe;
@@ -37,7 +37,7 @@ pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Grap
 
 /// The nodes that every head reads.
 #[derive(Clone, Copy)]
-pub(super) struct Sources {
+pub(super) struct SharedNodes {
     pub q: NodeId,
     pub k: NodeId,
     pub mixed: NodeId,
@@ -65,7 +65,7 @@ impl Pipeline<'_> {
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
         }
-        let stages = [alter::Stage::Tokens, alter::Stage::TokensAndResidual];
+        let stages = [alter::Site::Tokens, alter::Site::TokensAndResidual];
         let name = Role::X.name();
         let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
         let own = [
@@ -79,23 +79,23 @@ impl Pipeline<'_> {
         let bias = self.optional(Role::Bias, bias)?;
         self.fits_scores("bias", bias, [q, k])?;
         let mask = self.optional(Role::Mask, mask)?.or_else(|| self.graph.at(Role::Mask));
-        if self.recipe.comparison == Comparison::QueriesWithKeys {
+        if self.recipe.comparison == ScoreRows::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
-        let heads = self.heads(Sources { q, k, mixed, roles, bias, mask })?;
+        let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
         let with_residual =
-            |alteration: super::Alteration| alteration.stage == alter::Stage::TokensAndResidual;
+            |alteration: super::Alteration| alteration.stage == alter::Site::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
-        let w_o = w_o.map(|w_o| self.altered(alter::Stage::OutputWeights, Role::WO, w_o)).transpose()?;
-        let x = x.map(|x| self.altered(alter::Stage::Residual, Role::X, x)).transpose()?;
+        let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)
     }
 
     /// What is given for a role, after what the recipe does to it that attention does not do.
-    fn altered(&mut self, at: alter::Stage, role: Role, node: NodeId) -> Result<NodeId> {
+    fn altered(&mut self, at: alter::Site, role: Role, node: NodeId) -> Result<NodeId> {
         altered(&mut self.graph, self.recipe, &[at], role.name(), (node, 0))
     }
 

@@ -3,7 +3,7 @@
 
 /// What a token is turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum Qkv {
     /// A row of Q.
     Query,
     /// A row of K.
@@ -14,7 +14,7 @@ pub enum Role {
 
 /// Where the numbers of a role come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum QkvSource {
     /// `X W` with its own weights, or as given.
     #[default]
     Own,
@@ -23,27 +23,27 @@ pub enum Source {
     /// The tokens themselves.
     Tokens,
     /// What another role has.
-    Of(Role),
+    Of(Qkv),
 }
 
 /// Where queries, keys and values come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Roles {
+pub struct QkvSources {
     /// The queries.
-    pub q: Source,
+    pub q: QkvSource,
     /// The keys.
-    pub k: Source,
+    pub k: QkvSource,
     /// The values.
-    pub v: Source,
+    pub v: QkvSource,
 }
 
-impl Roles {
+impl QkvSources {
     /// The source of one role.
-    pub fn of(&self, role: Role) -> Source {
+    pub fn of(&self, role: Qkv) -> QkvSource {
         match role {
-            Role::Query => self.q,
-            Role::Key => self.k,
-            Role::Value => self.v,
+            Qkv::Query => self.q,
+            Qkv::Key => self.k,
+            Qkv::Value => self.v,
         }
     }
 }
@@ -76,7 +76,7 @@ pub enum Groups {
 
 /// What all heads have in common that each should have of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Common {
+pub enum HeadSharing {
     /// Nothing.
     #[default]
     Nothing,
@@ -97,7 +97,7 @@ pub enum Common {
 
 /// What stands in the rows of the scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ScoreRows {
     /// A row for each query: `Q Kᵀ`.
     #[default]
     QueriesWithKeys,
@@ -204,5 +204,5 @@ pub enum Residual {
     /// X is divided by its root mean square before it is added.
     RmsNormed,
     /// The queries, keys or values are added, not the tokens.
-    Of(Role),
+    Of(Qkv),
 }

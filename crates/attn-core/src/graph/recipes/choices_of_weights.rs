@@ -6,22 +6,22 @@ use crate::attention::Axis;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Normalise {
     /// What is made of each score.
-    pub function: Function,
+    pub function: ScoreFunction,
     /// What is subtracted before that.
     pub shift: Shift,
     /// What it is divided by.
     pub divisor: Divisor,
     /// What the divisor runs along.
-    pub along: Along,
+    pub along: NormaliseAxis,
     /// What is done with the weights.
-    pub then: Then,
+    pub then: AfterNormalise,
     /// Whether numbers beyond 3.4e38 become infinite, as in single precision.
     pub single: bool,
 }
 
 /// What is made of each score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Function {
+pub enum ScoreFunction {
     /// A power: of e, or of the recipe's base.
     #[default]
     Exponential,
@@ -90,7 +90,7 @@ pub enum Divisor {
 
 /// What weights sum to 1 along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Along {
+pub enum NormaliseAxis {
     /// The keys of each query.
     #[default]
     Keys,
@@ -104,7 +104,7 @@ pub enum Along {
 
 /// What is done with weights before they mix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterNormalise {
     /// Nothing.
     #[default]
     Mixed,

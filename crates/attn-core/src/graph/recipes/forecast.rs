@@ -1,6 +1,6 @@
 //! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
 
-use super::choices::{Biasing, Projection, Role, Source};
+use super::choices::{Biasing, Projection, Qkv, QkvSource};
 use super::inputs::AttendInputs;
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
@@ -98,22 +98,22 @@ struct Forecast {
 /// is missing.
 fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let x = sides(&inputs.x);
-    let role = |given: &Option<Given>, weights: &Option<Given>, source: Source| -> Option<(Sides, u128)> {
+    let role = |given: &Option<Given>, weights: &Option<Given>, source: QkvSource| -> Option<(Sides, u128)> {
         if let Some((rows, cols)) = sides(given) {
             return Some(((rows, cols), rows * cols));
         }
-        Some(projection(x?, weights, source == Source::Transposed))
+        Some(projection(x?, weights, source == QkvSource::Transposed))
     };
     let roles = recipe.roles;
     let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
     let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
     let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
-    let taken = |source: Source, own: Sides| match source {
-        Source::Own | Source::Transposed => Some(own),
-        Source::Of(Role::Query) => Some(q),
-        Source::Of(Role::Key) => Some(k),
-        Source::Of(Role::Value) => Some(v),
-        Source::Tokens => x,
+    let taken = |source: QkvSource, own: Sides| match source {
+        QkvSource::Own | QkvSource::Transposed => Some(own),
+        QkvSource::Of(Qkv::Query) => Some(q),
+        QkvSource::Of(Qkv::Key) => Some(k),
+        QkvSource::Of(Qkv::Value) => Some(v),
+        QkvSource::Tokens => x,
     };
     let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
     let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);

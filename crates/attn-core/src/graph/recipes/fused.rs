@@ -1,12 +1,12 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
-use super::attend::{Pipeline, Sources, named};
+use super::attend::{Pipeline, SharedNodes, named};
 use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::OutputSteps;
 use super::recipe::{Recipe, Score};
-use super::weights::{Additions, weights_never_formed};
+use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
     FastAttention, FusedOutput, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
@@ -123,7 +123,7 @@ fn run<T: Element + Kernels>(
     };
     let fused = attend_fast(&problem, machine)?;
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
-    let sources = Sources { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
+    let sources = SharedNodes { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
     let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
     pipeline.finish(last, after)?;
@@ -196,12 +196,12 @@ fn mask_cells<T: Element>(numbers: &Tensor) -> Option<MaskCells<'_, T>> {
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
 fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
-    sources: Sources,
+    sources: SharedNodes,
     after: OutputSteps,
     fused: FusedOutput<T>,
     may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {
-    let Sources { q, k, mixed: v, bias, mask, .. } = sources;
+    let SharedNodes { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
     let graph = &mut pipeline.graph;
@@ -241,8 +241,8 @@ fn record<T: Element + Real>(
 }
 
 /// Records the steps up to the weights; returns what the softmax of each head would read.
-fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: Sources) -> Result<Vec<NodeId>> {
-    let additions = Additions { bias: sources.bias, mask: sources.mask };
+fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: SharedNodes) -> Result<Vec<NodeId>> {
+    let additions = BiasAndMask { bias: sources.bias, mask: sources.mask };
     if recipe.heads == 1 {
         let weights = weights_never_formed(graph, recipe, None, [sources.q, sources.k], additions)?;
         return Ok(vec![weights.read]);

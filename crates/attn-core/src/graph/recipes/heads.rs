@@ -1,9 +1,9 @@
 //! Heads: the columns cut into blocks, and each head on its own up to what it mixes.
 
 use super::alter::{self, altered};
-use super::attend::{Pipeline, Sources};
-use super::choices::{Common, Groups, Split};
-use super::choices_of_weights::Along;
+use super::attend::{Pipeline, SharedNodes};
+use super::choices::{Groups, HeadSharing, Split};
+use super::choices_of_weights::NormaliseAxis;
 use super::normalise::softmax_with;
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
@@ -16,10 +16,10 @@ use crate::text::counted;
 impl Pipeline<'_> {
     /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are
     /// mixed under the name that the result has.
-    pub fn heads(&mut self, sources: Sources) -> Result<Vec<NodeId>> {
+    pub fn heads(&mut self, sources: SharedNodes) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [mut queries, mut keys, mut values] = self.of_heads(&sources)?;
-        if let Common::FirstOf { q, k, v } = self.recipe.common {
+        if let HeadSharing::FirstOf { q, k, v } = self.recipe.common {
             for (all, is_common) in [(&mut queries, q), (&mut keys, k), (&mut values, v)] {
                 let first = all[0];
                 if is_common {
@@ -33,8 +33,9 @@ impl Pipeline<'_> {
             Groups::First => 0,
             Groups::Reversed => groups - 1 - key_value_head(head, heads, groups),
         };
-        let together = self.recipe.normalise.along == Along::Heads;
-        let waits = together || matches!(self.recipe.common, Common::FirstWeights | Common::MeanWeights);
+        let together = self.recipe.normalise.along == NormaliseAxis::Heads;
+        let waits =
+            together || matches!(self.recipe.common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
         let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
             let number = number(head, heads);
@@ -65,20 +66,20 @@ impl Pipeline<'_> {
             return Ok(vec![weights, values]);
         }
         let step = Stage::Mixed.of_head(number);
-        let name = alter::name_before(self.recipe, &[alter::Stage::Mixes], &step.to_string());
+        let name = alter::name_before(self.recipe, &[alter::Site::Mixes], &step.to_string());
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        let mixes = &[alter::Stage::Mixes];
+        let mixes = &[alter::Site::Mixes];
         let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
         self.graph.mark(mix, step);
         Ok(vec![mix])
     }
 
-    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &Sources) -> Head<'s> {
+    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &SharedNodes) -> Head<'s> {
         Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, mask: sources.mask, never: None }
     }
 
     /// Queries, keys and values of each head.
-    fn of_heads(&mut self, sources: &Sources) -> Result<[Vec<NodeId>; 3]> {
+    fn of_heads(&mut self, sources: &SharedNodes) -> Result<[Vec<NodeId>; 3]> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let whole = [(sources.q, heads), (sources.k, groups), (sources.mixed, groups)];
         // The last query is the last token, unless both begin together.
@@ -95,8 +96,8 @@ impl Pipeline<'_> {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, self.recipe.split)?,
             };
-            use alter::Stage::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, first): (Role, &[alter::Stage], usize) = match at {
+            use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
+            let (role, stages, first): (Role, &[alter::Site], usize) = match at {
                 0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
                 1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
                 _ => (Role::V, &[Values, KeysAndValues, Roles], key),
@@ -112,8 +113,8 @@ impl Pipeline<'_> {
 
     /// Q, K or V after what is done to all its heads together; with one head that is what is done to the head.
     fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
-        use alter::Stage::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
-        let (role, stages): (Role, &[alter::Stage]) = match at {
+        use alter::Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
+        let (role, stages): (Role, &[alter::Site]) = match at {
             0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
             1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
             _ => (Role::V, &[WholeValues]),
@@ -122,7 +123,7 @@ impl Pipeline<'_> {
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.
-    fn over_heads(&mut self, reads: &[NodeId], sources: &Sources) -> Result<Vec<NodeId>> {
+    fn over_heads(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
         let (rows, cols) = self.shape(reads[0]);
         let mut lines = Vec::new();
         for (head, &read) in reads.iter().enumerate() {
@@ -148,8 +149,8 @@ impl Pipeline<'_> {
     fn in_common(&mut self, weights: Vec<NodeId>) -> Result<Vec<NodeId>> {
         let count = weights.len();
         match self.recipe.common {
-            Common::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
-            Common::MeanWeights if count > 0 => {
+            HeadSharing::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
+            HeadSharing::MeanWeights if count > 0 => {
                 let sum = self.graph.add("A_sum", Op::Add, &weights)?;
                 let mean = self.graph.add("A_mean", Op::Scale(Factor::Inverse(count)), &[sum])?;
                 Ok(vec![mean; count])

@@ -12,7 +12,7 @@ impl Head<'_> {
     pub(super) fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let given = read;
-        let name = name_before(recipe, &[alter::Stage::Masked], Stage::Masked.name());
+        let name = name_before(recipe, &[alter::Site::Masked], Stage::Masked.name());
         if recipe.mask.is_some() {
             read = match recipe.hiding {
                 Hiding::MinusInfinity => {
@@ -49,7 +49,7 @@ impl Head<'_> {
         }
         // Where nothing is hidden before the softmax, there is no such step.
         if read != given {
-            read = self.altered(alter::Stage::Masked, Stage::Masked, read)?;
+            read = self.altered(alter::Site::Masked, Stage::Masked, read)?;
         }
         match recipe.score_decimals {
             Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),

@@ -1,6 +1,6 @@
 //! From what the mask leaves of the scores to weights: the softmax, and what is taken for one.
 
-use super::choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
+use super::choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 use super::weights::Head;
 use crate::attention::{Axis, Base, Mask};
 use crate::error::Result;
@@ -11,9 +11,9 @@ impl Head<'_> {
     pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let first = match how.then {
-            Then::Mixed => name.to_string(),
-            Then::Logarithm => return self.logarithm(name, read, false),
-            Then::LogarithmOfVisible => return self.logarithm(name, read, true),
+            AfterNormalise::Mixed => name.to_string(),
+            AfterNormalise::Logarithm => return self.logarithm(name, read, false),
+            AfterNormalise::LogarithmOfVisible => return self.logarithm(name, read, true),
             _ => format!("{name}_once"),
         };
         let weights = self.once(&first, read)?;
@@ -24,23 +24,23 @@ impl Head<'_> {
     fn once(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let axis = match how.along {
-            Along::Keys | Along::Heads => Axis::Rows,
-            Along::Queries => Axis::Columns,
-            Along::All => Axis::Whole,
+            NormaliseAxis::Keys | NormaliseAxis::Heads => Axis::Rows,
+            NormaliseAxis::Queries => Axis::Columns,
+            NormaliseAxis::All => Axis::Whole,
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
         if is_softmax {
             let softmax = softmax_with(self.recipe.guarded, axis, self.recipe.base);
             return self.add(name, softmax, &[read]);
         }
-        if how.function == Function::HardMaximum {
+        if how.function == ScoreFunction::HardMaximum {
             // The limit of a softmax at temperature 0.
             let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
             return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
         }
         // A fully masked row: a softmax by hand may have a guard for it too.
         let guards = self.recipe.guarded
-            && matches!(how.function, Function::Exponential | Function::Sigmoid)
+            && matches!(how.function, ScoreFunction::Exponential | ScoreFunction::Sigmoid)
             && !matches!(how.divisor, Divisor::MisplacedSum);
         let is_last = how.divisor == Divisor::Nothing && !guards;
         let powers = self.powers(if is_last { name } else { "E" }, read, axis, guards)?;
@@ -55,25 +55,25 @@ impl Head<'_> {
     /// The function of every score.
     fn powers(&mut self, name: &str, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
         let how = self.recipe.normalise;
-        let single = how.single && how.function == Function::Exponential;
+        let single = how.single && how.function == ScoreFunction::Exponential;
         let own = if single { "E_double" } else { name };
         let powers = match how.function {
-            Function::Exponential => {
+            ScoreFunction::Exponential => {
                 let shifted = self.shifted(read, axis, guards)?;
                 self.add(own, Op::Exponential(self.recipe.base), &[shifted])?
             }
             // The sum of one matrix is that matrix: the same numbers under another name.
-            Function::Identity | Function::HardMaximum => self.add(own, Op::Add, &[read])?,
-            Function::Absolute => {
+            ScoreFunction::Identity | ScoreFunction::HardMaximum => self.add(own, Op::Add, &[read])?,
+            ScoreFunction::Absolute => {
                 let minus = self.add("S_negated", Op::Scale(Factor::Number(-1.0)), &[read])?;
                 let parts =
                     [self.add("S_above_0", Op::Relu, &[read])?, self.add("S_below_0", Op::Relu, &[minus])?];
                 self.add(own, Op::Add, &parts)?
             }
-            Function::Squared => self.add(own, Op::Multiply, &[read, read])?,
-            Function::Relu => self.add(own, Op::Relu, &[read])?,
-            Function::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
-            Function::Tanh => self.add(own, Op::Tanh, &[read])?,
+            ScoreFunction::Squared => self.add(own, Op::Multiply, &[read, read])?,
+            ScoreFunction::Relu => self.add(own, Op::Relu, &[read])?,
+            ScoreFunction::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
+            ScoreFunction::Tanh => self.add(own, Op::Tanh, &[read])?,
         };
         if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
     }
@@ -135,14 +135,16 @@ impl Head<'_> {
         let softmax = |guarded| softmax_with(guarded, Axis::Rows, Base::E);
         let recipe = self.recipe;
         match recipe.normalise.then {
-            Then::Mixed | Then::Logarithm | Then::LogarithmOfVisible => Ok(weights),
-            Then::Again => self.add(name, softmax(true), &[weights]),
-            Then::AgainMasked => {
+            AfterNormalise::Mixed | AfterNormalise::Logarithm | AfterNormalise::LogarithmOfVisible => {
+                Ok(weights)
+            }
+            AfterNormalise::Again => self.add(name, softmax(true), &[weights]),
+            AfterNormalise::AgainMasked => {
                 let inputs = self.with_matrix(weights);
                 let masked = self.add("A_masked", Op::Mask(recipe.mask), &inputs)?;
                 self.add(name, softmax(recipe.guarded), &[masked])
             }
-            Then::Masked => {
+            AfterNormalise::Masked => {
                 let visible = self.visible(weights)?;
                 self.add(name, Op::Multiply, &[weights, visible])
             }

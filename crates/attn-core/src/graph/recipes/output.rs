@@ -48,9 +48,9 @@ impl Pipeline<'_> {
             return self.finish(last, after);
         }
         // A stage is over before the next one has its name.
-        let stages: &[alter::Stage] = match self.recipe.heads {
-            1 => &[alter::Stage::Mixes, alter::Stage::Heads],
-            _ => &[alter::Stage::Heads],
+        let stages: &[alter::Site] = match self.recipe.heads {
+            1 => &[alter::Site::Mixes, alter::Site::Heads],
+            _ => &[alter::Site::Heads],
         };
         let stage = after.stage();
         let name = if after.is_nothing() { self.before_result() } else { stage.name().to_string() };
@@ -74,7 +74,7 @@ impl Pipeline<'_> {
 
     /// What the result is called before the last thing that is done to it.
     fn before_result(&self) -> String {
-        name_before(self.recipe, &[alter::Stage::Result], Stage::Output.name())
+        name_before(self.recipe, &[alter::Site::Result], Stage::Output.name())
     }
 
     /// What comes after the heads.
@@ -117,10 +117,10 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            let name = name_before(self.recipe, &[alter::Stage::Projected], Stage::Projected.name());
+            let name = name_before(self.recipe, &[alter::Site::Projected], Stage::Projected.name());
             last = self.graph.add(if residual.is_none() { &result } else { &name }, op, &[last, w_o])?;
             if residual.is_some() {
-                let stages = &[alter::Stage::Projected];
+                let stages = &[alter::Site::Projected];
                 last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
             }
             self.graph.mark(last, Stage::Projected);
@@ -142,7 +142,7 @@ impl Pipeline<'_> {
         let last = if self.attends_again() {
             self.attended_again(last)?
         } else {
-            altered(&mut self.graph, self.recipe, &[alter::Stage::Result], name, (last, 0))?
+            altered(&mut self.graph, self.recipe, &[alter::Site::Result], name, (last, 0))?
         };
         self.graph.mark(last, Stage::Output);
         Ok(())

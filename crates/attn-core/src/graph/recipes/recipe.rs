@@ -2,7 +2,7 @@
 
 use super::alter::Alteration;
 use super::choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split,
+    Biasing, Groups, HeadSharing, Hiding, Merge, Projection, QkvSources, Residual, ScoreRows, Split,
 };
 use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
@@ -19,15 +19,15 @@ pub struct Recipe {
     /// How many heads of keys and values; it divides `heads`.
     pub kv_heads: usize,
     /// Where queries, keys and values come from.
-    pub roles: Roles,
+    pub roles: QkvSources,
     /// Which columns belong to a head.
     pub split: Split,
     /// Which keys and values a query head reads.
     pub groups: Groups,
     /// What all heads have in common.
-    pub common: Common,
+    pub common: HeadSharing,
     /// What stands in the rows of the scores.
-    pub comparison: Comparison,
+    pub comparison: ScoreRows,
     /// How a query is compared with a key.
     pub score: Score,
     /// What scores are multiplied by.
@@ -165,11 +165,11 @@ impl Default for Recipe {
         Recipe {
             heads: 1,
             kv_heads: 1,
-            roles: Roles::default(),
+            roles: QkvSources::default(),
             split: Split::default(),
             groups: Groups::default(),
-            common: Common::default(),
-            comparison: Comparison::default(),
+            common: HeadSharing::default(),
+            comparison: ScoreRows::default(),
             score: Score::default(),
             scale: Scale::default(),
             biasing: Biasing::default(),

@@ -1,8 +1,8 @@
 //! From tokens to queries, keys and values.
 
-use super::alter::{Stage, altered};
+use super::alter::{Site, altered};
 use super::attend::Pipeline;
-use super::choices::{self, Source};
+use super::choices::{self, QkvSource};
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::hint::Hint;
@@ -11,7 +11,7 @@ use crate::text::counted;
 
 impl Pipeline<'_> {
     /// Where the numbers of Q, K or V come from.
-    fn source(&self, role: Role) -> Source {
+    fn source(&self, role: Role) -> QkvSource {
         match role {
             Role::Q => self.recipe.roles.q,
             Role::K => self.recipe.roles.k,
@@ -22,10 +22,10 @@ impl Pipeline<'_> {
     /// The nodes that serve as queries, keys and values, and the role that each belongs to: usually its own.
     pub fn serving(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
         let serving = |role: Role, own: NodeId| match (self.source(role), x) {
-            (Source::Own | Source::Transposed, _) => Ok((own, role)),
-            (Source::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
-            (Source::Tokens, Some(x)) => Ok((x, Role::X)),
-            (Source::Tokens, None) => Err(Error::new("there is no X to take")),
+            (QkvSource::Own | QkvSource::Transposed, _) => Ok((own, role)),
+            (QkvSource::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
+            (QkvSource::Tokens, Some(x)) => Ok((x, Role::X)),
+            (QkvSource::Tokens, None) => Err(Error::new("there is no X to take")),
         };
         let [q, k, v] = [serving(Role::Q, q)?, serving(Role::K, k)?, serving(Role::V, v)?];
         Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
@@ -68,7 +68,7 @@ impl Pipeline<'_> {
         let Given { tensor: weights, origin } = weights.unwrap_or_else(identity);
         let weights = weights.into_matrix().map_err(|error| error.in_source(format!("W_{name}")))?;
         let (op, side, length) = match self.source(role) {
-            Source::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
+            QkvSource::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
             _ => (Op::Product, "rows", weights.rows()),
         };
         if length != width {
@@ -92,21 +92,21 @@ impl Pipeline<'_> {
     /// The weights of a role, and what the recipe does to them that attention does not do.
     fn weights(&mut self, (role, own): (Role, Role), given: Given) -> Result<NodeId> {
         let stage = match role {
-            Role::Q => Stage::QueryWeights,
-            Role::K => Stage::KeyWeights,
-            _ => Stage::ValueWeights,
+            Role::Q => Site::QueryWeights,
+            Role::K => Site::KeyWeights,
+            _ => Site::ValueWeights,
         };
         let weights = self.given(own, given)?;
-        altered(&mut self.graph, self.recipe, &[Stage::RoleWeights, stage], own.name(), (weights, 0))
+        altered(&mut self.graph, self.recipe, &[Site::RoleWeights, stage], own.name(), (weights, 0))
     }
 }
 
-impl From<choices::Role> for Role {
-    fn from(role: choices::Role) -> Role {
+impl From<choices::Qkv> for Role {
+    fn from(role: choices::Qkv) -> Role {
         match role {
-            choices::Role::Query => Role::Q,
-            choices::Role::Key => Role::K,
-            choices::Role::Value => Role::V,
+            choices::Qkv::Query => Role::Q,
+            choices::Qkv::Key => Role::K,
+            choices::Qkv::Value => Role::V,
         }
     }
 }

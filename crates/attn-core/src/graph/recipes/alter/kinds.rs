@@ -57,7 +57,7 @@ pub enum Alter {
     /// Rows (or columns) in other places.
     Moved(Move, Axis),
     /// Together with other numbers.
-    With(Combine, Other),
+    With(Combine, OtherMatrix),
     /// Positions of sines and cosines added, this many times.
     Positions(u8),
     /// The same once, but the first position is 1.
@@ -241,7 +241,7 @@ pub enum Combine {
 
 /// Another matrix of the same computation; of the same head, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Other {
+pub enum OtherMatrix {
     /// The stage itself.
     Itself,
     /// Its transpose.

@@ -12,13 +12,13 @@ use super::recipe::Recipe;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 
-pub use kinds::{Alter, Combine, Move, Norm, Other, Slant};
-pub use place::{Alteration, Stage};
+pub use kinds::{Alter, Combine, Move, Norm, OtherMatrix, Slant};
+pub use place::{Alteration, Site};
 
 use chain::Chain;
 
 /// What a node is called as long as its stage has something coming that attention does not do.
-pub(super) fn name_before(recipe: &Recipe, stages: &[Stage], name: &str) -> String {
+pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> String {
     match wanted(recipe, stages) {
         Some(_) => format!("{name}_before"),
         None => name.to_string(),
@@ -33,7 +33,7 @@ pub(super) fn name_before(recipe: &Recipe, stages: &[Stage], name: &str) -> Stri
 pub(super) fn altered(
     graph: &mut Graph,
     recipe: &Recipe,
-    stages: &[Stage],
+    stages: &[Site],
     name: &str,
     (node, first): (NodeId, usize),
 ) -> Result<NodeId> {
@@ -44,7 +44,7 @@ pub(super) fn altered(
     graph.add(&name, op, &inputs)
 }
 
-fn wanted(recipe: &Recipe, stages: &[Stage]) -> Option<Alter> {
+fn wanted(recipe: &Recipe, stages: &[Site]) -> Option<Alter> {
     recipe
         .alteration
         .filter(|alteration| stages.contains(&alteration.stage))

@@ -1,18 +1,18 @@
 //! What is done with other numbers: another matrix of the computation, positions, a pattern of ones and zeros.
 
 use super::chain::{Chain, Step};
-use super::kinds::{Alter, Combine, Other};
+use super::kinds::{Alter, Combine, OtherMatrix};
 use crate::attention::Mask;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op};
 
 impl Chain<'_> {
     /// Together with another matrix of the computation.
-    pub(super) fn with(&mut self, how: Combine, other: Other, a: NodeId) -> Result<Step> {
+    pub(super) fn with(&mut self, how: Combine, other: OtherMatrix, a: NodeId) -> Result<Step> {
         let b = match other {
-            Other::Itself => a,
-            Other::ItselfTransposed => self.part(Op::Transpose, &[a])?,
-            Other::Node(name) => self.node(name)?,
+            OtherMatrix::Itself => a,
+            OtherMatrix::ItselfTransposed => self.part(Op::Transpose, &[a])?,
+            OtherMatrix::Node(name) => self.node(name)?,
         };
         let (own, of) = (self.graph[a].shape(), self.graph[b].shape());
         let is_product = matches!(how, Combine::Product | Combine::ProductTransposed);

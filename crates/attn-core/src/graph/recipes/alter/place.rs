@@ -4,7 +4,7 @@ use super::kinds::Alter;
 
 /// Where something is done to the numbers that attention does not do there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum Site {
     /// The tokens X, before the projections.
     Tokens,
     /// X before the projections, and the residual.
@@ -63,7 +63,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alteration {
     /// Where.
-    pub stage: Stage,
+    pub stage: Site,
     /// What.
     pub alter: Alter,
 }

@@ -5,7 +5,7 @@ use crate::matrix::Matrix;
 
 /// A wrong pattern, made from the right mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum MaskPattern {
     /// The causal diagonal stands this many keys later.
     Later(i32),
     /// What the mask matrix hides are queries: its first row stands on its side.
@@ -13,9 +13,9 @@ pub enum Sight {
     /// It hides queries and keys.
     OnQueriesAndKeys,
     /// One row of the mask matrix stands for all.
-    OneRow(Line),
+    OneRow(MaskLine),
     /// One column of it stands for all.
-    OneColumn(Line),
+    OneColumn(MaskLine),
     /// Rows and columns are exchanged.
     Turned,
     /// Each token sees itself alone.
@@ -40,7 +40,7 @@ pub enum Sight {
 
 /// Which row or column stands for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum MaskLine {
     /// The first.
     First,
     /// The last.
@@ -49,7 +49,7 @@ pub enum Line {
     Any,
 }
 
-impl Sight {
+impl MaskPattern {
     /// The mask that reads such a pattern.
     pub fn mask() -> Mask {
         Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() }
@@ -68,37 +68,43 @@ impl Sight {
         let by_rules = rules.pattern(queries, keys, None);
         let by_matrix = given.pattern(queries, keys, matrix);
         let allows = |i: usize, j: usize| by_matrix[(i, j)] == 1.0;
-        let line = |line: Line, count: usize, allows: &dyn Fn(usize) -> bool| match line {
-            Line::First => allows(0),
-            Line::Last => allows(count - 1),
-            Line::Any => (0..count).any(allows),
+        let line = |line: MaskLine, count: usize, allows: &dyn Fn(usize) -> bool| match line {
+            MaskLine::First => allows(0),
+            MaskLine::Last => allows(count - 1),
+            MaskLine::Any => (0..count).any(allows),
         };
         let offset = if mask.from_start { 0 } else { keys as i64 - queries as i64 };
         let around = |j: usize| j.saturating_sub(1)..(j + 2).min(keys);
         let sees = |i: usize, j: usize| match self {
-            Sight::Later(keys) => {
+            MaskPattern::Later(keys) => {
                 let open = Mask { causal: false, ..*mask };
                 let cell = matrix.map(|matrix| matrix[(i, j)]);
                 let others = open.is_visible((i, j), size, cell);
                 others && (j as i64) <= i as i64 + offset + i64::from(keys)
             }
-            Sight::OnQueries => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i),
-            Sight::OnQueriesAndKeys => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i) && allows(i, j),
-            Sight::OneRow(which) => by_rules[(i, j)] == 1.0 && line(which, queries, &|row| allows(row, j)),
-            Sight::OneColumn(which) => by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col)),
-            Sight::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
-            Sight::ItselfOnly => j as i64 == i as i64 + offset,
-            Sight::FirstKeyShown => j == 0 || (by_rules[(i, j)] == 1.0 && allows(i, j)),
-            Sight::FirstKeyHidden => j != 0 && by_rules[(i, j)] == 1.0 && allows(i, j),
-            Sight::LastKeyHidden => j + 1 != keys && by_rules[(i, j)] == 1.0 && allows(i, j),
-            Sight::Blocks(width) => {
+            MaskPattern::OnQueries => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i),
+            MaskPattern::OnQueriesAndKeys => {
+                by_rules[(i, j)] == 1.0 && i < keys && allows(0, i) && allows(i, j)
+            }
+            MaskPattern::OneRow(which) => {
+                by_rules[(i, j)] == 1.0 && line(which, queries, &|row| allows(row, j))
+            }
+            MaskPattern::OneColumn(which) => {
+                by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col))
+            }
+            MaskPattern::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
+            MaskPattern::ItselfOnly => j as i64 == i as i64 + offset,
+            MaskPattern::FirstKeyShown => j == 0 || (by_rules[(i, j)] == 1.0 && allows(i, j)),
+            MaskPattern::FirstKeyHidden => j != 0 && by_rules[(i, j)] == 1.0 && allows(i, j),
+            MaskPattern::LastKeyHidden => j + 1 != keys && by_rules[(i, j)] == 1.0 && allows(i, j),
+            MaskPattern::Blocks(width) => {
                 let width = width.max(1) as i64;
                 (i as i64 + offset).div_euclid(width) == (j as i64).div_euclid(width)
             }
-            Sight::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
-            Sight::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
-            Sight::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
-            Sight::Reversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
+            MaskPattern::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
+            MaskPattern::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
+            MaskPattern::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
+            MaskPattern::Reversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
         };
         Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))
     }
