@@ -141,7 +141,7 @@ fn measured(object: &mut Value, Distance { node, difference }: &Distance, right:
     let address = |(row, col): (usize, usize)| {
         right.find(node).map(|node| address_of(right, CellId { node, row, col }))
     };
-    object["largest"] = number(difference.largest);
+    object["largest"] = number(difference.max);
     object["yours"] = number(difference.yours);
     object["right"] = number(difference.expected);
     object["at"] = json!(address(difference.at));

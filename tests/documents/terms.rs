@@ -86,15 +86,14 @@ fn one_of<T: Clone + std::fmt::Debug + 'static>(choices: &[T]) -> impl Strategy<
 fn normalise() -> impl Strategy<Value = Normalise> {
     use ScoreFunction::{Absolute, Exponential, HardMaximum, Identity, Relu, Sigmoid, Squared, Tanh};
     let function = one_of(&[Exponential, Identity, Absolute, Squared, Relu, Sigmoid, Tanh, HardMaximum]);
-    let shift =
-        one_of(&[Shift::Largest, Shift::Nothing, Shift::OfColumns, Shift::Misplaced, Shift::LargestFromHere]);
+    let shift = one_of(&[Shift::Max, Shift::Nothing, Shift::OfColumns, Shift::Misplaced, Shift::MaxFromHere]);
     let divisor = one_of(&[
         Divisor::Sum,
         Divisor::Nothing,
         Divisor::SumAnd(1.0),
         Divisor::Length,
         Divisor::SizeSum,
-        Divisor::Largest,
+        Divisor::Max,
         Divisor::Count,
         Divisor::MisplacedSum,
         Divisor::ColumnSum,
@@ -149,8 +148,8 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::EluAndOne,
         Alter::Sorted(Order::Descending, Axis::Rows),
         Alter::Sorted(Order::Ascending, Axis::Columns),
-        Alter::LargestKept { count: 2, divided: false },
-        Alter::LargestKept { count: 2, divided: true },
+        Alter::TopK { count: 2, divided: false },
+        Alter::TopK { count: 2, divided: true },
         Alter::Slanted(Slant::Left),
         Alter::Slanted(Slant::Right),
         Alter::AttendedAgain,

@@ -101,7 +101,7 @@ fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -
     };
     let without = match &wrong.verdict {
         Verdict::Wrong(distance) => {
-            format!(" (otherwise it differs by {})", size(distance.difference.largest))
+            format!(" (otherwise it differs by {})", size(distance.difference.max))
         }
         _ => String::new(),
     };

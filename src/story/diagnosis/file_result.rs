@@ -99,7 +99,7 @@ fn mistake(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     match &wrong.verdict {
         _ if !wrong.mistakes.is_empty() => alternatives(&wrong.mistakes),
         _ if wrong.too_few_digits => "too few digits to tell".into(),
-        Verdict::Close(close) => format!("off by {}", size(close.beyond.difference.largest)),
+        Verdict::Close(close) => format!("off by {}", size(close.beyond.difference.max)),
         Verdict::OtherShape(yours, expected) => format!("{yours}, not {expected}"),
         Verdict::OtherCount(yours, expected) => format!("{}, not {expected}", counted(*yours, "matrix")),
         _ if diagnosis.pairs_tried => "no known mistake".into(),

@@ -58,8 +58,8 @@ pub(super) fn opening(wrong: &JudgedNode, right: &Graph) -> String {
             format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
         }
         Verdict::Close(close) => {
-            let largest = size(close.distance.difference.largest);
-            format!("{name} is close, but not right in half precision: the largest difference is {largest}.")
+            let max = size(close.distance.difference.max);
+            format!("{name} is close, but not right in half precision: the largest difference is {max}.")
         }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")

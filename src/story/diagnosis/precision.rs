@@ -24,13 +24,13 @@ fn least_exact<'a>(
         }
         _ => None,
     });
-    measured.max_by(|a, b| a.2.largest.total_cmp(&b.2.largest))
+    measured.max_by(|a, b| a.2.max.total_cmp(&b.2.max))
 }
 
 /// How exactly an answer is right: which precision was allowed for, and the largest difference. Empty where the numbers agree to
 /// nine digits.
 pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
-    let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.largest > ROUNDING);
+    let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.max > ROUNDING);
     let Some((node, answer, difference)) = inexact else { return String::new() };
     let half = node.half.filter(|_| !difference.rounded_by_hand(answer));
     let how = match (half, difference.right_to(answer)) {
@@ -39,7 +39,7 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
         (None, Some(decimals)) => format!("to {}", counted(decimals, "decimal")),
         (None, None) => format!("within the tolerance of {}", size(difference.allowed)),
     };
-    format!("{how}: the largest difference is {}", size(difference.largest))
+    format!("{how}: the largest difference is {}", size(difference.max))
 }
 
 /// How far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives.
@@ -47,8 +47,8 @@ pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
         let furthest = least_exact(diagnosis, answers);
         return furthest.map_or(String::new(), |(_, answer, difference)| match difference.right_to(answer) {
-            Some(decimals) if difference.largest > ROUNDING => agreement_to(decimals),
-            _ => agreement(difference.largest),
+            Some(decimals) if difference.max > ROUNDING => agreement_to(decimals),
+            _ => agreement(difference.max),
         });
     };
     match &wrong.mistakes[..] {
@@ -61,10 +61,10 @@ pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
 }
 
 /// The number of decimals to which numbers with this largest difference agree.
-fn agreement(largest: f64) -> String {
-    match decimals_of(largest) {
+fn agreement(max: f64) -> String {
+    match decimals_of(max) {
         Some(decimals) => agreement_to(decimals),
-        None => format!("to {}", size(largest)),
+        None => format!("to {}", size(max)),
     }
 }
 
@@ -78,7 +78,7 @@ fn agreement_to(decimals: usize) -> String {
 
 /// The tolerances with which close numbers count as right.
 pub(super) fn near_enough(close: &CloseNumbers) -> String {
-    let absolute = rounded_up(close.distance.difference.largest);
+    let absolute = rounded_up(close.distance.difference.max);
     format!(
         "If this is near enough for you, give {} {} {} {absolute}.",
         Hint::RelativeTolerance,
@@ -95,7 +95,7 @@ fn rounded_up(x: f64) -> String {
 
 /// How much of the difference half precision explains, where the numbers are close: “O[2,1]: yours is …”.
 pub(super) fn how_close(CloseNumbers { beyond, half, .. }: &CloseNumbers, right: &Graph) -> String {
-    let Difference { cells, of, yours, expected, allowed, largest, .. } = beyond.difference;
+    let Difference { cells, of, yours, expected, allowed, max, .. } = beyond.difference;
     let are = if cells == 1 { "is" } else { "are" };
     let name = half.name;
     format!(
@@ -104,7 +104,7 @@ pub(super) fn how_close(CloseNumbers { beyond, half, .. }: &CloseNumbers, right:
         worst_cell(beyond, right),
         number(yours, 4),
         number(expected, 4),
-        size(largest),
+        size(max),
         size(allowed)
     )
 }

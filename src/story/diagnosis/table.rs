@@ -15,13 +15,13 @@ pub(super) fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
             | Verdict::Wrong(distance)
             | Verdict::Close(CloseNumbers { distance, .. }) => {
                 let difference = &distance.difference;
-                let place = match difference.largest {
+                let place = match difference.max {
                     0.0 => String::new(),
                     _ => worst_cell(distance, task.right()),
                 };
                 let cells = format!("{} of {}", difference.cells, difference.of);
                 let [yours, right] = [difference.yours, difference.expected].map(|x| number(x, 4));
-                [place, yours, right, size(difference.largest), cells]
+                [place, yours, right, size(difference.max), cells]
             }
             _ => [const { String::new() }; 5],
         });

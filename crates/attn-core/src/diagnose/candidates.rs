@@ -17,12 +17,12 @@ pub(super) struct Variant {
     pub slips: Vec<Slip>,
     /// What was changed.
     changes: Vec<Change>,
-    places: Places,
+    places: NodePlaces,
 }
 
 /// Where a computation has what a student takes for a node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct NodePlaces {
     /// Whether its matrices are handed in with their rows as columns.
     transposed: bool,
     /// What is taken for what: keys for values.
@@ -39,13 +39,13 @@ pub(super) struct Candidate {
 impl Variant {
     /// The exercise of this recipe with these mistakes, which change this.
     pub(super) fn new(recipe: &Recipe, slips: Vec<Slip>, changes: Vec<Change>) -> Variant {
-        let places = Places::of(recipe, &changes);
+        let places = NodePlaces::of(recipe, &changes);
         Variant { slips, changes, places }
     }
 
     /// A mistake that was found by solving for a number, not by trying.
     pub(super) fn fitted(slip: Slip) -> Variant {
-        Variant { slips: vec![slip], changes: Vec::new(), places: Places::default() }
+        Variant { slips: vec![slip], changes: Vec::new(), places: NodePlaces::default() }
     }
 
     /// What was changed.
@@ -71,11 +71,11 @@ impl Variant {
     }
 }
 
-impl Places {
+impl NodePlaces {
     /// With these changes to a recipe.
-    pub(super) fn of(recipe: &Recipe, changes: &[Change]) -> Places {
+    pub(super) fn of(recipe: &Recipe, changes: &[Change]) -> NodePlaces {
         let transposed = changes.contains(&Change::Transposed);
-        Places { transposed, standing_in: standing_in(recipe, changes) }
+        NodePlaces { transposed, standing_in: standing_in(recipe, changes) }
     }
 
     /// The numbers of a graph that take a node's place.

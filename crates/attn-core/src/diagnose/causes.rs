@@ -33,7 +33,7 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
 }
 
 fn of_nan_rows(task: &Task) -> String {
-    if task.facts().largest_score > OVERFLOWS {
+    if task.facts().max_score > OVERFLOWS {
         return overflow(task);
     }
     "Two things usually make a whole row NaN: exp overflowed (subtract each row's maximum first), or the mask leaves the row \
@@ -42,7 +42,7 @@ fn of_nan_rows(task: &Task) -> String {
 }
 
 fn overflow(task: &Task) -> String {
-    let score = task.facts().largest_score;
+    let score = task.facts().max_score;
     if score > OVERFLOWS {
         format!("exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp.")
     } else {

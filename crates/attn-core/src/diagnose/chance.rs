@@ -25,8 +25,8 @@ impl Search<'_> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(u64, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let NodeNumbers { matrix: mistaken, largest, .. } = numbers(node)?;
-            let (mistaken, largest) = (mistaken, *largest);
+            let NodeNumbers { matrix: mistaken, max_size, .. } = numbers(node)?;
+            let (mistaken, max_size) = (mistaken, *max_size);
             let allowed = CellTolerance::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
@@ -37,7 +37,7 @@ impl Search<'_> {
             };
             let free = self.free_cells(node);
             // Numbers that come nearer than they must tell more than those that just fit.
-            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
+            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * max_size);
             for i in 0..yours.rows() {
                 let mut row: Vec<(u64, f64)> = Vec::new();
                 for j in 0..yours.cols() {
@@ -47,7 +47,7 @@ impl Search<'_> {
                         distance(mistaken[(i, j)], right[(i, j)]) <= allowed.around(mistaken[(i, j)])
                     };
                     // Nothing but zeros is no evidence at all.
-                    if right.is_some_and(as_right) || (largest == 0.0 && mistaken[(i, j)] == 0.0) {
+                    if right.is_some_and(as_right) || (max_size == 0.0 && mistaken[(i, j)] == 0.0) {
                         continue;
                     }
                     let own = yours[(i, j)];
@@ -84,7 +84,7 @@ fn range(yours: &Matrix, mistaken: &Matrix, right: Option<&Matrix>) -> f64 {
     spread(yours).max(right.map_or(0.0, spread)).max(moved).max(f64::MIN_POSITIVE)
 }
 
-/// The largest finite distance between two matrices of one shape.
+/// The max finite distance between two matrices of one shape.
 fn furthest(a: &Matrix, b: &Matrix) -> f64 {
     let distances = a.cells().zip(b.cells()).map(|(a, b)| distance(a, b));
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)

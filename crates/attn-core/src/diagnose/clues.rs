@@ -22,7 +22,7 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
         let is_joined =
             node == "C" || (node == "O" && !task.facts().projects && !task.recipe().output.residual);
         let heads = if is_joined { joined } else { 1 };
-        let one = One { node, yours, right, allowed, heads };
+        let one = AnswerMatrix { node, yours, right, allowed, heads };
         one.not_finite(&mut all);
         if one.stage() == Some(Stage::Weights) {
             one.weights(&mut all);
@@ -57,7 +57,7 @@ fn wrong_heads(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Cl
 }
 
 /// One matrix that was handed in.
-struct One<'a> {
+struct AnswerMatrix<'a> {
     node: &'a str,
     yours: &'a Matrix,
     right: Option<&'a Matrix>,
@@ -66,7 +66,7 @@ struct One<'a> {
     heads: usize,
 }
 
-impl One<'_> {
+impl AnswerMatrix<'_> {
     fn name(&self) -> String {
         self.node.to_string()
     }
@@ -213,7 +213,7 @@ impl One<'_> {
         let Some(x) = x.filter(|x| x.shape() == right.shape()) else { return };
         let added = |sum: &Matrix| Matrix::from_fn(x.rows(), x.cols(), |i, j| sum[(i, j)] - x[(i, j)]);
         let yours = added(self.yours).map(|cell| if self.same(cell, 0.0) { 0.0 } else { cell });
-        One { yours: &yours, ..*self }.dropped(&added(right), all);
+        AnswerMatrix { yours: &yours, ..*self }.dropped(&added(right), all);
     }
 
     /// Scores that differ by one number down each column: a bias of the queries gives that, among other things.

@@ -41,8 +41,8 @@ struct Block {
     shape: Shape,
     /// Their places among the distinct ones.
     places: Vec<usize>,
-    /// The largest finite number by size of each.
-    largest: Vec<f64>,
+    /// The max size of the finite numbers of each matrix.
+    max_sizes: Vec<f64>,
     /// For each row the last number of it in each matrix.
     last_of_rows: Vec<Vec<f64>>,
 }
@@ -138,14 +138,14 @@ impl Block {
         if known.is_none() {
             let rows = if shape.cols == 0 { 0 } else { shape.rows };
             let last_of_rows = vec![Vec::new(); rows];
-            blocks.push(Block { shape, places: Vec::new(), largest: Vec::new(), last_of_rows });
+            blocks.push(Block { shape, places: Vec::new(), max_sizes: Vec::new(), last_of_rows });
         }
         &mut blocks[at]
     }
 
     fn push(&mut self, place: usize, numbers: &NodeNumbers) {
         self.places.push(place);
-        self.largest.push(numbers.largest);
+        self.max_sizes.push(numbers.max_size);
         for (row, cells) in self.last_of_rows.iter_mut().enumerate() {
             cells.push(numbers.matrix[(row, self.shape.cols - 1)]);
         }
@@ -162,7 +162,7 @@ impl Block {
             let is_other = if distance.is_nan() {
                 number.is_nan() != expected.is_nan()
             } else {
-                distance > allowance.at_most(self.largest[at], expected)
+                distance > allowance.at_most(self.max_sizes[at], expected)
             };
             !is_other || expected == f64::NEG_INFINITY
         };

@@ -15,9 +15,9 @@ pub struct Difference {
     pub cells: usize,
     /// How many cells there are.
     pub of: usize,
-    /// The largest distance; ∞ where one of both is not finite, or is NaN.
-    pub largest: f64,
-    /// How far the cell with the largest distance may be from the number expected.
+    /// The max distance; ∞ where one of both is not finite, or is NaN.
+    pub max: f64,
+    /// How far the cell with the max distance may be from the number expected.
     pub allowed: f64,
     /// Where that is: row and column from 0.
     pub at: (usize, usize),
@@ -39,14 +39,14 @@ impl Difference {
     /// of them (and what the type of the file rounds).
     pub fn rounded_to(&self, answer: &Answer) -> Option<usize> {
         let stored = answer.roundoff * self.expected.abs();
-        answer.decimals.filter(|&decimals| decimals <= 6 && self.largest <= half_unit(decimals) + stored)
+        answer.decimals.filter(|&decimals| decimals <= 6 && self.max <= half_unit(decimals) + stored)
     }
 
     /// The decimals to which the answer is right: no more than its numbers carry, and no more than its largest difference leaves.
     /// `None` where not even whole numbers agree.
     pub fn right_to(&self, answer: &Answer) -> Option<usize> {
         let supported = || {
-            let left = decimals_of(self.largest)?;
+            let left = decimals_of(self.max)?;
             Some(answer.decimals.map_or(left, |carried| left.min(carried)))
         };
         self.rounded_to(answer).or_else(supported)
@@ -83,7 +83,7 @@ pub(super) fn difference(
     let mut all = Difference {
         cells: 0,
         of: cells,
-        largest: 0.0,
+        max: 0.0,
         allowed: if cells == 0 { 0.0 } else { allowed((0, 0), start.1) },
         at: (0, 0),
         yours: start.0,
@@ -94,8 +94,8 @@ pub(super) fn difference(
         for j in 0..yours.cols() {
             let (own, right) = (yours[(i, j)], expected[(i, j)]);
             let distance = distance(own, right);
-            if distance > all.largest {
-                (all.largest, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
+            if distance > all.max {
+                (all.max, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
                 all.allowed = allowed((i, j), right);
             }
             if distance > allowed((i, j), right) {
@@ -112,12 +112,12 @@ pub(super) fn difference(
     Some(all)
 }
 
-/// The largest distance, if every cell is near enough.
+/// The max distance, if every cell is near enough.
 pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
     if yours.shape() != expected.shape() {
         return None;
     }
-    largest_within(&hiding_like(yours, expected), expected, allowed)
+    max_within(&hiding_like(yours, expected), expected, allowed)
 }
 
 /// The same of numbers that are compared often: where nothing is hidden, the first cell that is too far off ends it.
@@ -125,20 +125,20 @@ pub(super) fn residual_of(yours: &Matrix, expected: &NodeNumbers, allowed: CellT
     if expected.hides || yours.shape() != expected.matrix.shape() {
         return residual(yours, &expected.matrix, allowed);
     }
-    largest_within(yours, &expected.matrix, allowed)
+    max_within(yours, &expected.matrix, allowed)
 }
 
-/// The largest distance of two matrices of one shape, if every cell is near enough.
-fn largest_within(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
-    let mut largest: f64 = 0.0;
+/// The max distance of two matrices of one shape, if every cell is near enough.
+fn max_within(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
+    let mut max: f64 = 0.0;
     for (yours, expected) in yours.cells().zip(expected.cells()) {
         let distance = distance(yours, expected);
         if distance > allowed.around(expected) {
             return None;
         }
-        largest = largest.max(distance);
+        max = max.max(distance);
     }
-    Some(largest)
+    Some(max)
 }
 
 /// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
@@ -150,9 +150,9 @@ pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, M
     if !expected.cells().any(is_hidden) || yours.cells().any(is_hidden) {
         return Cow::Borrowed(yours);
     }
-    let largest: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
+    let row_max: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
     Cow::Owned(Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
-        let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < largest[i] - BELOW_ALL;
+        let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < row_max[i] - BELOW_ALL;
         if hidden { f64::NEG_INFINITY } else { yours[(i, j)] }
     }))
 }
@@ -209,10 +209,7 @@ mod tests {
         let allowed = CellTolerance::between(&answer, &expected, &Tolerance::default());
         let usual = |_, x| allowed.around(x);
         let found = difference(&yours, &expected, usual).unwrap();
-        assert_eq!(
-            (found.cells, found.of, found.first, found.at, found.largest),
-            (2, 4, (0, 1), (1, 0), 6.0)
-        );
+        assert_eq!((found.cells, found.of, found.first, found.at, found.max), (2, 4, (0, 1), (1, 0), 6.0));
         assert!(difference(&yours, &expected.transposed(), usual).is_some());
         assert!(difference(&yours, &Matrix::of([[1.0]]), usual).is_none());
     }

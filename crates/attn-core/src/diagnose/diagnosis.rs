@@ -77,7 +77,7 @@ pub struct Distance {
     pub difference: Difference,
 }
 
-/// Numbers that are near the right ones, but not right.
+/// The distance of numbers that are near the right ones, but not right.
 #[derive(Clone, Debug)]
 pub struct CloseNumbers {
     /// How far they are.
@@ -93,7 +93,7 @@ pub struct CloseNumbers {
 pub struct NamedMistake {
     /// The mistake, or both.
     pub slips: Vec<Slip>,
-    /// The largest difference that remains.
+    /// The max difference that remains.
     pub residual: f64,
     /// How likely numbers without any meaning would have fitted one of all that was tried: small, or nothing is named.
     pub chance: f64,
@@ -116,7 +116,7 @@ impl Verdict {
             let is_worse = match &worst {
                 None => true,
                 Some(known) if known.difference.fits() => {
-                    !distance.difference.fits() || distance.difference.largest > known.difference.largest
+                    !distance.difference.fits() || distance.difference.max > known.difference.max
                 }
                 Some(_) => false,
             };

@@ -123,15 +123,15 @@ fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
 
 /// Everything times one number.
 fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (mut largest, mut factor) = (0.0_f64, f64::NAN);
+    let (mut max, mut factor) = (0.0_f64, f64::NAN);
     for (node, yours) in &part.matrices {
         let right = standing_for(search.task.right(), node)?;
         if right.shape() != yours.shape() {
             return None;
         }
         for (yours, right) in yours.cells().zip(right.cells()) {
-            if right.is_finite() && right.abs() > largest {
-                (largest, factor) = (right.abs(), yours / right);
+            if right.is_finite() && right.abs() > max {
+                (max, factor) = (right.abs(), yours / right);
             }
         }
     }

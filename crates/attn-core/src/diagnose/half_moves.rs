@@ -96,7 +96,7 @@ impl HalfPrecisionMoves {
                 let beyond = off / allowed.max(f64::MIN_POSITIVE);
                 if furthest.as_ref().is_none_or(|(most, _)| beyond > *most) {
                     let (yours, expected) = (yours[at], expected[at]);
-                    let difference = Difference { largest: off, allowed, at, yours, expected, ..all };
+                    let difference = Difference { max: off, allowed, at, yours, expected, ..all };
                     furthest = Some((beyond, Distance { node: node.clone(), difference }));
                 }
             }

@@ -13,7 +13,7 @@ use super::plans::CandidateList;
 use super::tolerance::CellTolerance;
 use crate::matrix::Matrix;
 
-/// What could not be seen in some parts.
+/// The mistakes that cannot be seen in some parts.
 #[derive(Clone)]
 pub(super) struct UnseenMistakes {
     /// Mistakes none of whose ways changes these parts, nor the result.

@@ -11,7 +11,7 @@ use super::search::{Fit, Search};
 use super::tolerance::{CellTolerance, spread};
 
 /// The right result is the sum of these, and of X where it has a residual.
-struct Parts<'a> {
+struct ResultParts<'a> {
     /// What each head adds to the result.
     heads: Vec<Matrix>,
     /// X, where it has the shape of the result.
@@ -183,7 +183,7 @@ fn result<'p>(part: &Part<'p>) -> Option<&'p Matrix> {
 }
 
 /// What the right result is the sum of.
-fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<Parts<'s>> {
+fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     let (task, yours) = (search.task, result(part)?);
     let right = task.right();
     let whole = standing_for(right, "O")?;
@@ -210,7 +210,7 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<Parts<'s>> {
     }
     let x = right.find("X").and_then(|id| right[id].matrix()).filter(|x| x.shape() == whole.shape());
     let residual = if task.recipe().output.residual { 1.0 } else { 0.0 };
-    Some(Parts { heads, x, residual })
+    Some(ResultParts { heads, x, residual })
 }
 
 /// A graph of nothing but this result.

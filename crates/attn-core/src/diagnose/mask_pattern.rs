@@ -1,4 +1,4 @@
-//! Patterns of visible keys that no rule of a mask has: what a mistake in the mask makes visible.
+//! Wrong patterns of visible keys, as mistakes in the mask make them.
 
 use crate::attention::{Mask, MatrixRule};
 use crate::matrix::Matrix;
@@ -38,7 +38,7 @@ pub enum MaskPattern {
     Reversed,
 }
 
-/// Which row or column stands for all.
+/// The row or column of a mask matrix that is used for all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaskLine {
     /// The first.

@@ -21,7 +21,7 @@ const LEAST_CELLS: usize = 6;
 
 /// Rows, or columns, of the result that are 0 while all others are right.
 pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let whole = Whole::of(search, part)?;
+    let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
     let cells = || (0..rows).flat_map(move |i| (0..cols).map(move |j| (i, j)));
     let wrong: Vec<(usize, usize)> = cells().filter(|&(i, j)| !whole.is_right(i, j)).collect();
@@ -53,7 +53,7 @@ pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 
 /// One number of the result that is wrong while all others are right.
 pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let whole = Whole::of(search, part)?;
+    let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
     let mut wrong =
         (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).filter(|&(i, j)| !whole.is_right(i, j));
@@ -109,18 +109,18 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 }
 
 /// A whole result of the right shape, next to the right one.
-struct Whole<'a> {
+struct WholeResult<'a> {
     yours: &'a Matrix,
     right: &'a Matrix,
     allowed: CellTolerance,
 }
 
-impl<'a> Whole<'a> {
-    fn of(search: &Search<'a>, part: &Part<'a>) -> Option<Whole<'a>> {
+impl<'a> WholeResult<'a> {
+    fn of(search: &Search<'a>, part: &Part<'a>) -> Option<WholeResult<'a>> {
         let [(node, yours)] = &part.matrices[..] else { return None };
         let right = standing_for(search.task.right(), node)?;
         let allowed = CellTolerance::between(part.answer, right, search.tolerance);
-        (node == "O" && right.shape() == yours.shape()).then_some(Whole { yours, right, allowed })
+        (node == "O" && right.shape() == yours.shape()).then_some(WholeResult { yours, right, allowed })
     }
 
     fn is_right(&self, i: usize, j: usize) -> bool {

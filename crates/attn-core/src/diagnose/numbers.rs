@@ -4,14 +4,14 @@ use crate::attention;
 use crate::graph::Graph;
 use crate::matrix::Matrix;
 
-use super::candidates::Places;
+use super::candidates::NodePlaces;
 
 /// The numbers that one computation has for a node, and what every comparison asks of them.
 #[derive(Debug)]
 pub(super) struct NodeNumbers {
     pub matrix: Matrix,
-    /// The largest finite number by size.
-    pub largest: f64,
+    /// The max size of the finite numbers.
+    pub max_size: f64,
     /// Whether −∞ stands somewhere in it.
     pub hides: bool,
 }
@@ -19,13 +19,13 @@ pub(super) struct NodeNumbers {
 impl NodeNumbers {
     pub(super) fn of(matrix: Matrix) -> NodeNumbers {
         let cells = || matrix.column_by_column().iter().copied();
-        let largest = attention::max(cells().filter(|x| x.is_finite()).map(f64::abs));
+        let max_size = attention::max(cells().filter(|x| x.is_finite()).map(f64::abs));
         let hides = cells().any(|x| x == f64::NEG_INFINITY);
-        NodeNumbers { matrix, largest: largest.max(0.0), hides }
+        NodeNumbers { matrix, max_size: max_size.max(0.0), hides }
     }
 
     /// What a computation has in the place of a node, if it comes so far.
-    pub(super) fn at(places: &Places, graph: &Graph, node: &str) -> Option<NodeNumbers> {
+    pub(super) fn at(places: &NodePlaces, graph: &Graph, node: &str) -> Option<NodeNumbers> {
         Some(NodeNumbers::of(places.matrix(graph, node)?.into_owned()))
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Candidates {
     pair_count: OnceLock<usize>,
 }
 
-/// What is tried.
+/// The candidates of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CandidateList {
     /// Every mistake by itself, in every way, the likeliest first.

@@ -124,16 +124,16 @@ impl Search<'_> {
         numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
         part: &Part<'_>,
     ) -> Option<(f64, f64)> {
-        let mut largest = 0.0_f64;
+        let mut max = 0.0_f64;
         for (node, yours) in &part.matrices {
             let mistaken = numbers(node)?;
             if mistaken.matrix.shape() != yours.shape() {
                 return None;
             }
             let allowed = CellTolerance::to(part.answer, mistaken, self.tolerance);
-            largest = largest.max(residual_of(yours, mistaken, allowed)?);
+            max = max.max(residual_of(yours, mistaken, allowed)?);
         }
-        Some((largest, self.log_chance(numbers, part, largest)?))
+        Some((max, self.log_chance(numbers, part, max)?))
     }
 
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.

@@ -36,7 +36,7 @@ const SHOWS: f64 = 1e-3;
 /// If the exercise cannot be computed with any of them.
 pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
     let mut best: Option<(usize, Suggestion)> = None;
-    let wanted = telling(task).hidden;
+    let wanted = distinctions(task).hidden;
     for wider in [0, 1, 2] {
         for draw in 0..DRAWS {
             let inputs = drawn(task.inputs(), task, wider, seed.wrapping_add(draw));
@@ -45,7 +45,7 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
                 Err(error) if best.is_none() && wider == 2 => return Err(error),
                 Err(_) => continue,
             };
-            let found = telling(&exercise);
+            let found = distinctions(&exercise);
             let still = wanted
                 .iter()
                 .filter(|mistake| found.shown.iter().all(|shown| shown.id != mistake.id))
@@ -66,19 +66,19 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
     best.map(|(_, suggestion)| suggestion).ok_or_else(|| crate::error::Error::new("no input was found"))
 }
 
-/// What an input shows in the result.
-struct Telling {
+/// The mistakes that an input makes visible in the result, and those that it hides.
+struct Distinctions {
     shown: Vec<&'static Mistake>,
     hidden: Vec<&'static Mistake>,
     /// How many pairs of different mistakes give the same result.
     alike: usize,
 }
 
-fn telling(task: &Task) -> Telling {
+fn distinctions(task: &Task) -> Distinctions {
     let candidates = Candidates::once(task);
     let result = |graph: &Graph| standing_for(graph, "O").cloned();
     let Some(right) = result(task.right()) else {
-        return Telling { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
+        return Distinctions { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
     };
     let near = SHOWS * spread(&right);
     let same = |a: &Matrix, b: &Matrix| {
@@ -103,7 +103,7 @@ fn telling(task: &Task) -> Telling {
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
     let alike = pairs.filter(|((a, x), (b, y))| a.id != b.id && same(x, y)).count();
-    Telling { shown, hidden, alike }
+    Distinctions { shown, hidden, alike }
 }
 
 /// New numbers in the place of every matrix that is computed with; masks and biases stay, as do names.

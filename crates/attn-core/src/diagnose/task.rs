@@ -54,8 +54,8 @@ pub struct Facts {
     pub mask_only_hides: bool,
     /// How many rows of the weights may attend to nothing.
     pub empty_rows: usize,
-    /// The largest score that a softmax reads.
-    pub largest_score: f64,
+    /// The max of all scores that a softmax reads.
+    pub max_score: f64,
 }
 
 impl Task {
@@ -162,7 +162,7 @@ impl Facts {
             square_output: is_square(&inputs.w_o),
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),
             empty_rows: empty_rows(right),
-            largest_score: largest_score(right),
+            max_score: max_score(right),
         })
     }
 }
@@ -183,8 +183,8 @@ fn same_rows(mask: &Matrix) -> bool {
         && first().any(|x| Some(x) != first().next())
 }
 
-/// The largest number that a softmax of the graph reads.
-fn largest_score(graph: &Graph) -> f64 {
+/// The max of all numbers that a softmax of the graph reads.
+fn max_score(graph: &Graph) -> f64 {
     let softmaxes = graph.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(..)));
     let read = softmaxes.filter_map(|(_, node)| graph[*node.inputs.first()?].matrix());
     read.flat_map(Matrix::cells).fold(f64::NEG_INFINITY, f64::max)

@@ -16,7 +16,7 @@ use super::tolerance::CellTolerance;
 const HALVINGS: usize = 60;
 
 /// The numbers of a part at one temperature, in the order of its nodes.
-struct At {
+struct NumbersAtTemperature {
     temperature: f64,
     numbers: Vec<Matrix>,
 }
@@ -29,15 +29,15 @@ pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let nodes: Vec<String> = part.matrices.iter().map(|(node, _)| node.clone()).collect();
-    let mut between: Vec<(At, At)> = Vec::new();
-    let mut before: Option<At> = None;
+    let mut between: Vec<(NumbersAtTemperature, NumbersAtTemperature)> = Vec::new();
+    let mut before: Option<NumbersAtTemperature> = None;
     search.candidates.each_temperature(search.task, &nodes, |temperature, row| {
         let numbers = nodes.iter().map(|node| Some(row.numbers(node)?.matrix.clone())).collect();
-        let here = Option::map(numbers, |numbers| At { temperature, numbers });
+        let here = Option::map(numbers, |numbers| NumbersAtTemperature { temperature, numbers });
         if let (Some(cold), Some(warm)) = (before.take(), here.as_ref())
             && are_between(search, part, &cold, warm)
         {
-            let warm = At { temperature, numbers: warm.numbers.clone() };
+            let warm = NumbersAtTemperature { temperature, numbers: warm.numbers.clone() };
             between.push((cold, warm));
         }
         before = here;
@@ -46,7 +46,12 @@ pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 }
 
 /// Whether all numbers of a part lie between those at two temperatures, or near them.
-fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> bool {
+fn are_between(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    cold: &NumbersAtTemperature,
+    warm: &NumbersAtTemperature,
+) -> bool {
     part.matrices.iter().zip(cold.numbers.iter().zip(&warm.numbers)).all(|((_, yours), (low, high))| {
         if low.shape() != yours.shape() || high.shape() != yours.shape() {
             return false;
@@ -59,7 +64,12 @@ fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> bo
 }
 
 /// The temperature between two at which the numbers come nearest to those of the part.
-fn solved(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> Option<Fit> {
+fn solved(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    cold: &NumbersAtTemperature,
+    warm: &NumbersAtTemperature,
+) -> Option<Fit> {
     // How far along the way from one end to the other.
     let along = |numbers: &[Matrix]| -> f64 {
         let parts = numbers.iter().zip(&part.matrices).zip(cold.numbers.iter().zip(&warm.numbers));

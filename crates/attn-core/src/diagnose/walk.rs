@@ -18,7 +18,7 @@ use super::task::empty_rows;
 use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// Where the walk has come to.
+/// The state of the walk: the answers judged so far, and what they say about later ones.
 pub(super) struct Walk<'a> {
     pub(super) exercise: &'a Exercise,
     /// The student's own nodes so far.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::graph::Graph;
 use crate::graph::recipes::Hiding;
 
-use super::candidates::{Candidate, Places, Variant};
+use super::candidates::{Candidate, NodePlaces, Variant};
 use super::task::empty_rows;
 use super::{Change, Slip, Task};
 
@@ -78,7 +78,7 @@ impl Ways {
     }
 
     /// Where the computation of a plan has what a student takes for a node.
-    pub(super) fn places(&self, task: &Task, plan: &Plan) -> Places {
-        Places::of(task.recipe(), &self.changes(plan))
+    pub(super) fn places(&self, task: &Task, plan: &Plan) -> NodePlaces {
+        NodePlaces::of(task.recipe(), &self.changes(plan))
     }
 }

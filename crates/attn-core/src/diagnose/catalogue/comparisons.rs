@@ -55,8 +55,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| {
             let functions = [
                 (Featurewise::Manhattan, "minus the sum of |q − k|"),
-                (Featurewise::LargestDifference, "minus the largest |q − k|"),
-                (Featurewise::LargestProduct, "the largest product q k"),
+                (Featurewise::MaxDifference, "minus the largest |q − k|"),
+                (Featurewise::MaxProduct, "the largest product q k"),
                 (Featurewise::Sum, "the sum of q + k"),
                 (Featurewise::TanhOfSum, "the sum of tanh(q + k)"),
             ];
@@ -152,7 +152,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::SOFTMAX_OF_COLUMNS, "a softmax down each column"),
             ];
             // exp of a large score overflows, which has a name of its own.
-            let overflows = facts.largest_score > OVERFLOWS;
+            let overflows = facts.max_score > OVERFLOWS;
             let possible =
                 functions.into_iter().filter(|&(alter, _)| !(overflows && alter == Alter::Exponential));
             let known = possible.map(|(alter, detail)| Way::detailed(altered(Site::Scores, alter), detail));

@@ -88,7 +88,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, _| {
             let divisors = [
                 (Divisor::Count, "the number of keys"),
-                (Divisor::Largest, "the largest of the row"),
+                (Divisor::Max, "the largest of the row"),
                 (Divisor::WholeSum, "the sum of all"),
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::MisplacedSum, "the sum of row j for column j"),

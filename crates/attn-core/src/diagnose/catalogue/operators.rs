@@ -132,11 +132,11 @@ fn norms() -> Vec<Operator> {
                 (Norm::Sum, format!("divided by the sum of {each}")),
                 (Norm::SizeSum, format!("divided by the sum of the absolute values of {each}")),
                 (Norm::Length, format!("divided by the Euclidean length of {each}")),
-                (Norm::Largest, format!("divided by the largest number of {each}")),
-                (Norm::LargestSize, format!("divided by the largest absolute value of {each}")),
+                (Norm::Max, format!("divided by the largest number of {each}")),
+                (Norm::MaxSize, format!("divided by the largest absolute value of {each}")),
                 (Norm::Range, format!("scaled to the range from 0 to 1 within {each}")),
                 (Norm::Centred, format!("reduced by the mean of {each}")),
-                (Norm::MinusLargest, format!("reduced by the largest number of {each}")),
+                (Norm::MinusMax, format!("reduced by the largest number of {each}")),
                 (Norm::Standard { epsilon: 1e-5, sample: false }, format!("standardised within {each}")),
                 (
                     Norm::Standard { epsilon: 0.0, sample: false },
@@ -169,7 +169,7 @@ fn moves(axis: Axis) -> Vec<Operator> {
     let last_half = Subject::Part(word("the last half of the rows", "the last half of the columns"));
     let halves = Subject::Parts(word("the two halves of the rows", "the two halves of the columns"));
     let ends = Subject::Parts(word("the first and the last row", "the first and the last column"));
-    let largest = word("the largest number of each column", "the largest number of each row");
+    let max = word("the largest number of each column", "the largest number of each row");
     let moves = [
         (Move::Reversed, each, "put in reverse order".to_string()),
         (Move::Later, each, "rolled by one place, so that the last one came first,".to_string()),
@@ -192,7 +192,7 @@ fn moves(axis: Axis) -> Vec<Operator> {
         (Move::LastForAll, each, "all replaced by the last one".to_string()),
         (Move::MeanForAll, each, "all replaced by their mean".to_string()),
         (Move::SumForAll, each, "all replaced by their sum".to_string()),
-        (Move::LargestForAll, each, format!("all replaced by {largest}")),
+        (Move::MaxForAll, each, format!("all replaced by {max}")),
         (Move::Cumulative, each, "replaced by their running sums".to_string()),
         (Move::CumulativeFromEnd, each, "replaced by their running sums from the end".to_string()),
         (Move::RunningMean, each, "replaced by their running means".to_string()),
@@ -200,7 +200,7 @@ fn moves(axis: Axis) -> Vec<Operator> {
         (Move::Repeated, each, "taken twice".to_string()),
         (Move::MeanOnly, each, "averaged into one".to_string()),
         (Move::SumOnly, each, "added up into one".to_string()),
-        (Move::LargestOnly, each, format!("reduced to one, {largest},")),
+        (Move::MaxOnly, each, format!("reduced to one, {max},")),
         (Move::FirstOnly, each, "reduced to the first one".to_string()),
         (Move::LastOnly, each, "reduced to the last one".to_string()),
     ];

@@ -16,7 +16,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply all weights by the values.",
         symptom: "Every row of the weights has the same number of weights that are not 0.",
         demo: "lookup",
-        ways: |_, facts| largest_kept(facts),
+        ways: |_, facts| top_k(facts),
     },
     Mistake {
         id: "numbers-sorted",
@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
 ];
 
 /// The k largest weights of each row, for the usual k.
-fn largest_kept(facts: &Facts) -> Vec<Way> {
+fn top_k(facts: &Facts) -> Vec<Way> {
     let counts: BTreeSet<usize> = [1, 2, 3, facts.keys / 2, facts.keys.saturating_sub(1)].into();
     let possible = counts.into_iter().filter(|&count| 0 < count && count < facts.keys);
     let ways = possible.flat_map(|count| {
@@ -44,7 +44,7 @@ fn largest_kept(facts: &Facts) -> Vec<Way> {
             )
         };
         let way = |divided, detail, said| {
-            Way::detailed(altered(Site::Weights, Alter::LargestKept { count, divided }), detail).saying(said)
+            Way::detailed(altered(Site::Weights, Alter::TopK { count, divided }), detail).saying(said)
         };
         // One weight over itself is 1: an argmax, which has a name of its own.
         if count == 1 {

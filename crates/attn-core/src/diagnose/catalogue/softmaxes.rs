@@ -19,7 +19,7 @@ const NAIVE: Normalise = Normalise {
     single: false,
 };
 /// The softmax as it should be.
-const RIGHT: Normalise = Normalise { shift: Shift::Largest, ..NAIVE };
+const RIGHT: Normalise = Normalise { shift: Shift::Max, ..NAIVE };
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -33,17 +33,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| {
             let said = format!(
                 "exp overflowed: the largest score is {:.0}, and the largest score of each row was not subtracted first.",
-                facts.largest_score
+                facts.max_score
             );
             let fix = format!(
                 "exp overflowed, because the largest score is {:.0}: subtract each row's maximum before exp.",
-                facts.largest_score
+                facts.max_score
             );
             let naive = |single| {
                 Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said).fixing(&fix)
             };
-            let mut ways = if_possible(facts.largest_score > OVERFLOWS, vec![naive(false)]);
-            if facts.largest_score > 88.0 {
+            let mut ways = if_possible(facts.max_score > OVERFLOWS, vec![naive(false)]);
+            if facts.max_score > 88.0 {
                 ways.push(Way { detail: Some("in single precision".into()), ..naive(true) });
             }
             ways
@@ -87,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             vec![
                 Way::plain(Change::Normalise(plain)),
                 Way::detailed(
-                    Change::Normalise(Normalise { shift: Shift::Largest, ..plain }),
+                    Change::Normalise(Normalise { shift: Shift::Max, ..plain }),
                     "after subtracting the maximum",
                 ),
             ]
@@ -195,9 +195,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
                 // Without a maximum, columns and the whole are a softmax along another axis, and large scores overflow: both have a
                 // name of their own.
-                let is_named = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum)
-                    || facts.largest_score > OVERFLOWS;
-                let shifts = [(Shift::Largest, ""), (Shift::Nothing, ", without a maximum")];
+                let is_named =
+                    matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum) || facts.max_score > OVERFLOWS;
+                let shifts = [(Shift::Max, ""), (Shift::Nothing, ", without a maximum")];
                 let count = if is_named { 1 } else { 2 };
                 shifts.into_iter().take(count).map(move |(shift, how)| {
                     let normalise = Normalise { divisor, shift, ..RIGHT };

@@ -48,7 +48,7 @@ fn of_products(facts: &Facts) -> Vec<Way> {
 fn of_sums() -> Vec<Way> {
     let of = |axis, shift| Normalise { divisor: Divisor::SumFromHere(axis), shift, ..Normalise::default() };
     let ways = [
-        (of(Axis::Rows, Shift::Largest), "the sum of its row from its own column on", "right"),
+        (of(Axis::Rows, Shift::Max), "the sum of its row from its own column on", "right"),
         (of(Axis::Columns, Shift::Nothing), "the sum of its column from its own row on", "down"),
         (of(Axis::Whole, Shift::Nothing), "the sum of its own row and all rows below", "down"),
     ];
@@ -64,7 +64,7 @@ fn of_sums() -> Vec<Way> {
 
 /// The range of the maximum, alone and together with that of the sum.
 fn of_maxima(recipe: &Recipe) -> Vec<Way> {
-    let alone = Normalise { shift: Shift::LargestFromHere, ..Normalise::default() };
+    let alone = Normalise { shift: Shift::MaxFromHere, ..Normalise::default() };
     let both = Normalise { divisor: Divisor::SumFromHere(Axis::Rows), ..alone };
     let way = |normalise, detail: &str, ranges: &str, and: &str| {
         let said = format!(

@@ -37,24 +37,24 @@ pub enum ScoreFunction {
     Sigmoid,
     /// The hyperbolic tangent.
     Tanh,
-    /// 1 for the largest of its row, 0 for the others.
+    /// 1 for the max of its row, 0 for the others.
     HardMaximum,
 }
 
 /// What is subtracted from scores before they become powers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shift {
-    /// The largest of those that are normalised together, which no weight feels.
+    /// The max of the scores that are normalised together. It changes no weight.
     #[default]
-    Largest,
+    Max,
     /// Nothing.
     Nothing,
-    /// The largest of each column.
+    /// The max of each column.
     OfColumns,
-    /// The largest of row j from column j: keepdims is missing.
+    /// The max of row j from column j: keepdims is missing.
     Misplaced,
-    /// The largest of what stands in the row from this column on: a range of a spreadsheet without a $.
-    LargestFromHere,
+    /// The max of the row from this column on: a range of a spreadsheet without a $.
+    MaxFromHere,
 }
 
 /// What scores or powers are divided by to become weights.
@@ -71,8 +71,8 @@ pub enum Divisor {
     Length,
     /// The sum of their sizes.
     SizeSum,
-    /// The largest of them.
-    Largest,
+    /// Their max.
+    Max,
     /// How many they are.
     Count,
     /// The sum of row j for column j: keepdims is missing.

@@ -81,24 +81,24 @@ impl Head<'_> {
     /// What is left of the scores; without a guard −∞ − (−∞) is NaN.
     fn shifted(&mut self, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
         let shift = self.recipe.normalise.shift;
-        let largest = match shift {
+        let max = match shift {
             Shift::Nothing => return Ok(read),
-            Shift::Largest if guards || axis != Axis::Rows => {
+            Shift::Max if guards || axis != Axis::Rows => {
                 return self.add("S_shifted", Op::MinusMax(axis), &[read]);
             }
-            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
-            Shift::LargestFromHere => {
-                let largest = self.largest_from_here(read)?;
-                return self.add("S_shifted", Op::Subtract, &[read, largest]);
+            Shift::Max | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
+            Shift::MaxFromHere => {
+                let max = self.max_from_here(read)?;
+                return self.add("S_shifted", Op::Subtract, &[read, max]);
             }
             Shift::OfColumns => {
-                let largest = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
-                self.add("S_largest_turned", Op::Transpose, &[largest])?
+                let max = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
+                self.add("S_largest_turned", Op::Transpose, &[max])?
             }
         };
         let spread = match shift {
-            Shift::Largest => self.down("S_largest", largest, read)?,
-            _ => self.across("S_largest", largest, read)?,
+            Shift::Max => self.down("S_largest", max, read)?,
+            _ => self.across("S_largest", max, read)?,
         };
         self.add("S_shifted", Op::Subtract, &[read, spread])
     }
@@ -113,9 +113,9 @@ impl Head<'_> {
         // What is hidden is taken from the scores as they were, and multiplied by 0.
         let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
         if let (true, Some(open)) = (of_visible, masked) {
-            let largest = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
-            let largest = self.down("S_largest", largest, read)?;
-            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, largest])?;
+            let max = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
+            let max = self.down("S_largest", max, read)?;
+            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, max])?;
             let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
             let visible = self.visible(read)?;
             let kept = if self.recipe.guarded { "A_visible" } else { name };

@@ -88,9 +88,9 @@ pub enum Featurewise {
     /// `−Σ |q − k|`.
     Manhattan,
     /// `−max |q − k|`.
-    LargestDifference,
+    MaxDifference,
     /// `max q k`.
-    LargestProduct,
+    MaxProduct,
     /// `Σ (q + k)`.
     Sum,
     /// `Σ tanh(q + k)`.

@@ -95,7 +95,7 @@ impl<'a> Chain<'a> {
             Alter::Sorted(order, axis) => {
                 self.along(axis, a, |_, rows| Ok((Op::SortRows(order), vec![rows])))?
             }
-            Alter::LargestKept { count, divided } => self.largest_kept((count, divided), a)?,
+            Alter::TopK { count, divided } => self.top_k((count, divided), a)?,
             Alter::Slanted(side) => self.slanted(side, a)?,
             Alter::AttendedAgain => {
                 return Err(Error::new("only the result goes through the whole attention again"));

@@ -96,7 +96,7 @@ pub enum Alter {
     /// The numbers of each row (or column) in the order of their size.
     Sorted(Order, Axis),
     /// In each row what is smaller than its k-th largest number becomes 0.
-    LargestKept {
+    TopK {
         /// k.
         count: usize,
         /// Whether each row is divided by the sum of what is left.
@@ -128,16 +128,16 @@ pub enum Norm {
     SizeSum,
     /// Over the root of the sum of their squares.
     Length,
-    /// Over the largest.
-    Largest,
-    /// Over the largest size.
-    LargestSize,
-    /// From 0 for the smallest to 1 for the largest.
+    /// Over the max.
+    Max,
+    /// Over the max of the sizes.
+    MaxSize,
+    /// From 0 for the min to 1 for the max.
     Range,
     /// Minus their mean.
     Centred,
-    /// Minus the largest.
-    MinusLargest,
+    /// Minus the max.
+    MinusMax,
     /// Minus their mean, over their standard deviation; ε is added to the variance.
     Standard {
         /// ε.
@@ -194,8 +194,8 @@ pub enum Move {
     MeanForAll,
     /// The sum, in the place of all.
     SumForAll,
-    /// The largest of each column, in the place of all.
-    LargestForAll,
+    /// The max of each column, in the place of all.
+    MaxForAll,
     /// Each is the sum of all up to it.
     Cumulative,
     /// Each is the sum of all from it on.
@@ -210,8 +210,8 @@ pub enum Move {
     MeanOnly,
     /// The sum alone.
     SumOnly,
-    /// The largest of each column alone.
-    LargestOnly,
+    /// The max of each column alone.
+    MaxOnly,
     /// The first alone.
     FirstOnly,
     /// The last alone.

@@ -43,14 +43,14 @@ impl Chain<'_> {
                 let ones = self.filled_with(1.0, (count, rows))?;
                 Ok((Op::Product, vec![self.part(Op::Scale(Factor::Inverse(rows)), &[ones])?, a]))
             }
-            Move::LargestForAll | Move::LargestOnly => {
+            Move::MaxForAll | Move::MaxOnly => {
                 let turned = self.part(Op::Transpose, &[a])?;
-                let largest = self.part(Op::Max(Axis::Rows), &[turned])?;
-                if how == Move::LargestOnly {
-                    return Ok((Op::Transpose, vec![largest]));
+                let max = self.part(Op::Max(Axis::Rows), &[turned])?;
+                if how == Move::MaxOnly {
+                    return Ok((Op::Transpose, vec![max]));
                 }
                 let ones = self.filled_with(1.0, (rows, 1))?;
-                Ok((Op::ProductTransposed, vec![ones, largest]))
+                Ok((Op::ProductTransposed, vec![ones, max]))
             }
             Move::Cumulative | Move::CumulativeFromEnd | Move::RunningMean => self.cumulative(how, a),
             Move::Differences => {

@@ -8,7 +8,7 @@ use crate::graph::{NodeId, Op};
 
 impl Chain<'_> {
     /// The k largest numbers of each row, and 0 in the place of the others; perhaps divided by their sum.
-    pub(super) fn largest_kept(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Step> {
+    pub(super) fn top_k(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Step> {
         if count == 0 || count >= self.graph[a].shape().cols {
             return Err(Error::new("nothing is left out"));
         }
