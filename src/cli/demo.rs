@@ -16,7 +16,7 @@ use super::{Env, Outcome, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
-use crate::input::{Allow, Files};
+use crate::input::{AllowedNumbers, Files};
 use crate::render::Page;
 use crate::story::{Digits, Story};
 
@@ -205,7 +205,7 @@ impl NumberArgs {
                 Error::new(format!("`--set {setting}` has no `=`"))
                     .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")
             })?;
-            let matrix = files.matrix(source, Allow::INFINITE)?;
+            let matrix = files.matrix(source, AllowedNumbers::INFINITE)?;
             if settings.set.insert(name.trim().to_string(), (matrix, visible(source).into_owned())).is_some()
             {
                 return Err(Error::new(format!("`{name}` is set twice")).help("give each node once"));

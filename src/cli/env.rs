@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
 use crate::foreign::from_os;
-use crate::input::{Reading, Writing};
+use crate::input::{ReadPermission, WritePermission};
 use crate::render::{Charset, Theme};
 
 /// The environment of a command: it decides what no option decides.
@@ -33,9 +33,9 @@ pub struct Env {
     /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
-    pub writing: Writing,
+    pub writing: WritePermission,
     /// The files that may be read; the commands of a lesson may not read all.
-    pub reading: Reading,
+    pub reading: ReadPermission,
     /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
     pub defaults: &'static [(String, String)],
     /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
@@ -60,8 +60,8 @@ impl Default for Env {
             has_keys: false,
             has_screen: false,
             state: None,
-            writing: Writing::Allowed,
-            reading: Reading::Anywhere,
+            writing: WritePermission::Allowed,
+            reading: ReadPermission::Anywhere,
             defaults: &[],
             simd: None,
             memory: None,

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::lines::each_line;
 use super::number::number;
 use super::vocabulary;
@@ -144,7 +144,7 @@ impl<'w> Search<'w> {
                     }
                     Error::new(format!("`{}` is not a number (number {} of the vector)", clip(field), i + 1))
                 });
-                read.and_then(|read| Allow::FINITE.check(read.value).map(|()| read.value))
+                read.and_then(|read| AllowedNumbers::FINITE.check(read.value).map(|()| read.value))
                     .map_err(|error| error.at(place(1)))
             })
             .collect::<Result<Vec<f64>>>()

@@ -1,6 +1,6 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::View;
 use super::viewer::Viewer;
@@ -45,7 +45,7 @@ pub(super) trait Markup {
     /// The explanations of cells.
     fn explained(&mut self, writer: &ExplanationWriter<'_>);
     /// Cells in symbols alone.
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>);
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>);
     /// A notice in a step.
     fn notice(&mut self, text: &str);
     /// A remark at the end.
@@ -199,7 +199,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                     markup.note(&note);
                 }
             }
-            StepItem::Symbolic(of) => markup.symbolic(&Symbolic::new(viewer, of)),
+            StepItem::Symbolic(of) => markup.symbolic(&SymbolicCells::new(viewer, of)),
             StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_) => {}
         }
     }

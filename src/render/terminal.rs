@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Style;
 use super::block::{self, Block};
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::picture::picture;
 use super::plane::Drawing;
 use super::step_layout::{StepLayout, StepPart};
@@ -247,7 +247,7 @@ impl Markup for Terminal<'_> {
         }
     }
 
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
         self.settle(None);
         self.gap();
         for line in symbolic.lines() {

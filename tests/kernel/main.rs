@@ -31,7 +31,7 @@ use std::io::{Write, stderr};
 
 use attn_kernel::{Kernels, SimdLevel};
 
-use crate::oracle::{Judged, Shares, judge};
+use crate::oracle::{Shares, TestFloat, judge};
 use crate::problem::{Arrangement, Problem, Results};
 
 /// A line that the test harness does not capture.
@@ -77,7 +77,7 @@ fn run_everywhere<T: Kernels>(problem: &Problem<T>, what: &str) -> Results<T> {
 
 /// The same, with errors within what is promised.
 #[track_caller]
-fn judge_everywhere<T: Judged>(problem: &Problem<T>, what: &str) -> Shares {
+fn judge_everywhere<T: TestFloat>(problem: &Problem<T>, what: &str) -> Shares {
     let what = format!("{what}, {}, {:?}", T::NAME, problem.shape);
     judge(problem, &run_everywhere(problem, &what), &what)
 }

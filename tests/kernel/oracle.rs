@@ -92,7 +92,7 @@ impl Exact for DoubleDouble {
 }
 
 /// A kind of numbers with its judge.
-pub trait Judged: Kernels {
+pub trait TestFloat: Kernels {
     type Exact: Exact;
     /// u, half a unit in the last place of 1.
     const UNIT: f64;
@@ -100,20 +100,20 @@ pub trait Judged: Kernels {
     const LEAST_EXPONENT: i32;
 }
 
-impl Judged for f32 {
+impl TestFloat for f32 {
     type Exact = f64;
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
     const LEAST_EXPONENT: i32 = -149;
 }
 
-impl Judged for f64 {
+impl TestFloat for f64 {
     type Exact = DoubleDouble;
     const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
     const LEAST_EXPONENT: i32 = -1074;
 }
 
 /// The exact result of one query that sees something.
-pub struct ExactRow<T: Judged> {
+pub struct ExactRow<T: TestFloat> {
     /// The output, times 2^−exponent.
     pub output: Vec<T::Exact>,
     pub log_sum_exp: T::Exact,
@@ -126,7 +126,7 @@ pub struct ExactRow<T: Judged> {
 }
 
 /// The exact result of query i of head h; `None` if it sees nothing.
-pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
+pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
     let shape = problem.shape;
     let kv = shape.kv_head(h);
     let number = |x: T| <T::Exact as Exact>::from(x.to_f64());
@@ -190,7 +190,7 @@ impl Shares {
     }
 }
 
-impl<T: Judged> ExactRow<T> {
+impl<T: TestFloat> ExactRow<T> {
     /// What is promised of the row, in units of 2^exponent.
     fn promise(&self, problem: &Problem<T>) -> Promise {
         Promise {
@@ -226,7 +226,7 @@ impl<T: Judged> ExactRow<T> {
 
 /// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp −∞.
 #[track_caller]
-pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
+pub fn judge<T: TestFloat>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
     let mut worst = Shares::default();
     for (r, row) in results.rows.iter().enumerate() {
         let (h, i) = (r / problem.shape.queries, r % problem.shape.queries);

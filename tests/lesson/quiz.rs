@@ -9,7 +9,7 @@ use attn::cli::Env;
 use attn::lesson::check::check;
 use attn::lesson::key::Value as Answered;
 use attn::lesson::question::Answer;
-use attn::lesson::show::Show;
+use attn::lesson::show::LessonView;
 use attn::lesson::{BUILT_IN, Block, DrawResult, Lesson, Question, Runner, draw, open};
 use attn::render::{Charset, Screen};
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn question<'l>(lesson: &'l Lesson, id: &str) -> &'l Question {
 
 fn answer(lesson: &Lesson, id: &str) -> Answer {
     let runner = Runner::new(&in_process);
-    Show::new(lesson, &runner, Screen::plain(100)).right(question(lesson, id)).expect("a right answer")
+    LessonView::new(lesson, &runner, Screen::plain(100)).right(question(lesson, id)).expect("a right answer")
 }
 
 /// The commands of a question's blocks, as they are typed.

@@ -3,7 +3,7 @@
 use super::mistakes::ids;
 use crate::diagnose::{JudgedNode, NamedMistake, Verdict};
 use crate::error::Result;
-use crate::explain::{Depth, Sums, explain};
+use crate::explain::{Depth, LongSums, explain};
 use crate::graph::{
     CellId, Convention, Difference, Graph, GraphPair, NodeId, Term, address_of, formula, side_by_side,
 };
@@ -127,7 +127,7 @@ fn explained(
     col: usize,
 ) -> Result<Vec<ExplainedCell>> {
     let cell = computed(graph, CellId { node, row, col });
-    let explanations = explain(graph, &[cell], Depth::Levels(1), Sums::Shortened)?;
+    let explanations = explain(graph, &[cell], Depth::Levels(1), LongSums::Shortened)?;
     Ok(explanations
         .into_iter()
         .map(|explanation| ExplainedCell { caption: caption.clone(), explanation })
