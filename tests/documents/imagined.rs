@@ -43,7 +43,7 @@ fn cell(story: &Story, node: &str, row: &str, col: &str) -> f64 {
 }
 
 /// Where the largest cell of a row stands.
-fn place_of_largest(row: impl Iterator<Item = f64>) -> usize {
+fn argmax(row: impl Iterator<Item = f64>) -> usize {
     let best =
         row.enumerate().fold((0, f64::NEG_INFINITY), |best, (j, x)| if x > best.1 { (j, x) } else { best });
     best.0
@@ -157,7 +157,7 @@ fn two_queries_and_two_keys_make_four_different_relations() {
     for i in 0..4 {
         assert!(rows[i + 1..].iter().all(|other| *other != rows[i]), "relation {} stands there twice", i + 1);
     }
-    let heaviest = |i: usize| relations.col_labels().unwrap()[place_of_largest(relations.row(i))].clone();
+    let heaviest = |i: usize| relations.col_labels().unwrap()[argmax(relations.row(i))].clone();
     assert_eq!((heaviest(0), heaviest(3)), ("cave".to_string(), "swung".to_string()));
 }
 
@@ -334,7 +334,7 @@ fn the_vector_comes_back_as_delhi_at_every_temperature() {
     assert_eq!(temperatures.col_labels().unwrap()[0], "Delhi");
     let mut last = 1.0;
     for i in 0..temperatures.rows() {
-        assert_eq!(place_of_largest(temperatures.row(i)), 0);
+        assert_eq!(argmax(temperatures.row(i)), 0);
         assert!((temperatures.row(i).sum::<f64>() - 1.0).abs() < 1e-15);
         assert!(temperatures[(i, 0)] < last, "a higher temperature levels the choice");
         last = temperatures[(i, 0)];
@@ -346,7 +346,7 @@ fn every_word_finds_itself_once_all_vectors_have_length_one() {
     let story = told("unembed");
     let lost = |node: &str| {
         let logits = matrix(&story, node);
-        (0..logits.rows()).filter(|&i| place_of_largest(logits.row(i)) != i).count()
+        (0..logits.rows()).filter(|&i| argmax(logits.row(i)) != i).count()
     };
     assert_eq!((lost("back"), lost("back_unit")), (3, 0));
 }

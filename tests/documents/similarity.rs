@@ -94,8 +94,8 @@ fn bat_moves_to_3_43_1_72_and_rounding_on_the_way_gives_1_71() {
 #[test]
 fn the_mixture_before_the_softmax_is_bat_plus_0_71_cave() {
     let story = demo("context");
-    let mixture = node(&story, "mixture_cave");
-    assert!((mixture[(0, 0)] - (3.0 + 0.5_f64.sqrt() * 4.0)).abs() < 1e-14);
+    let mixed = node(&story, "mixture_cave");
+    assert!((mixed[(0, 0)] - (3.0 + 0.5_f64.sqrt() * 4.0)).abs() < 1e-14);
 }
 
 #[test]
@@ -202,8 +202,8 @@ proptest! {
         let (causal, all) = (node(&story, "A_causal_1"), node(&story, "A_1"));
         prop_assert!((0..4).all(|i| (i + 1..4).all(|j| causal[(i, j)] == 0.0)));
         prop_assert!(causal.row(3).zip(all.row(3)).all(|(a, b)| a.to_bits() == b.to_bits()));
-        let largest = attn::graph::Op::Summary(Statistic::MaxSize).apply(&[node(&story, "difference")]).unwrap();
-        prop_assert_eq!(largest[(0, 0)], 0.0);
+        let max = attn::graph::Op::Summary(Statistic::MaxSize).apply(&[node(&story, "difference")]).unwrap();
+        prop_assert_eq!(max[(0, 0)], 0.0);
     }
 }
 

@@ -101,7 +101,7 @@ fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
                 let exact = exact_row(&problem, r / shape.queries, r % shape.queries).expect("all is seen");
                 let share = exact.judge(&problem, row, results.log_sum_exps[r]).output;
                 let error = share * exact.bound(&problem);
-                assert!(error <= units * T::UNIT * exact.largest_value, "{shape:?}: {error:e}");
+                assert!(error <= units * T::UNIT * exact.max_value, "{shape:?}: {error:e}");
             }
         }
     }
@@ -114,13 +114,13 @@ fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
 fn one_score_of_1e30_above_all_gives_its_value_exactly() {
     fn check<T: TestFloat>() {
         for (seed, shape) in shapes().enumerate() {
-            let largest = shape.keys * 2 / 3;
-            let score = |j: usize| 1e30 * if j == largest { 3.0 } else { (j % 7) as f64 / 7.0 };
+            let peak = shape.keys * 2 / 3;
+            let score = |j: usize| 1e30 * if j == peak { 3.0 } else { (j % 7) as f64 / 7.0 };
             let problem = with_scores::<T>(shape, &mut Random::new(seed as u64), score);
             let results = run_everywhere(&problem, "one score is far above");
             for (r, row) in results.rows.iter().enumerate() {
                 for (c, x) in row.iter().enumerate() {
-                    let value = problem.v.at(shape.kv_head(r / shape.queries), largest, c);
+                    let value = problem.v.at(shape.kv_head(r / shape.queries), peak, c);
                     assert!(x.bits() == value.bits(), "{}: {shape:?}: {x:?}, not {value:?}", T::NAME);
                 }
             }
@@ -156,11 +156,11 @@ fn weights_at_the_smallest_normal_number_are_themselves_or_0() {
 
 #[test]
 fn the_largest_scale_there_is_keeps_the_bound() {
-    fn judge<T: TestFloat>(largest: T, tiny: T) {
+    fn judge<T: TestFloat>(max: T, tiny: T) {
         for (seed, shape) in shapes().enumerate() {
             let score = |j: usize| tiny.to_f64() * (j % 9) as f64;
             let mut problem = with_scores::<T>(shape, &mut Random::new(seed as u64), score);
-            problem.scale = Some(largest);
+            problem.scale = Some(max);
             judge_everywhere(&problem, "the largest scale");
         }
     }

@@ -120,9 +120,9 @@ pub struct ExactRow<T: TestFloat> {
     /// 2^exponent is about the largest |v| that the query sees: values may be subnormal, or close to overflow.
     pub exponent: i32,
     /// max |v| · 2^−exponent.
-    pub largest_value: f64,
+    pub max_value: f64,
     /// A of [`Promise`].
-    pub largest_score: f64,
+    pub max_score: f64,
 }
 
 /// The exact result of query i of head h; `None` if it sees nothing.
@@ -149,8 +149,8 @@ pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Opti
     let sum = T::Exact::sum(weights.iter().copied());
     let value = |j: usize, c| problem.v.at(kv, j, c).to_f64();
     let values = seen.iter().flat_map(|&j| (0..shape.value_width).map(move |c| value(j, c).abs()));
-    let largest_value = values.fold(0.0, f64::max);
-    let exponent = if largest_value == 0.0 { 0 } else { libm::ilogb(largest_value) };
+    let max_value = values.fold(0.0, f64::max);
+    let exponent = if max_value == 0.0 { 0 } else { libm::ilogb(max_value) };
     let mix = |c| {
         let term = |(&j, weight): (&usize, &T::Exact)| {
             weight.times(<T::Exact as Exact>::from(libm::scalbn(value(j, c), -exponent)))
@@ -161,8 +161,8 @@ pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Opti
         output: (0..shape.value_width).map(mix).collect(),
         log_sum_exp: max.plus(sum.ln()),
         exponent,
-        largest_value: libm::scalbn(largest_value, -exponent),
-        largest_score: seen.iter().map(size).fold(0.0, f64::max),
+        max_value: libm::scalbn(max_value, -exponent),
+        max_score: seen.iter().map(size).fold(0.0, f64::max),
     })
 }
 
@@ -198,13 +198,13 @@ impl<T: TestFloat> ExactRow<T> {
             least: libm::scalbn(1.0, T::LEAST_EXPONENT - self.exponent),
             width: problem.shape.width,
             keys: problem.shape.keys,
-            largest_score: self.largest_score,
+            max_score: self.max_score,
         }
     }
 
     /// What is promised of the row's output, in units of 2^exponent.
     pub fn bound(&self, problem: &Problem<T>) -> f64 {
-        self.promise(problem).output(self.largest_value)
+        self.promise(problem).output(self.max_value)
     }
 
     /// The errors of a row as shares of the promise.

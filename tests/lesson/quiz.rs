@@ -116,13 +116,13 @@ fn an_answer_computed_from_the_digits_on_the_sheet_is_right() {
         // As a student does it: with the two decimals shown, and one decimal as the result.
         let weights = row(&lesson, question, "A", "saw");
         let values = ["she", "saw"].map(|name| row(&lesson, question, "V", name)[1]);
-        let mixture = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
+        let output = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
         let right = answer(&lesson, "mix");
-        assert!(right.accepts(&Answered::Number(mixture)), "{seed}: {mixture} is not {right}");
+        assert!(right.accepts(&Answered::Number(output)), "{seed}: {output} is not {right}");
         let value = right.value.number().expect("a number");
         let tolerance = right.tolerance;
         assert!(tolerance <= 0.2, "{seed}: everything is right with {tolerance}");
-        rounding_matters += usize::from((mixture - value).abs() > 0.06);
+        rounding_matters += usize::from((output - value).abs() > 0.06);
     }
     assert!(rounding_matters > 0, "no seed shows the difference");
 }

@@ -86,7 +86,7 @@ fn cell(both: &GraphPair, pair: &Difference, row: Option<usize>) -> Option<(usiz
     let change = both.graph[pair.change?].matrix()?;
     let in_row = row.filter(|&i| i < change.rows());
     let found = in_row.and_then(|i| Some((i, change.row(i).position(|x| x != 0.0)?)));
-    found.or_else(|| both.movement(pair).map(|movement| (movement.largest.row, movement.largest.col)))
+    found.or_else(|| both.movement(pair).map(|movement| (movement.furthest.row, movement.furthest.col)))
 }
 
 fn step(
