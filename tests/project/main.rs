@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bool_matches;
 mod cycles;
 mod examples;
 mod imports;
