@@ -32,8 +32,8 @@ pub(super) trait Markup {
     fn computed(&mut self, nodes: &[ComputedNode]);
     /// Matrices next to each other, under their equations.
     fn together(&mut self, equations: &[Equation], matrices: &[View]);
-    /// Equations of matrices that are not shown.
-    fn folded(&mut self, equations: &[Equation]) {
+    /// Equations of this many matrices, which are not shown.
+    fn folded(&mut self, equations: &[Equation], _count: usize) {
         self.together(equations, &[]);
     }
     /// Several nodes as the columns of one table, under all their equations.
@@ -182,7 +182,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
-            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
+            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer), ids.len()),
             StepItem::Columns(columns) => {
                 let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
                 let computed = columns.iter().filter(|(id, _)| !is_stated(*id));

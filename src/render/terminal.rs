@@ -208,14 +208,12 @@ impl Markup for Terminal<'_> {
         self.parts.push(StepPart::new(equations, matrices.to_vec()));
     }
 
-    fn folded(&mut self, equations: &[Equation]) {
+    fn folded(&mut self, equations: &[Equation], count: usize) {
         let mut equations = equations.to_vec();
-        let lines = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
-            let several = lines > 1 || last.left.contains(", ");
-            let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
+            let pointer = format!("{} shows {}", Hint::Full, if count == 1 { "it" } else { "them" });
             last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
