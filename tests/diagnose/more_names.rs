@@ -19,7 +19,12 @@ const EQUALS: &[(&str, &[&str])] = &[
     ("rows-scaled", &["weights-altered"]),
     // Half of X in the residual is X divided by 2 there, and a head that is missing has values of 0.
     ("residual-scaled", &["residual-altered"]),
-    ("heads-weighted", &["values-altered", "heads-altered", "projections-altered", "only-one-head"]),
+    (
+        "heads-weighted",
+        &["values-altered", "heads-altered", "projections-altered", "only-one-head", "result-left-zero"],
+    ),
+    // A last row that is not reached is 0.
+    ("rows-off-by-one", &["result-left-zero"]),
     // The third power of √2 is twice that root.
     ("temperature", &["scale-twice"]),
     (
@@ -182,4 +187,56 @@ fn steps_of_other_slips_lead_to_their_names_and_to_no_other() {
     }
     shares.print();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What the clues to these numbers say.
+fn clues(case: &More, slip: &OtherSlip) -> String {
+    let diagnosis = case.examiner.examine(&[answer("O", &slip.result)]).unwrap();
+    diagnosis.nodes[0].clues.iter().map(|clue| clue.sentence() + "\n").collect()
+}
+
+#[test]
+fn where_o_shows_the_weights_biases_and_dropout_are_what_the_numbers_are_consistent_with() {
+    // Values with as many columns as keys have one solution, and with one more row of freedom a bias is seen, too.
+    let sentences = [
+        ("bias-of-queries", "consistent with a bias of the queries"),
+        ("biases-left-in", "consistent with biases in all projections"),
+        ("dropout", "consistent with dropout of the weights"),
+    ];
+    let cases = more_cases();
+    for (id, sentence) in sentences {
+        let slips = |case: &'static str| {
+            let case = cases.iter().find(|other| other.name == case).unwrap();
+            case.slips
+                .iter()
+                .filter(move |slip| slip.id == id && slip.variant != "result")
+                .map(move |slip| (case, slip))
+        };
+        let mut seen = 0;
+        for (case, slip) in slips("as many tokens as columns") {
+            assert!(clues(case, slip).contains(sentence), "{}", here(case, slip));
+            seen += 1;
+        }
+        assert!(seen > 0, "{id}");
+        for (case, slip) in slips("causal") {
+            assert!(!clues(case, slip).contains(sentence), "{}", here(case, slip));
+        }
+    }
+}
+
+#[test]
+fn no_other_slip_is_consistent_with_biases_or_dropout() {
+    let mut complaints = Vec::new();
+    for case in more_cases() {
+        for slip in &case.slips {
+            let is_one = ["bias", "dropout"].iter().any(|id| slip.id.starts_with(id));
+            let said = clues(case, slip);
+            let says =
+                ["with biases", "with a bias", "with dropout of"].iter().any(|what| said.contains(what));
+            if !is_one && says {
+                complaints.push(here(case, slip));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

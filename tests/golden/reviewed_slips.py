@@ -41,6 +41,9 @@ as it is, or has a number that is not finite, is left out.
     columns-reversed      | The columns of the result stand in reverse order.
     rows-pooled           | The rows of the result are averaged, or added up one after the other.
     wrong-factor          | The result is multiplied by 1.7.
+    result-left-zero      | Rows of the result are never filled.
+    one-number-wrong      | One number of the result has the wrong sign, or is 1 too large.
+    result-surplus        | A header or an index stands among the numbers.
     dropout               | Dropout after W_O, before the residual, p = 0.2: never blamed.
 """
 

@@ -176,3 +176,31 @@ def of_results():
         return O * kept / 0.8 + c.given["X"]
 
     slip("dropout", "after W_O, before the residual", blame=False, residual=dropped)
+
+    def first_rows(count):
+        return lambda c, O: np.where(np.arange(len(O))[:, None] < count(len(O)), O, 0.0)
+
+    slip("result-left-zero", "return in the loop", final=first_rows(lambda rows: 1))
+    slip("result-left-zero", "the loop ends a row early", final=first_rows(lambda rows: rows - 1))
+
+    def one_cell(change):
+        def changed(c, O):
+            need(O.size >= 6)
+            O = O.copy()
+            O[1, 1] = change(O[1, 1])
+            return O
+        return changed
+
+    slip("one-number-wrong", "its sign", final=one_cell(lambda x: -x))
+    slip("one-number-wrong", "one too much", final=one_cell(lambda x: x + 1))
+
+    def headed(c, O):
+        need(O.size >= 6)
+        return np.vstack([np.arange(O.shape[1]), O])
+
+    def indexed(c, O):
+        need(O.size >= 6)
+        return np.hstack([np.arange(len(O))[:, None], O])
+
+    slip("result-surplus", "a header", final=headed)
+    slip("result-surplus", "an index", final=indexed)

@@ -4,7 +4,8 @@ use super::cells::{number, size};
 use super::mistakes::{are_same_computation, demos};
 use super::precision::how_close;
 use crate::diagnose::{
-    Answer, Clue, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Task, Verdict, cause,
+    Answer, Clue, Distance, Evidence, HalfPrecision, JudgedNode, NamedMistake, Resemblance, Task, Verdict,
+    cause,
 };
 use crate::graph::Graph;
 use crate::story::Table;
@@ -105,8 +106,9 @@ fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -
         }
         _ => String::new(),
     };
-    let carried = match answer.and_then(|answer| answer.decimals) {
-        Some(decimals @ 1..=6) => format!(". Your numbers have {}", counted(decimals, "decimal")),
+    let carried = match (answer.and_then(HalfPrecision::of), answer.and_then(|answer| answer.decimals)) {
+        (Some(half), _) => format!(". Your numbers are stored in {}", half.name),
+        (None, Some(decimals @ 1..=6)) => format!(". Your numbers have {}", counted(decimals, "decimal")),
         _ => String::new(),
     };
     format!("If we make {same}, {remains}{without}{carried}.")
@@ -115,12 +117,13 @@ fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -
 /// A warning that a few rounded numbers, or NaN alone, may fit by chance.
 pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<String> {
     let answer = answer.filter(|_| wrong.may_be_chance)?;
-    if answer.matrices.iter().all(|matrix| matrix.cells().all(f64::is_nan)) {
-        return Some(
-            "Be careful: other mistakes give nothing but NaN too, such as an exp that overflows. To be sure, hand in S and A: \
-             the first NaN shows where it begins."
-                .into(),
-        );
+    let all = || answer.matrices.iter().flat_map(|matrix| matrix.cells());
+    if all().any(f64::is_nan) {
+        let what = if all().all(f64::is_nan) { "nothing but NaN" } else { "NaN in these cells" };
+        return Some(format!(
+            "Be careful: other mistakes give {what} too, such as an exp that overflows. To be sure, hand in S and A: the first \
+             NaN shows where it begins."
+        ));
     }
     let cells = answer.matrices.iter().map(|matrix| matrix.rows() * matrix.cols()).sum();
     let digits = match answer.decimals.unwrap_or(0) {

@@ -3,7 +3,8 @@
 use super::cells::{number, size, worst_cell};
 use super::mistakes::are_same_computation;
 use crate::diagnose::{
-    Answer, CloseNumbers, Diagnosis, Difference, JudgedNode, MOST_DECIMALS, Verdict, decimals_of,
+    Answer, CloseNumbers, Diagnosis, Difference, HalfPrecision, JudgedNode, MOST_DECIMALS, Verdict,
+    decimals_of,
 };
 use crate::graph::Graph;
 use crate::hint::Hint;
@@ -32,7 +33,7 @@ fn least_exact<'a>(
 pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.max > ROUNDING);
     let Some((node, answer, difference)) = inexact else { return String::new() };
-    let half = node.half.filter(|_| !difference.rounded_by_hand(answer));
+    let half = half_precision_of(node, answer, difference);
     let how = match (half, difference.right_to(answer)) {
         (Some(half), _) => format!("within half precision ({})", half.name),
         (None, Some(0)) => "to whole numbers".to_string(),
@@ -42,13 +43,25 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     format!("{how}: the largest difference is {}", size(difference.max))
 }
 
+/// The half precision that an answer was computed or stored in, unless it was rounded for a reader.
+fn half_precision_of(
+    node: &JudgedNode,
+    answer: &Answer,
+    difference: &Difference,
+) -> Option<&'static HalfPrecision> {
+    node.half.filter(|_| difference.max > ROUNDING && !difference.rounded_by_hand(answer))
+}
+
 /// How far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives.
 pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
         let furthest = least_exact(diagnosis, answers);
-        return furthest.map_or(String::new(), |(_, answer, difference)| match difference.right_to(answer) {
-            Some(decimals) if difference.max > ROUNDING => agreement_to(decimals),
-            _ => agreement(difference.max),
+        return furthest.map_or(String::new(), |(node, answer, difference)| {
+            match (half_precision_of(node, answer, difference), difference.right_to(answer)) {
+                (Some(half), _) => format!("within {}", half.name),
+                (None, Some(decimals)) if difference.max > ROUNDING => agreement_to(decimals),
+                _ => agreement(difference.max),
+            }
         });
     };
     match &wrong.mistakes[..] {

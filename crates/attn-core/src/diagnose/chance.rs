@@ -11,8 +11,18 @@ use super::numbers::NodeNumbers;
 use super::search::Search;
 use super::tolerance::{CellTolerance, spread};
 
-/// NaN and infinities hardly ever stand in one cell by chance and not in another.
-const NOT_FINITE: f64 = 1e-6;
+/// NaN, infinities and rows of zeros hardly ever stand in one place by chance and not in another.
+const HARDLY_EVER: f64 = 1e-6;
+
+/// What makes a cell a piece of evidence of its own: two cells of one kind are one piece.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    /// A number, by its bits.
+    Number(u64),
+    Nan,
+    /// A row of zeros, by its place: one is not there because another is.
+    ZeroRow(usize),
+}
 
 impl Search<'_> {
     /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
@@ -23,7 +33,7 @@ impl Search<'_> {
         residual: f64,
     ) -> Option<f64> {
         const EXACT: f64 = 1e-9;
-        let mut shares: Vec<(u64, f64)> = Vec::new();
+        let mut shares: Vec<(Piece, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
             let NodeNumbers { matrix: mistaken, max_size, .. } = numbers(node)?;
             let (mistaken, max_size) = (mistaken, *max_size);
@@ -39,7 +49,8 @@ impl Search<'_> {
             // Numbers that come nearer than they must tell more than those that just fit.
             let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * max_size);
             for i in 0..yours.rows() {
-                let mut row: Vec<(u64, f64)> = Vec::new();
+                let mut row: Vec<(Piece, f64)> = Vec::new();
+                let is_zero_row = yours.row(i).chain(mistaken.row(i)).all(|x| x == 0.0);
                 for j in 0..yours.cols() {
                     let near = allowed.around(mistaken[(i, j)]).min(nearest);
                     // Only what tells the mistake from the right answer is evidence for it.
@@ -51,10 +62,19 @@ impl Search<'_> {
                         continue;
                     }
                     let own = yours[(i, j)];
-                    let share =
-                        if own.is_finite() { (2.0 * near / range).clamp(1e-300, 1.0) } else { NOT_FINITE };
-                    let kind = if own.is_nan() { f64::NAN.to_bits() } else { own.to_bits() };
-                    row.push((kind, share));
+                    let share = if own.is_finite() && !is_zero_row {
+                        (2.0 * near / range).clamp(1e-300, 1.0)
+                    } else {
+                        HARDLY_EVER
+                    };
+                    let piece = if own.is_nan() {
+                        Piece::Nan
+                    } else if is_zero_row {
+                        Piece::ZeroRow(i)
+                    } else {
+                        Piece::Number(own.to_bits())
+                    };
+                    row.push((piece, share));
                 }
                 row.sort_by(|a, b| a.1.total_cmp(&b.1));
                 row.truncate(free);
@@ -62,7 +82,7 @@ impl Search<'_> {
             }
         }
         shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-        shares.dedup_by_key(|(kind, _)| *kind);
+        shares.dedup_by_key(|(piece, _)| *piece);
         Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
     }
 

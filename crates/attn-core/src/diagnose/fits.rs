@@ -28,11 +28,11 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
         &|| rearranged::reordered(search, part),
         &|| nearly_right::surplus(search, part),
         &|| nearly_right::one_cell(search, part),
-        &|| nearly_right::zeroed(search, part),
         &|| bias(search, part),
         &|| factor(search, part),
         &|| temperature(search, part),
         &|| linear::weighted(search, part),
+        &|| nearly_right::zeroed(search, part),
     ];
     let found: Vec<Fit> = kinds.iter().find_map(|kind| kind()).into_iter().collect();
     (found, TRIED)

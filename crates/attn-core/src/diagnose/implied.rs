@@ -1,7 +1,8 @@
 //! The weights that a result implies: where the values of the visible keys are independent, the rows of O have one solution.
 //!
 //! Biases of Q and dropout of the weights are no mistakes, and O does not show them. Its weights do: a bias of Q multiplies each
-//! column of the weights by one number (before the rows are divided by their sums), dropout sets some to 0.
+//! column of the weights by one number (before the rows are divided by their sums), dropout sets some to 0. A bias of V moves all
+//! rows of O by the same row, so that the differences between them are still mixed from differences between values.
 
 use crate::graph::{Graph, Op};
 use crate::matrix::Matrix;
@@ -20,11 +21,18 @@ const NEAR: f64 = 1e-3;
 /// What the weights of a wrong result are consistent with, if they can be solved for.
 pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
     let [(node, yours)] = &part.matrices[..] else { return None };
-    let is_exact = part.answer.roundoff < 1e-6 && part.answer.decimals.is_none_or(|decimals| decimals >= 6);
-    if node != "O" || !is_exact || !yours.cells().all(f64::is_finite) {
+    let has_decimals =
+        |least| part.answer.roundoff < 1e-6 && part.answer.decimals.is_none_or(|decimals| decimals >= least);
+    if node != "O" || !has_decimals(3) || !yours.cells().all(f64::is_finite) {
         return None;
     }
-    let ratios = implied_ratios(task, yours, CellTolerance::between(part.answer, yours, tolerance))?;
+    let allowed = CellTolerance::between(part.answer, yours, tolerance);
+    if is_moved_by_one_row(task, yours, allowed) == Some(true) {
+        return Some(Clue::ConsistentWith(
+            "biases in all projections, which nn.Linear adds where bias=False is not said",
+        ));
+    }
+    let ratios = implied_ratios(task, yours, allowed).filter(|_| has_decimals(6))?;
     if are_dropped(&ratios) {
         return Some(Clue::ConsistentWith(
             "dropout of the weights, which sets some to 0 and makes the others larger",
@@ -44,15 +52,30 @@ struct Head<'a> {
     added: Matrix,
 }
 
+impl Head<'_> {
+    fn fits(&self, yours: &Matrix) -> bool {
+        self.added.cols() == yours.cols() && self.weights.rows() == yours.rows()
+    }
+
+    /// The keys that one of two rows sees.
+    fn visible(&self, rows: [usize; 2]) -> Vec<usize> {
+        (0..self.added.rows()).filter(|&j| rows.iter().any(|&i| self.weights[(i, j)] != 0.0)).collect()
+    }
+
+    /// The differences between what the first of these keys adds and what the others add.
+    fn differences(&self, keys: &[usize]) -> Vec<Vec<f64>> {
+        let Some((&first, others)) = keys.split_first() else { return Vec::new() };
+        let difference =
+            |&key: &usize| self.added.row(key).zip(self.added.row(first)).map(|(a, b)| a - b).collect();
+        others.iter().map(difference).collect()
+    }
+}
+
 /// `None` unless the weights of at least two rows are known and give these rows.
 fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<Ratios> {
     let heads = heads(task)?;
-    let right = task.right();
-    let x = right.find("X").and_then(|id| right[id].matrix()).filter(|_| task.recipe().output.residual);
-    let fits = |matrix: &Matrix| matrix.rows() == yours.rows();
-    if !heads.iter().all(|head| head.added.cols() == yours.cols() && fits(head.weights))
-        || !x.is_none_or(fits)
-    {
+    let x = residual(task);
+    if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
         return None;
     }
     let mut ratios: Ratios =
@@ -84,6 +107,86 @@ fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option
         solved += 1;
     }
     (solved >= 2).then_some(ratios)
+}
+
+/// Whether all rows are one and the same row off from what some weights, which sum to 1, make of the values. `None` where that
+/// cannot be seen.
+fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<bool> {
+    /// Fewer numbers that agree may be chance.
+    const LEAST: usize = 3;
+    let heads = heads(task)?;
+    let x = residual(task);
+    if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
+        return None;
+    }
+    let without_residual = |i: usize| -> Vec<f64> {
+        yours.row(i).enumerate().map(|(c, number)| number - x.map_or(0.0, |x| x[(i, c)])).collect()
+    };
+    let first: Vec<f64> = without_residual(0);
+    let mut agreed = 0;
+    for i in 1..yours.rows() {
+        let differences = heads.iter().flat_map(|head| head.differences(&head.visible([0, i])));
+        let basis = orthonormal(differences);
+        let row: Vec<f64> = without_residual(i).iter().zip(&first).map(|(a, b)| a - b).collect();
+        if !is_zero(&rest(&basis, row), |c| 8.0 * allowed.around(yours[(i, c)])) {
+            return Some(false);
+        }
+        agreed += yours.cols().saturating_sub(basis.len());
+    }
+    // Where the first row itself is mixed from the values, nothing was added.
+    let mut differences = Vec::new();
+    let mut added = first;
+    for head in &heads {
+        let visible = head.visible([0, 0]);
+        differences.extend(head.differences(&visible));
+        for (number, value) in added.iter_mut().zip(head.added.row(*visible.first()?)) {
+            *number -= value;
+        }
+    }
+    let added = rest(&orthonormal(differences), added);
+    Some(agreed >= LEAST && !is_zero(&added, |c| 8.0 * allowed.around(yours[(0, c)])))
+}
+
+/// Vectors of length 1 at right angles to each other, of which the given ones are sums of multiples.
+fn orthonormal(vectors: impl IntoIterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
+    /// Less than this share of a vector's length is rounding.
+    const ROUNDING: f64 = 1e-9;
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for vector in vectors {
+        let length = norm(&vector);
+        // Twice, because the first pass leaves the rounding of long projections.
+        let left = rest(&basis, rest(&basis, vector));
+        let left_length = norm(&left);
+        if left_length > ROUNDING * length {
+            basis.push(left.iter().map(|x| x / left_length).collect());
+        }
+    }
+    basis
+}
+
+/// What is left of a vector without its projections onto a basis.
+fn rest(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
+    for unit in basis {
+        let along: f64 = unit.iter().zip(&vector).map(|(a, b)| a * b).sum();
+        for (x, unit) in vector.iter_mut().zip(unit) {
+            *x -= along * unit;
+        }
+    }
+    vector
+}
+
+fn norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+fn is_zero(numbers: &[f64], allowed: impl Fn(usize) -> f64) -> bool {
+    numbers.iter().enumerate().all(|(c, number)| number.abs() <= allowed(c))
+}
+
+/// X where it is added to the result.
+fn residual(task: &Task) -> Option<&Matrix> {
+    let right = task.right();
+    right.find("X").and_then(|id| right[id].matrix()).filter(|_| task.recipe().output.residual)
 }
 
 /// The heads, with the part of W_O that is theirs already applied to their values.

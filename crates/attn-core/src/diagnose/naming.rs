@@ -134,7 +134,7 @@ fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
     // At most this many numbers with at most this many decimals each are too few.
     let is_rare = named.slips.iter().all(|slip| slip.mistake.likelihood == Likelihood::Rare);
     let few: &[(usize, usize)] = match named.slips.len() {
-        1 if !is_rare => &[(4, 2), (8, 1), (12, 0)],
+        1 if !is_rare => &[(6, 2), (8, 1), (12, 0)],
         _ => &[(4, 4), (12, 2), (24, 0)],
     };
     part.answer

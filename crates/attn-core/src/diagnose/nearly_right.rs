@@ -18,6 +18,8 @@ use super::tolerance::CellTolerance;
 
 /// A result with fewer numbers is too small for one wrong number to stand out.
 const LEAST_CELLS: usize = 6;
+/// One wrong number is told from noise where it is off by more than this many times what is allowed around it.
+const LEAST_DISTANCE: f64 = 100.0;
 
 /// Rows, or columns, of the result that are 0 while all others are right.
 pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
@@ -58,7 +60,9 @@ pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let mut wrong =
         (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).filter(|&(i, j)| !whole.is_right(i, j));
     let at = wrong.next()?;
-    if wrong.next().is_some() || rows * cols < LEAST_CELLS {
+    let off = distance(whole.yours[at], whole.right[at]);
+    let is_noise = off <= LEAST_DISTANCE * whole.allowed.around(whole.right[at]);
+    if wrong.next().is_some() || rows * cols < LEAST_CELLS || is_noise {
         return None;
     }
     let graph = search.task.right();
