@@ -1,4 +1,4 @@
-//! The result through the same attention once more.
+//! A second pass: the result goes through the same attention.
 
 use super::alter::{self, Alter, Alteration};
 use super::attend::Pipeline;
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Role, Stage};
 
 impl Pipeline<'_> {
-    /// Whether the result is not the end, but the input of a second pass.
+    /// Whether the recipe has a second pass.
     pub(super) fn attends_again(&self) -> bool {
         self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
     }
 
-    /// A second pass with the result as the tokens; where Q, K and V are given, with the result as all three.
+    /// Adds a second pass that reads the result as the tokens, or as Q, K and V where those are given.
     ///
     /// # Errors
-    /// If the result does not have the shape of what it replaces.
+    /// If the result does not have the shape of the tokens, or of Q, K and V.
     pub(super) fn attended_again(&mut self, result: NodeId) -> Result<NodeId> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [q, k, v] = [Role::Q, Role::K, Role::V].map(|role| self.role_again(role, result));
@@ -43,7 +43,7 @@ impl Pipeline<'_> {
         self.graph.add(Stage::Output.name(), Op::Add, &parts)
     }
 
-    /// What a role has in the second pass.
+    /// The node of a role in the second pass.
     fn role_again(&mut self, role: Role, result: NodeId) -> Result<NodeId> {
         let weights = role.weights().and_then(|weights| self.graph.at(weights));
         let replaced = self.graph.at(if weights.is_some() { Role::X } else { role });

@@ -1,4 +1,4 @@
-//! What scores or powers are divided by to become weights, and ranges of a spreadsheet that move with the formula.
+//! The divisors that turn scores or powers into weights, and ranges of a spreadsheet that move with the formula.
 
 use super::choices_of_weights::Divisor;
 use super::weights::Head;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// What the function gave, over what it is divided by.
+    /// The function values over their divisor.
     pub(super) fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let sum_axis = match how.divisor {
@@ -77,7 +77,7 @@ impl Head<'_> {
         }
     }
 
-    /// The sum of what stands in the row from each column on, in the column from each row on, or in each row and all below it.
+    /// The sums of each row from each column on, of each column from each row on, or of each row and all rows below it.
     fn sum_from_here(&mut self, powers: NodeId, axis: Axis) -> Result<NodeId> {
         if axis == Axis::Rows {
             let earlier = self.ones_up_to_here(self.graph[powers].shape().cols)?;

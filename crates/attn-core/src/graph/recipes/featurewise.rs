@@ -1,4 +1,4 @@
-//! Scores made feature by feature: what stands in the place of the dot product by mistake.
+//! Scores computed feature by feature: mistaken replacements of the dot product.
 
 use super::recipe::Featurewise;
 use super::weights::Head;
@@ -31,7 +31,7 @@ impl Head<'_> {
         }
     }
 
-    /// What one feature of every query and key gives, (T, N).
+    /// The values of one feature for every query and key, (T, N).
     fn feature(&mut self, how: Featurewise, feature: usize, [a, b]: [NodeId; 2]) -> Result<NodeId> {
         let (rows, cols) = (self.graph[a].shape().rows, self.graph[b].shape().rows);
         let column = Op::Columns { start: feature, count: 1 };

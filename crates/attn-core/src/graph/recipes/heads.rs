@@ -1,4 +1,4 @@
-//! Heads: the columns cut into blocks, and each head on its own up to what it mixes.
+//! Heads: columns are split into blocks, and each head is computed up to its mixed values.
 
 use super::alter::{self, altered};
 use super::attend::{Pipeline, SharedNodes};
@@ -14,8 +14,8 @@ use crate::matrix::Shape;
 use crate::text::counted;
 
 impl Pipeline<'_> {
-    /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are
-    /// mixed under the name that the result has.
+    /// Computes all heads and returns their mixed values. For a single head it returns weights and values, which are mixed later,
+    /// under the name of the result.
     pub fn heads(&mut self, sources: SharedNodes) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [mut queries, mut keys, mut values] = self.of_heads(&sources)?;
@@ -43,7 +43,7 @@ impl Pipeline<'_> {
             let mut one = self.head((&suffix, number), &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
             let weights = if together { read } else { one.weights(read)? };
-            // A head is finished before the next one begins, unless they have something in common.
+            // Without sharing between heads, each head is finished before the next one begins.
             if waits {
                 waiting.push(weights);
             } else {
@@ -57,7 +57,7 @@ impl Pipeline<'_> {
         Ok(mixes)
     }
 
-    /// What a head mixes; of a single head its weights and values, which are mixed later.
+    /// The mixed values of a head; for a single head its weights and values, which are mixed later.
     fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
         let heads = self.recipe.heads;
         let number = number(head, heads);
@@ -111,7 +111,7 @@ impl Pipeline<'_> {
         Ok(all)
     }
 
-    /// Q, K or V after what is done to all its heads together; with one head that is what is done to the head.
+    /// Q, K or V after the alteration of all its heads together; with one head, after the alteration of that head.
     fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
         use alter::Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
         let (role, stages): (Role, &[alter::Site]) = match at {
@@ -145,7 +145,7 @@ impl Pipeline<'_> {
         Ok(weights)
     }
 
-    /// The weights of each head, or those that all of them have.
+    /// The weights of each head, or the weights that all heads share.
     fn in_common(&mut self, weights: Vec<NodeId>) -> Result<Vec<NodeId>> {
         let count = weights.len();
         match self.recipe.common {
@@ -173,7 +173,7 @@ fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) ->
     }
 }
 
-/// The blocks of a node, which two roles may share.
+/// The blocks of a node, split only once where two roles share the node.
 fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
     let of_head = |head| Stage::Role(role).of_head(Some(head));
     let known: Vec<NodeId> = (1..).map_while(|head| graph.at(of_head(head))).collect();
@@ -185,7 +185,7 @@ fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: S
     Ok(blocks)
 }
 
-/// Says of the blocks of a role which heads they are.
+/// Marks the blocks of a role with their heads.
 fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
     for (head, &block) in (1..).zip(blocks) {
         graph.mark(block, Stage::Role(role).of_head(Some(head)));
@@ -205,7 +205,7 @@ pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Sp
     blocks.into_iter().enumerate().map(add).collect()
 }
 
-/// The same blocks of a role, read where they are and never formed by themselves.
+/// The same blocks of a role, recorded as never formed.
 ///
 /// # Errors
 /// As [`split`].

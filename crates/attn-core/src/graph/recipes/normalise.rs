@@ -1,4 +1,4 @@
-//! From what the mask leaves of the scores to weights: the softmax, and what is taken for one.
+//! From masked scores to weights: the softmax, and its mistaken replacements.
 
 use super::choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 use super::weights::Head;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// The weights `A` of one head: the softmax of its scores, and what the recipe does with the weights after it.
+    /// The weights `A` of one head: the softmax of its scores, and the recipe's further steps on the weights.
     pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let first = match how.then {
@@ -38,7 +38,7 @@ impl Head<'_> {
             let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
             return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
         }
-        // A fully masked row: a softmax by hand may have a guard for it too.
+        // A softmax in single steps may have a guard for fully masked rows, too.
         let guards = self.recipe.guarded
             && matches!(how.function, ScoreFunction::Exponential | ScoreFunction::Sigmoid)
             && !matches!(how.divisor, Divisor::MisplacedSum);
@@ -78,7 +78,7 @@ impl Head<'_> {
         if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
     }
 
-    /// What is left of the scores; without a guard −∞ − (−∞) is NaN.
+    /// The scores minus the shift; without a guard −∞ − (−∞) is NaN.
     fn shifted(&mut self, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
         let shift = self.recipe.normalise.shift;
         let max = match shift {
@@ -103,14 +103,14 @@ impl Head<'_> {
         self.add("S_shifted", Op::Subtract, &[read, spread])
     }
 
-    /// The logarithm of the softmax without taking that of a weight, which may be 0.
+    /// The log-softmax, computed without the logarithm of a weight, which may be 0.
     fn logarithm(&mut self, name: &str, read: NodeId, of_visible: bool) -> Result<NodeId> {
         let shifted = self.add("S_shifted", Op::MinusMax(Axis::Rows), &[read])?;
         let powers = self.add("E", Op::Exponential(self.recipe.base), &[shifted])?;
         let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
         let logarithms = self.add("E_sum_ln", Op::Logarithm, &[sums])?;
         let spread = self.down("E_sum_ln", logarithms, read)?;
-        // What is hidden is taken from the scores as they were, and multiplied by 0.
+        // Hidden cells come from the unmasked scores, multiplied by 0.
         let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
         if let (true, Some(open)) = (of_visible, masked) {
             let max = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
@@ -130,7 +130,7 @@ impl Head<'_> {
         }
     }
 
-    /// What is done with the weights once they are there.
+    /// The recipe's further steps on the weights.
     fn then(&mut self, name: &str, weights: NodeId) -> Result<NodeId> {
         let softmax = |guarded| softmax_with(guarded, Axis::Rows, Base::E);
         let recipe = self.recipe;
@@ -167,14 +167,14 @@ impl Head<'_> {
         self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
     }
 
-    /// A column (T, 1), the same in as many columns as another node has.
+    /// A column (T, 1) repeated in as many columns as `like` has.
     pub(super) fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let cols = self.graph[like].shape().cols;
         let ones = self.add(&format!("{name}_ones"), Op::Ones { rows: 1, cols }, &[])?;
         self.add(&format!("{name}_spread"), Op::Product, &[column, ones])
     }
 
-    /// A column laid down as a row, the same in as many rows as another node has: number j in column j.
+    /// A column as a row, repeated in as many rows as `like` has: number j in column j.
     pub(super) fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let rows = self.graph[like].shape().rows;
         let row = self.add(&format!("{name}_as_row"), Op::Transpose, &[column])?;

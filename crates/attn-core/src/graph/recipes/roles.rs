@@ -10,7 +10,7 @@ use crate::matrix::Matrix;
 use crate::text::counted;
 
 impl Pipeline<'_> {
-    /// Where the numbers of Q, K or V come from.
+    /// The source of Q, K or V.
     fn source(&self, role: Role) -> QkvSource {
         match role {
             Role::Q => self.recipe.roles.q,
@@ -89,7 +89,7 @@ impl Pipeline<'_> {
         Ok(id)
     }
 
-    /// The weights of a role, and what the recipe does to them that attention does not do.
+    /// The weights of a role, after the recipe's alteration of them.
     fn weights(&mut self, (role, own): (Role, Role), given: Given) -> Result<NodeId> {
         let stage = match role {
             Role::Q => Site::QueryWeights,
@@ -111,7 +111,7 @@ impl From<choices::Qkv> for Role {
     }
 }
 
-/// Weights that change nothing leave a token in its space: rows and columns then have the names of the columns of X.
+/// Labels identity weights: rows and columns get the names of the columns of X.
 fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let (_, Some(names)) = x.labels() else { return weights };
     let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();

@@ -15,13 +15,13 @@ pub struct Weights {
     pub scores: NodeId,
     /// `S_scaled`, or the scores where there is no scale.
     pub scaled: NodeId,
-    /// What the softmax reads: the scores after scale, bias, temperature and mask, where the recipe has them.
+    /// The input of the softmax: the scores after scale, bias, temperature and mask, where the recipe has them.
     pub read: NodeId,
     /// `A`: the softmax of each row.
     pub weights: NodeId,
 }
 
-/// What is added to the scores of every head, and the mask matrix, both (T, N).
+/// The bias of the scores and the mask matrix, both (T, N), for every head.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BiasAndMask {
     /// The bias.
@@ -50,7 +50,7 @@ pub fn weights(
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
-/// The same steps of one of several heads, counted from 1, or of the only one; each recorded as one whose matrix is never formed.
+/// The same steps of one of several heads, counted from 1, or of the only one, recorded as never formed.
 ///
 /// # Errors
 /// If a name is taken.
@@ -68,7 +68,7 @@ pub(super) fn weights_never_formed(
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
-/// What the softmax of one head reads, and what it came from.
+/// The input of one head's softmax, and the steps before it.
 #[derive(Clone, Copy)]
 pub(super) struct ScoreSteps {
     scores: NodeId,
@@ -81,13 +81,13 @@ pub(super) fn suffix(head: Option<usize>) -> String {
     head.map_or_else(String::new, |head| format!("_{head}"))
 }
 
-/// One head on its way.
+/// The state of one head under construction.
 pub(super) struct Head<'a> {
     pub graph: &'a mut Graph,
     pub recipe: &'a Recipe,
-    /// What stands behind the name of each node: the head, or the case of a demo.
+    /// The suffix of each node's name: the head, or the case of a demo.
     pub suffix: &'a str,
-    /// Which of several heads it is, counted from 1.
+    /// The number of the head, from 1, where there are several.
     pub number: Option<usize>,
     pub mask: Option<NodeId>,
     /// The shape of all steps, if none of them is formed.
@@ -135,7 +135,7 @@ impl Head<'_> {
         Ok(id)
     }
 
-    /// A step of attention, after what the recipe does to it that attention does not do.
+    /// A step of attention, after the recipe's alteration at this site.
     pub(super) fn altered(&mut self, at: alter::Site, stage: Stage, node: NodeId) -> Result<NodeId> {
         let name = format!("{}{}", stage.name(), self.suffix);
         let node = altered(self.graph, self.recipe, &[at], &name, (node, 0))?;
@@ -205,8 +205,7 @@ impl Head<'_> {
         }
     }
 
-    /// The weights, after what is done to the hidden ones where that waits for the softmax, and rounded where the recipe rounds
-    /// them.
+    /// The weights, with hidden ones replaced where the recipe does that after the softmax, and rounded where it rounds them.
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let name = name_before(recipe, &[alter::Site::Weights], Stage::Weights.name());

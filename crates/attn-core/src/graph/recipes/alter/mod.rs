@@ -1,4 +1,4 @@
-//! What is done at one stage that attention does not do there: a norm, a function, another order of rows.
+//! Alterations: operations that attention does not have, at one site of it: a norm, a function, another order of rows.
 
 mod chain;
 mod kinds;
@@ -17,7 +17,7 @@ pub use place::{Alteration, Site};
 
 use chain::Chain;
 
-/// What a node is called as long as its stage has something coming that attention does not do.
+/// The name of a node before the alteration at one of these sites; its own name where there is none.
 pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> String {
     match wanted(recipe, stages) {
         Some(_) => format!("{name}_before"),
@@ -25,7 +25,7 @@ pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> Strin
     }
 }
 
-/// The node after what the recipe does at one of these stages, under its own name where that is free. `first` is the position
+/// The node after the recipe's alteration at one of these sites, under its own name where that is free. `first` is the position
 /// of its first row.
 ///
 /// # Errors

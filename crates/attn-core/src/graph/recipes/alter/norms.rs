@@ -1,4 +1,4 @@
-//! Norms: numbers made comparable along rows, columns or all of them.
+//! Normalisations along rows, columns or all cells.
 
 use super::chain::{Chain, Step};
 use super::kinds::Norm;
