@@ -1,6 +1,6 @@
-//! The memory that the fused path takes, counted by the allocator: not what it says of itself.
+//! The memory that the fused path takes, counted by the allocator and not by the path itself.
 //!
-//! A test program of its own, for everything that it allocates is counted.
+//! This is a test program of its own, because the allocator counts everything.
 
 mod common;
 #[path = "../crates/attn-kernel/src/tests/counting.rs"]
@@ -37,7 +37,7 @@ struct Shape {
     keys: usize,
 }
 
-/// What was taken while attending, beside inputs and outputs.
+/// The bytes taken while attending, besides inputs and outputs.
 #[derive(Clone, Copy, Debug)]
 struct BytesTaken {
     /// By everything in this program, also by what was kept from earlier calls.

@@ -41,6 +41,12 @@ as it is, or has a number that is not finite, is left out.
     columns-reversed      | The columns of the result stand in reverse order.
     rows-pooled           | The rows of the result are averaged, or added up one after the other.
     wrong-factor          | The result is multiplied by 1.7.
+    projections-chained   | Keys or values are projected from the queries or keys, not from X.
+    heads-by-reshape      | Some of queries, keys and values alone are split by reshape.
+    heads-interleaved     | Some of queries, keys and values alone are split into every H-th column.
+    heads-averaged        | The mean of all heads in place of each, of their results or their scores.
+    score-distance        | Half the square of the distance, or the distance without its sign.
+    residual-inside       | X is added before W_O and after it.
     result-left-zero      | Rows of the result are never filled.
     one-number-wrong      | One number of the result has the wrong sign, or is 1 too large.
     result-surplus        | A header or an index stands among the numbers.
@@ -51,7 +57,7 @@ import layout
 import numpy as np
 import pipeline
 from pipeline import DEFAULTS, DoesNotGoOn, allowed, equal, need, qkv, run, slip, slips, tokens, written
-from slips_of_reviews import of_functions, of_masks, of_results, of_roles
+from slips_of_reviews import of_chains, of_distances, of_functions, of_heads, of_masks, of_results, of_roles
 
 
 def powers(S):
@@ -185,7 +191,8 @@ def case(name, inputs, **changed):
 def main():
     np.seterr(all="ignore")
     pipeline.random = np.random.default_rng(47)
-    for group in (of_twice, of_largest, of_ranges, of_sorting, of_functions, of_masks, of_roles, of_results):
+    for group in (of_twice, of_largest, of_ranges, of_sorting, of_functions, of_masks, of_roles, of_results, of_chains,
+                  of_heads, of_distances):
         group()
     cases = [
         case("one head from Q, K, V", qkv(5, 5, 4, 4)),

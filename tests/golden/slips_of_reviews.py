@@ -204,3 +204,60 @@ def of_results():
 
     slip("result-surplus", "a header", final=headed)
     slip("result-surplus", "an index", final=indexed)
+
+
+# Chains, and heads cut or joined in part.
+
+def of_chains():
+    def chained(*steps):
+        def projected(c):
+            need(c.tokens)
+            for role, source in steps:
+                rows, weights = getattr(c, source), c.given[f"W_{role}"]
+                need(rows.shape[1] == len(weights))
+                setattr(c, role, rows @ weights)
+        return projected
+
+    for steps in (("KQ",), ("VQ",), ("VK",), ("KQ", "VQ"), ("KQ", "VK")):
+        said = " and ".join(f"{role} from {source}" for role, source in steps)
+        slip("projections-chained", said, projected=chained(*steps))
+
+
+def of_heads():
+    several = {"when": lambda c: c.H > 1 and c.H == c.G}
+
+    def reshaped(rows, count):
+        return rows.reshape(count, len(rows), -1)
+
+    def interleaved(rows, count):
+        return np.stack([rows[:, h::count] for h in range(count)])
+
+    def cut(names, function):
+        def heads(c):
+            for name in names:
+                setattr(c, name.lower(), function(getattr(c, name), c.H))
+        return heads
+
+    for id_, function in (("heads-by-reshape", reshaped), ("heads-interleaved", interleaved)):
+        for names, said in (("V", "values"), ("QK", "queries and keys"), ("K", "keys")):
+            slip(id_, f"only the {said}", **several, heads=cut(names, function))
+
+    def mean(c, blocks):
+        return np.repeat(blocks.mean(axis=0, keepdims=True), c.H, axis=0)
+
+    slip("heads-averaged", "each replaced by the mean", **several, mixed=mean)
+    slip("heads-averaged", "their scores", **several, scores=mean)
+
+
+def of_distances():
+    def distances(c):
+        return np.sqrt(np.square(c.q[:, :, None, :] - c.k[:, None, :, :]).sum(axis=3))
+
+    slip("score-distance", "half the square", score=lambda c: -distances(c) ** 2 / 2)
+    slip("score-distance", "its sign forgotten", score=distances)
+
+    def inside_and_after(c, C):
+        need(c.options["residual"] and "W_O" in c.given and C.shape == c.given["X"].shape)
+        return (C + c.given["X"]) @ c.given["W_O"]
+
+    slip("residual-inside", "and after it", out=inside_and_after)

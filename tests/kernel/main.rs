@@ -1,7 +1,7 @@
-//! The proof of the fast path: the same bits from every set of instructions and any number of threads, an error below the
-//! promised bound, nothing hidden that leaks. `tests/README.md` says how the heavy parts are run.
+//! Tests of the fast path: the same bits from every instruction set and any number of threads, errors below the promised bound,
+//! no influence of hidden keys. `tests/README.md` says how the heavy parts are run.
 //!
-//! What this processor lacks is said on standard error, past the capture of the test harness.
+//! Instruction sets that this processor lacks are named on standard error, past the capture of the test harness.
 
 #[path = "../common/double_double.rs"]
 mod double_double;

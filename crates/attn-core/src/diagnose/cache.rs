@@ -1,4 +1,4 @@
-//! What many computations give for a few nodes: kept for the next submission where there is room, else computed again.
+//! The numbers of many computations at a few nodes: kept for the next submission where there is room, else computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ const MOST_KEPT: usize = 8_000_000;
 /// All computations, and a column for each node that was asked for.
 type PlansAndColumns = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
 
-/// One computation, and what it has for the nodes that were asked for.
+/// One computation, and its numbers at the requested nodes.
 pub(super) struct Row<'a> {
     pub plan: &'a Plan,
     nodes: &'a [String],
@@ -33,13 +33,13 @@ impl Row<'_> {
     }
 }
 
-/// Computations by their plans, and what is known of them so far.
+/// Computations by their plans, and their known numbers.
 #[derive(Default)]
 pub(super) struct Cache(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Every computation, once all of them have been made.
+    /// All computations, once they have been made.
     plans: Option<Arc<Vec<Plan>>>,
     columns: BTreeMap<String, Arc<Column>>,
 }

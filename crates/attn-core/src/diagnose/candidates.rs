@@ -1,4 +1,4 @@
-//! A computation with mistakes in it, and what it has in the place of each node.
+//! A computation with mistakes in it, and the matrices that a student takes for each node.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::{Change, Slip};
 /// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
 pub(super) struct Variant {
-    /// What was done.
+    /// The mistakes.
     pub slips: Vec<Slip>,
-    /// What was changed.
+    /// Their changes to the recipe.
     changes: Vec<Change>,
     places: NodePlaces,
 }
 
-/// Where a computation has what a student takes for a node.
+/// The nodes of a computation that a student takes for those of the exercise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodePlaces {
-    /// Whether its matrices are handed in with their rows as columns.
+    /// Whether its matrices are handed in transposed.
     transposed: bool,
-    /// What is taken for what: keys for values.
+    /// Pairs of a step and the step that is taken for it: keys for values.
     standing_in: Vec<(Stage, Stage)>,
 }
 
@@ -48,7 +48,7 @@ impl Variant {
         Variant { slips: vec![slip], changes: Vec::new(), places: NodePlaces::default() }
     }
 
-    /// What was changed.
+    /// Their changes to the recipe.
     pub(super) fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -135,12 +135,12 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
     graph[found?].matrix()
 }
 
-/// What weights are called that are rounded before they mix.
+/// The name of weights that are rounded before they mix.
 fn rounded_weights(head: Option<usize>) -> String {
     head.map_or_else(|| "A_rounded".to_string(), |head| format!("A_rounded_{head}"))
 }
 
-/// What is taken for what with these changes.
+/// The steps that are taken for others with these changes.
 fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
     changes.iter().for_each(|change| change.put_into(&mut recipe));
@@ -150,7 +150,7 @@ fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
         match recipe.roles.of(role) {
             QkvSource::Of(other) => pairs.push((stage(role), stage(other))),
             QkvSource::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
-            QkvSource::Own | QkvSource::Transposed => {}
+            QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => {}
         }
     }
     if pairs.is_empty() && recipe.comparison == ScoreRows::KeysWithQueries {

@@ -1,9 +1,9 @@
-//! A mistake as data: one choice of a recipe, and what stands there by mistake.
+//! A mistake as data: one choice of a recipe, and its mistaken value.
 
 use crate::attention::{Base, Mask};
 use crate::graph::recipes::{
     Alter, Alteration, Biasing, Groups, HeadSharing, Hiding, Merge, Normalise, Projection, Qkv, QkvSource,
-    Recipe, Residual, Scale, Score, ScoreRows, Split,
+    Recipe, Residual, Scale, Score, ScoreRows, Split, SplitRoles,
 };
 
 use super::mask_pattern::MaskPattern;
@@ -37,8 +37,8 @@ pub enum Change {
     Unguarded,
     /// [`Recipe::weight_decimals`].
     WeightDecimals(u32),
-    /// [`Recipe::split`].
-    Split(Split),
+    /// [`Recipe::split`] and [`Recipe::split_roles`].
+    Split(Split, SplitRoles),
     /// [`Recipe::heads`] and [`Recipe::kv_heads`].
     Heads(usize, usize),
     /// [`Recipe::groups`].
@@ -51,13 +51,13 @@ pub enum Change {
     Source(Qkv, QkvSource),
     /// All of [`Recipe::roles`] that come from their own weights.
     AllTransposed,
-    /// What the output projection does.
+    /// The output projection.
     Projection(Projection),
     /// Whether the output is projected.
     Projected(bool),
     /// Whether the residual is added.
     Residual(bool),
-    /// How it is added.
+    /// The addition of the residual.
     Addition(Residual),
     /// [`Recipe::alteration`].
     Alteration(Alteration),
@@ -104,7 +104,7 @@ impl Change {
             Change::Base(base) => recipe.base = base,
             Change::Unguarded => recipe.guarded = false,
             Change::WeightDecimals(decimals) => recipe.weight_decimals = Some(decimals),
-            Change::Split(split) => recipe.split = split,
+            Change::Split(split, roles) => (recipe.split, recipe.split_roles) = (split, roles),
             Change::Heads(heads, groups) => (recipe.heads, recipe.kv_heads) = (heads, groups),
             Change::Groups(groups) => recipe.groups = groups,
             Change::Common(common) => recipe.common = common,

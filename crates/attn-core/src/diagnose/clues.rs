@@ -1,4 +1,4 @@
-//! What stands out in numbers that no mistake explains.
+//! Clues in numbers that no mistake explains.
 
 use crate::graph::{Role, Stage, Step};
 use crate::matrix::Matrix;
@@ -10,7 +10,7 @@ use super::fitting::DROPOUT;
 use super::tolerance::{CellTolerance, Tolerance, spread};
 use super::{Clue, Task, implied};
 
-/// What stands out in a part, the most telling first.
+/// The clues in a part, the strongest first.
 pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<Clue> {
     const MOST: usize = 3;
     let mut all: Vec<Clue> = wrong_heads(task, part, tolerance).into_iter().collect();
@@ -62,7 +62,7 @@ struct AnswerMatrix<'a> {
     yours: &'a Matrix,
     right: Option<&'a Matrix>,
     allowed: CellTolerance,
-    /// How many heads stand side by side in it.
+    /// The number of heads side by side in it.
     heads: usize,
 }
 
@@ -109,7 +109,7 @@ impl AnswerMatrix<'_> {
             sums.filter(|x| x.is_finite())
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
-        // With a NaN among them sums say nothing.
+        // A sum with NaN is no evidence.
         let has_sums = !self.has_nan();
         if has_sums && !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
@@ -133,7 +133,7 @@ impl AnswerMatrix<'_> {
         }
     }
 
-    /// What stands out next to the right numbers.
+    /// Clues from a comparison with the right numbers.
     fn beside(&self, right: &Matrix, all: &mut Vec<Clue>) {
         let (rows, cols) = (self.yours.rows(), self.yours.cols());
         let row_is = |i: usize, k: usize| (0..cols).all(|j| self.same(self.yours[(i, j)], right[(k, j)]));

@@ -1,4 +1,4 @@
-//! What many computations give for one node, stored so that one number is compared with all of them quickly.
+//! The numbers of many computations at one node, stored for a fast comparison of one number with all of them.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::answer::Part;
 use super::numbers::NodeNumbers;
 use super::tolerance::{AnswerTolerance, Tolerance};
 
-/// What a matrix takes besides its numbers, in numbers.
+/// The overhead of a matrix besides its numbers, counted in numbers.
 pub(super) const EACH: usize = 16;
 
-/// What each computation has for one node.
+/// The numbers of each computation at one node.
 #[derive(Default)]
 pub(super) struct Column {
     /// For each computation the place of its numbers among the distinct ones; `None` where it does not come so far.
@@ -36,7 +36,7 @@ struct Distinct {
     computations: Vec<usize>,
 }
 
-/// What is compared first of the matrices of one shape.
+/// The first-compared numbers of all matrices of one shape.
 struct Block {
     shape: Shape,
     /// Their places among the distinct ones.
@@ -47,7 +47,7 @@ struct Block {
     last_of_rows: Vec<Vec<f64>>,
 }
 
-/// One number of a submission, with which all computations are compared before all its numbers are.
+/// One number of a submission. All computations are compared with it before any is compared with all numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe<'a> {
     /// The node that it is for.
@@ -85,7 +85,7 @@ impl GrowingColumn {
         self.column
     }
 
-    /// Appends what one more computation has; how many numbers that takes.
+    /// Appends the numbers of one more computation; returns the room that they take, in numbers.
     pub(super) fn push(&mut self, numbers: Option<NodeNumbers>) -> usize {
         let Column { places, distinct, blocks } = &mut self.column;
         let computation = places.len();

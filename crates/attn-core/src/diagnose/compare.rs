@@ -1,4 +1,4 @@
-//! Whether a student's numbers are those expected, as far as their digits can tell.
+//! The comparison of a student's numbers with the expected ones, within their digits.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use super::Answer;
 use super::numbers::NodeNumbers;
 use super::tolerance::{CellTolerance, decimals_of, half_unit};
 
-/// The distance between a student's numbers and those expected.
+/// The difference between a student's numbers and the expected ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// How many cells are further away than allowed.
+    /// The number of cells beyond the tolerance.
     pub cells: usize,
-    /// How many cells there are.
+    /// The number of all cells.
     pub of: usize,
     /// The max distance; ∞ where one of both is not finite, or is NaN.
     pub max: f64,
-    /// How far the cell with the max distance may be from the number expected.
+    /// The tolerance of the cell with the max distance.
     pub allowed: f64,
-    /// Where that is: row and column from 0.
+    /// The row and column of that cell, from 0.
     pub at: (usize, usize),
     /// The student's number there.
     pub yours: f64,
     /// The number expected there.
     pub expected: f64,
-    /// The first cell that is further away than allowed, row by row, or where the largest distance is.
+    /// The first cell beyond the tolerance, row by row, or else the cell with the max distance.
     pub first: (usize, usize),
 }
 
@@ -52,7 +52,7 @@ impl Difference {
         self.rounded_to(answer).or_else(supported)
     }
 
-    /// Whether the answer's numbers have one or two decimals, and are right to these: somebody rounded them for a reader.
+    /// Whether the answer's numbers have one or two decimals and are right to these: rounded for a reader.
     pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
         self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
     }
@@ -67,7 +67,7 @@ pub(super) fn distance(yours: f64, expected: f64) -> f64 {
     if distance.is_finite() { distance } else { f64::INFINITY }
 }
 
-/// The difference between matrices of one shape, where a place and the number expected there say how much is allowed; `None`
+/// The difference between two matrices; `allowed` gives the tolerance of a cell from its place and expected number. `None`
 /// where the shapes differ.
 pub(super) fn difference(
     yours: &Matrix,
@@ -78,7 +78,7 @@ pub(super) fn difference(
         return None;
     }
     let (yours, cells) = (hiding_like(yours, expected), yours.rows() * yours.cols());
-    // A matrix without cells differs in none.
+    // Matrices without cells are equal.
     let start = yours.cells().zip(expected.cells()).next().unwrap_or((0.0, 0.0));
     let mut all = Difference {
         cells: 0,
@@ -120,7 +120,7 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: CellTolerance
     max_within(&hiding_like(yours, expected), expected, allowed)
 }
 
-/// The same of numbers that are compared often: where nothing is hidden, the first cell that is too far off ends it.
+/// The same, faster for frequent comparisons: without hidden cells, the first cell beyond the tolerance ends it.
 pub(super) fn residual_of(yours: &Matrix, expected: &NodeNumbers, allowed: CellTolerance) -> Option<f64> {
     if expected.hides || yours.shape() != expected.matrix.shape() {
         return residual(yours, &expected.matrix, allowed);
@@ -141,8 +141,8 @@ fn max_within(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Opti
     Some(max)
 }
 
-/// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
-/// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
+/// The numbers, with −∞ in place of scores whose weight is 0 (too far below the row's max) where −∞ is expected: −1e9 hides a
+/// key as well as −∞ does.
 pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, Matrix> {
     /// e⁻⁷⁴⁵ is the last power of e that is not 0 in 64 bits.
     const BELOW_ALL: f64 = 746.0;

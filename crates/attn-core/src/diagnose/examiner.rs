@@ -13,14 +13,14 @@ use super::plans::Candidates;
 use super::walk::Walk;
 use super::{Answer, Task, Tolerance};
 
-/// Judges any number of submissions to one exercise; what the mistakes give is computed once.
+/// Judges submissions to one exercise; the computations with mistakes are made once.
 pub struct Examiner {
     exercise: Exercise,
     hidden: UnseenMistakesCache,
 }
 
 impl Examiner {
-    /// For this exercise.
+    /// An examiner for this exercise.
     pub fn new(task: Task, tolerance: Tolerance) -> Examiner {
         let candidates = Candidates::of(&task);
         Examiner {
@@ -34,7 +34,7 @@ impl Examiner {
         &self.exercise.task
     }
 
-    /// Judges what one student handed in.
+    /// Judges the submission of one student.
     ///
     /// # Errors
     /// If a node does not exist, is given and not computed, or is handed in twice.

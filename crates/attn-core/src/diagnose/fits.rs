@@ -8,20 +8,20 @@ use super::Change;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::fitting::{DROPOUT, fit, number, short, slip};
+use super::fitting::{DROPOUT, fit, number, short, slip, to_digits};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
 use super::tolerance::CellTolerance;
 use super::{linear, nearly_right, rearranged};
 
-/// How many candidates a fit of one number counts as in the test of chance.
+/// In the test of chance a fit of one number counts as this many candidates.
 const TRIED: usize = 100;
-/// A bias is told from noise where it is more than this many times what rounding allows.
+/// A bias counts as more than noise if it exceeds the rounding tolerance by this factor.
 const LEAST_BIAS: f64 = 10.0;
-/// What fits, and how many possibilities were looked at.
+/// The fits, and the number of tried possibilities.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
-    // The simplest that fits: what has more numbers of its own is not looked at then.
+    // The simplest fit wins: mistakes with more free numbers are not tried after it.
     let kinds: [&dyn Fn() -> Option<Fit>; 10] = [
         &|| rearranged::reshaped(search, part),
         &|| rearranged::incomplete(search, part),
@@ -38,7 +38,7 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     (found, TRIED)
 }
 
-/// What fits with a number for each row, which is looked for last.
+/// Fits with a number for each row, which are tried last.
 pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let found = search.readings.first().and_then(|part| linear::by_row(search, part));
     (found.into_iter().collect(), TRIED)
@@ -57,7 +57,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let facts = search.task.facts();
-    // A bias of V does not reach the rows that see nothing.
+    // A bias of V does not change fully masked rows.
     let of_values = stage == Site::Result
         && facts.empty_rows > 0
         && search.task.recipe().heads == 1
@@ -67,7 +67,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
     let stage = if rows.len() < yours.rows() { Site::Values } else { stage };
     let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
-    // The middle of what all rows say, which rounding moves least.
+    // The median of all rows is least affected by rounding.
     let row = Matrix::from_fn(1, yours.cols(), |_, j| {
         let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
         let (low, high) =
@@ -92,7 +92,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if (0..yours.cols()).all(|j| range(j) <= LEAST_BIAS * rounding(j)) {
         return None;
     }
-    // What rounding leaves of nothing is 0. A bias within some units of the last digit is nothing but noise.
+    // A bias within some units of the last digit is noise.
     if (0..row.cols()).all(|j| row[(0, j)].abs() <= LEAST_BIAS * rounding(j)) {
         return None;
     }
@@ -123,29 +123,7 @@ fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
 
 /// Everything times one number.
 fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (mut max, mut factor) = (0.0_f64, f64::NAN);
-    for (node, yours) in &part.matrices {
-        let right = standing_for(search.task.right(), node)?;
-        if right.shape() != yours.shape() {
-            return None;
-        }
-        for (yours, right) in yours.cells().zip(right.cells()) {
-            if right.is_finite() && right.abs() > max {
-                (max, factor) = (right.abs(), yours / right);
-            }
-        }
-    }
-    let is_multiple = |(node, yours): &(String, &Matrix)| {
-        let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
-        let right = standing_for(search.task.right(), node);
-        let near = |(x, y): (f64, f64)| {
-            !x.is_finite() || !y.is_finite() || (x - factor * y).abs() <= 4.0 * allowed.around(x)
-        };
-        right.is_some_and(|right| yours.cells().zip(right.cells()).all(near))
-    };
-    if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
-        return None;
-    }
+    let factor = common_factor(search, part)?;
     let step = Step::parse(&part.matrices.first()?.0)?.stage;
     // Dropout of nothing leaves the factor that makes up for it; scores are not dropped.
     if !step.is_scores() && DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
@@ -170,6 +148,44 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
     let graph = search.task.with([&change]);
     fit(search, part, slip, graph, 1)
+}
+
+/// The number that all right numbers are multiplied by: of those that the digits of the part allow, the one with the fewest digits.
+fn common_factor(search: &Search<'_>, part: &Part<'_>) -> Option<f64> {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let (mut max, mut nearest) = (0.0_f64, f64::NAN);
+    let mut rounding = 0.0_f64;
+    for (node, yours) in &part.matrices {
+        let right = standing_for(search.task.right(), node)?;
+        if right.shape() != yours.shape() {
+            return None;
+        }
+        let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
+        rounding = rounding.max(allowed.rounding());
+        for (yours, right) in yours.cells().zip(right.cells()) {
+            if !yours.is_finite() || !right.is_finite() {
+                continue;
+            }
+            let near = allowed.around(yours);
+            if right == 0.0 {
+                if yours.abs() > near {
+                    return None;
+                }
+                continue;
+            }
+            let ends = [(yours - near) / right, (yours + near) / right];
+            (low, high) = (low.max(ends[0].min(ends[1])), high.min(ends[0].max(ends[1])));
+            if right.abs() > max {
+                (max, nearest) = (right.abs(), yours / right);
+            }
+        }
+    }
+    let is_factor = |factor: &f64| *factor != 0.0 && (low..=high).contains(factor);
+    let rounded = || (1..=6).map(|digits| to_digits((low + high) / 2.0, digits)).find(is_factor);
+    let factor = if rounding > 0.0 { rounded() } else { None };
+    let factor = factor.or(Some(nearest).filter(is_factor))?;
+    // What moves no number by more than some units of its last digit is noise.
+    ((factor - 1.0).abs() * max > LEAST_BIAS * rounding).then_some(factor)
 }
 
 fn at(stage: Site, factor: f64) -> Change {

@@ -1,4 +1,4 @@
-//! What all mistakes with a number of their own need: the fit of a computation, and the number in words.
+//! Shared code for mistakes with a number of their own: the fit of a computation, and the number in words.
 
 use crate::graph::Graph;
 
@@ -9,7 +9,7 @@ use super::catalogue;
 use super::numbers::NodeNumbers;
 use super::search::{Fit, Search};
 
-/// Usual shares of what dropout drops.
+/// Usual dropout rates.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 
 /// The slip of a mistake of the catalogue.
@@ -17,7 +17,7 @@ pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
     Some(Slip::detailed(catalogue::find(id).ok()?, detail))
 }
 
-/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
+/// A fit with `solved` numbers solved for: the strongest evidence of that many cells does not count.
 pub(super) fn fit(
     search: &Search<'_>,
     part: &Part<'_>,
@@ -53,5 +53,10 @@ pub(super) fn number(x: f64) -> String {
 
 /// Four digits of a number.
 pub(super) fn short(x: f64) -> f64 {
-    format!("{x:.3e}").parse().unwrap_or(x)
+    to_digits(x, 4)
+}
+
+/// A number rounded to this many digits, at least one.
+pub(super) fn to_digits(x: f64, digits: usize) -> f64 {
+    format!("{x:.0$e}", digits.saturating_sub(1)).parse().unwrap_or(x)
 }

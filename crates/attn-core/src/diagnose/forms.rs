@@ -1,17 +1,17 @@
-//! Ways to compute attention that are no mistakes: numbers on the way differ, the result does not.
+//! Equivalent ways to compute attention: intermediate numbers differ, the result does not.
 
 use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::candidates::standing_for;
 
-/// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
-/// entry: its weights are the right ones.)
+/// An equivalent way to compute attention. (A mask that is applied after the softmax, with the rows divided by their new sums,
+/// needs no entry: its weights are the right ones.)
 #[derive(Debug)]
 pub struct EquivalentForm {
     /// Its name in JSON.
     pub id: &'static str,
-    /// What was done, as a clause.
+    /// The difference, as a clause.
     pub says: &'static str,
     holds: FormContent,
 }
@@ -27,7 +27,7 @@ enum FormContent {
     Shifted,
 }
 
-/// All of them.
+/// All equivalent forms.
 pub const FORMS: &[EquivalentForm] = &[
     EquivalentForm {
         id: "scaled-scores",

@@ -1,4 +1,4 @@
-//! How far computing in half precision moves the numbers of an exercise.
+//! The rounding errors of half precision in the numbers of an exercise.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,12 +19,12 @@ const RUNS: u64 = 16;
 /// with NumPy on 2,000 computations in five orders of the operations.
 const BEYOND_THE_RUNS: f64 = 1.6;
 
-/// How far computing in half precision moves the cells of an answer.
+/// The rounding errors of half precision in the cells of an answer.
 #[derive(Clone, Debug)]
 pub struct HalfPrecisionMoves {
     /// The type.
     pub half: &'static HalfPrecision,
-    /// For each matrix of the answer, how far each cell.
+    /// The rounding error of each cell, for each matrix of the answer.
     cells: Vec<Matrix>,
 }
 
@@ -84,7 +84,7 @@ impl HalfPrecisionMoves {
         self.half.unit * right.abs() + BEYOND_THE_RUNS * moves[at]
     }
 
-    /// The cell that is furthest beyond what is allowed there, told as the worst.
+    /// The difference, with the cell that is furthest beyond its tolerance as the worst one.
     pub(super) fn furthest_beyond(&self, task: &Task, part: &Part<'_>) -> Option<Distance> {
         let mut furthest: Option<(f64, Distance)> = None;
         for ((node, yours), moves) in part.matrices.iter().zip(&self.cells) {
@@ -105,7 +105,7 @@ impl HalfPrecisionMoves {
     }
 }
 
-/// How far computing in half precision moves the nodes of the submissions so far, by type and nodes: it does not depend on the
+/// The rounding errors of half precision at the nodes of earlier submissions, by type and nodes. They do not depend on the
 /// numbers handed in.
 #[derive(Default)]
 pub(super) struct MovesCache(Mutex<BTreeMap<TypeAndNodes, Option<HalfPrecisionMoves>>>);
@@ -117,7 +117,7 @@ type TypeAndNodes = (&'static str, Vec<String>);
 const MOST_KEPT: usize = 100;
 
 impl MovesCache {
-    /// How far computing in the type of its file moves the cells of an answer, if that is half precision.
+    /// The rounding errors in the cells of an answer if the type of its file is half precision.
     pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let half = HalfPrecision::of(part.answer)?;
         let key = (half.name, part.matrices.iter().map(|(node, _)| node.clone()).collect());

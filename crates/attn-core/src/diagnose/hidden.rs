@@ -1,4 +1,4 @@
-//! Mistakes that cannot show: the input hides them, or too few digits.
+//! Mistakes that cannot be seen, because of the input or because of too few digits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -16,24 +16,24 @@ use crate::matrix::Matrix;
 /// The mistakes that cannot be seen in some parts.
 #[derive(Clone)]
 pub(super) struct UnseenMistakes {
-    /// Mistakes none of whose ways changes these parts, nor the result.
+    /// Mistakes that change neither these parts nor the result in any way of making them.
     pub undetectable: Vec<&'static Mistake>,
-    /// Mistakes that change these parts by less than the student's digits show.
+    /// Mistakes whose changes of these parts are smaller than the student's digits.
     pub too_coarse: Vec<&'static Mistake>,
 }
 
-/// What of some parts matters here: the nodes of each, its decimals, and the bits of its roundoff.
+/// The key of some parts: for each its nodes, its decimals, and the bits of its roundoff.
 type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
 
-/// What could not be seen in the submissions so far: it depends on their digits, and not on their numbers.
+/// The unseen mistakes of earlier submissions, by their digits; they do not depend on the numbers.
 #[derive(Default)]
 pub(super) struct UnseenMistakesCache(Mutex<BTreeMap<Digits, UnseenMistakes>>);
 
-/// At most this many are kept.
+/// The maximum number of kept entries.
 const MOST_KEPT: usize = 1000;
 
 impl UnseenMistakesCache {
-    /// What could not be seen in these parts.
+    /// The mistakes that cannot be seen in these parts.
     pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
         let digits = |part: &Part<'_>| {
             let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
@@ -52,19 +52,19 @@ impl UnseenMistakesCache {
     }
 }
 
-/// How a mistake stands to what was handed in, in every way in which it can be made.
+/// Whether a mistake can be seen in the submitted parts, over all ways of making it.
 struct MistakeStanding {
     mistake: &'static Mistake,
     hidden: bool,
     too_coarse: bool,
 }
 
-/// What could not be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
+/// The mistakes that cannot be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
 fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
     let mut all: Vec<MistakeStanding> = Vec::new();
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
-    // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
+    // For each node the right numbers, and the tolerances with all digits and with the student's digits.
     type Expectation<'a> = (String, &'a Matrix, [CellTolerance; 2]);
     let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
         let right = standing_for(exercise.task.right(), node)?;
@@ -99,7 +99,7 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
             None => all.push(MistakeStanding { mistake, hidden, too_coarse }),
         }
     });
-    // With one head the width of the model may be that of the head, and then there is nothing to mistake.
+    // With one head the widths of model and head may be equal, so they cannot be confused.
     let one_head = exercise.task.recipe().heads == 1;
     let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
     let those = |is: fn(&MistakeStanding) -> bool| {

@@ -18,7 +18,7 @@ use super::tolerance::{CellTolerance, Tolerance};
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;
 
-/// What the weights of a wrong result are consistent with, if they can be solved for.
+/// A clue from the weights of a wrong result, if they can be solved for.
 pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
     let [(node, yours)] = &part.matrices[..] else { return None };
     let has_decimals =
@@ -46,7 +46,7 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
 /// more than one solution.
 type Ratios = Vec<Vec<Vec<Option<f64>>>>;
 
-/// One head: its right weights, and what a weight of 1 adds to the result, one row for each key.
+/// One head: its right weights, and for each key the row that a weight of 1 adds to the result.
 struct Head<'a> {
     weights: &'a Matrix,
     added: Matrix,
@@ -57,12 +57,12 @@ impl Head<'_> {
         self.added.cols() == yours.cols() && self.weights.rows() == yours.rows()
     }
 
-    /// The keys that one of two rows sees.
+    /// The keys that are visible to one of two rows.
     fn visible(&self, rows: [usize; 2]) -> Vec<usize> {
         (0..self.added.rows()).filter(|&j| rows.iter().any(|&i| self.weights[(i, j)] != 0.0)).collect()
     }
 
-    /// The differences between what the first of these keys adds and what the others add.
+    /// The differences between the contribution of the first of these keys and those of the others.
     fn differences(&self, keys: &[usize]) -> Vec<Vec<f64>> {
         let Some((&first, others)) = keys.split_first() else { return Vec::new() };
         let difference =
@@ -164,7 +164,7 @@ fn orthonormal(vectors: impl IntoIterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
     basis
 }
 
-/// What is left of a vector without its projections onto a basis.
+/// A vector minus its projections onto a basis.
 fn rest(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
     for unit in basis {
         let along: f64 = unit.iter().zip(&vector).map(|(a, b)| a * b).sum();

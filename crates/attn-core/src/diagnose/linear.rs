@@ -10,20 +10,20 @@ use super::fitting::{DROPOUT, fit, number, slip};
 use super::search::{Fit, Search};
 use super::tolerance::{CellTolerance, spread};
 
-/// The right result is the sum of these, and of X where it has a residual.
+/// The summands of the right result: the heads, and X where it has a residual.
 struct ResultParts<'a> {
-    /// What each head adds to the result.
+    /// The contribution of each head.
     heads: Vec<Matrix>,
     /// X, where it has the shape of the result.
     x: Option<&'a Matrix>,
-    /// How often X is in the right result.
+    /// The factor of X in the right result.
     residual: f64,
 }
 
 /// Factors are the same if they differ by at most this.
 const NEAR: f64 = 1e-4;
 
-/// Whether factors are what dropout leaves: 0, or what makes up for it.
+/// Whether all factors are those of dropout: 0, or 1 / (1 − p).
 fn is_dropout(factors: &[f64]) -> bool {
     let is = |p: &f64| {
         factors.iter().all(|factor| factor.abs() <= NEAR || (factor * (1.0 - p) - 1.0).abs() <= NEAR)
@@ -50,7 +50,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let (heads, x) = factors.split_at(parts.heads.len());
-    // Factors of rounded numbers are no better than these.
+    // The precision of factors of rounded numbers.
     let near = (NEAR + 200.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE)).min(0.05);
     if is_dropout(heads) {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     fit(search, part, slip(id, Some(detail))?.saying(said, None), graph, columns.len())
 }
 
-/// What factors of the heads and of X say, if anything.
+/// The mistake that factors of the heads and of X stand for, in words, if there is one.
 fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'static str, String, String)> {
     let is = |a: f64, b: f64| (a - b).abs() <= near * b.abs().max(1.0);
     let residual_is_right = x.is_none_or(|x| is(x, right));
@@ -121,7 +121,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let x = |j: usize| parts.x.map_or(0.0, |x| parts.residual * x[(i, j)]);
         let wanted: Vec<f64> = (0..yours.cols()).map(|j| yours[(i, j)] - x(j)).collect();
         let columns: Vec<Vec<f64>> = parts.heads.iter().map(|head| head.row(i).collect()).collect();
-        // A row that is 0 in some head tells nothing of that head's factor; every head needs two numbers.
+        // A row of zeros in a head does not determine that head's factor; every head needs two numbers.
         let telling: Vec<usize> = (0..heads).filter(|&h| columns[h].iter().any(|x| *x != 0.0)).collect();
         let chosen: Vec<Vec<f64>> = telling.iter().map(|&h| columns[h].clone()).collect();
         if wanted.len() <= chosen.len() || chosen.iter().any(|c| c.iter().filter(|x| **x != 0.0).count() < 2)
@@ -182,7 +182,7 @@ fn result<'p>(part: &Part<'p>) -> Option<&'p Matrix> {
     }
 }
 
-/// What the right result is the sum of.
+/// The summands of the right result.
 fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     let (task, yours) = (search.task, result(part)?);
     let right = task.right();
@@ -213,14 +213,14 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     Some(ResultParts { heads, x, residual })
 }
 
-/// A graph of nothing but this result.
+/// A graph with this result as its only node.
 fn alone(result: Matrix) -> Option<Graph> {
     let mut graph = Graph::new();
     graph.given("O", result, Origin::Stated).ok()?;
     Some(graph)
 }
 
-/// The factors with which columns come nearest to a target, by orthogonal columns; nothing where the columns depend on each other.
+/// Least squares by orthogonalised columns: the factors of the columns. `None` where the columns are linearly dependent.
 pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let count = columns.len();

@@ -8,13 +8,13 @@ use crate::matrix::Matrix;
 pub enum MaskPattern {
     /// The causal diagonal stands this many keys later.
     Later(i32),
-    /// What the mask matrix hides are queries: its first row stands on its side.
+    /// The mask matrix hides queries instead of keys: its first row is read as a column.
     OnQueries,
     /// It hides queries and keys.
     OnQueriesAndKeys,
-    /// One row of the mask matrix stands for all.
+    /// One row of the mask matrix is used for all rows.
     OneRow(MaskLine),
-    /// One column of it stands for all.
+    /// One column of it is used for all columns.
     OneColumn(MaskLine),
     /// Rows and columns are exchanged.
     Turned,
@@ -28,9 +28,9 @@ pub enum MaskPattern {
     LastKeyHidden,
     /// Each token sees the keys of its own block, of this width.
     Blocks(usize),
-    /// What any of several masks lets through is visible.
+    /// A key is visible if any of several masks allows it.
     AnyMask,
-    /// The mask matrix hides one key more at each edge of what it hides.
+    /// The mask matrix hides one key more at each edge of the hidden keys.
     Wider,
     /// It hides one key less.
     Narrower,
@@ -45,17 +45,17 @@ pub enum MaskLine {
     First,
     /// The last.
     Last,
-    /// What any of them lets through.
+    /// A key is visible if any of them allows it.
     Any,
 }
 
 impl MaskPattern {
-    /// The mask that reads such a pattern.
+    /// The mask rule that reads such a pattern as a matrix.
     pub fn mask() -> Mask {
         Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() }
     }
 
-    /// The pattern, 1 where a query sees a key: from the right mask, its matrix, and how many queries and keys there are.
+    /// The pattern, 1 where a key is visible to a query, from the right mask, its matrix, and the numbers of queries and keys.
     pub(super) fn pattern(
         self,
         mask: &Mask,

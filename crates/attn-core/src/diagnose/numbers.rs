@@ -6,13 +6,13 @@ use crate::matrix::Matrix;
 
 use super::candidates::NodePlaces;
 
-/// The numbers that one computation has for a node, and what every comparison asks of them.
+/// The numbers of one computation at a node, with the properties that every comparison needs.
 #[derive(Debug)]
 pub(super) struct NodeNumbers {
     pub matrix: Matrix,
     /// The max size of the finite numbers.
     pub max_size: f64,
-    /// Whether −∞ stands somewhere in it.
+    /// Whether any cell is −∞.
     pub hides: bool,
 }
 
@@ -24,12 +24,12 @@ impl NodeNumbers {
         NodeNumbers { matrix, max_size: max_size.max(0.0), hides }
     }
 
-    /// What a computation has in the place of a node, if it comes so far.
+    /// The numbers of a computation at a node, if the computation reaches it.
     pub(super) fn at(places: &NodePlaces, graph: &Graph, node: &str) -> Option<NodeNumbers> {
         Some(NodeNumbers::of(places.matrix(graph, node)?.into_owned()))
     }
 
-    /// A number that equal matrices have in common.
+    /// A hash of the matrix.
     pub(super) fn bits(&self) -> u64 {
         let mix = |all: u64, bits: u64| (all ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let cells = self.matrix.column_by_column().iter();

@@ -18,7 +18,7 @@ use super::search::{Fit, Search};
 use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// What is made in one head alone, and how many possibilities were looked at; nothing with a single head.
+/// The mistakes in one head alone that fit, and the number of tried possibilities; none with a single head.
 pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let (Some(part), heads) = (search.readings.first(), search.task.recipe().heads) else {
         return (Vec::new(), 1);
@@ -93,7 +93,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     (found, tried)
 }
 
-/// What one head makes of the result.
+/// The contribution of one head to the result, right and mistaken.
 struct Block<'a> {
     head: usize,
     own: &'a Matrix,
@@ -138,7 +138,7 @@ impl Block<'_> {
 /// Whether a change stays within a head.
 fn is_in_a_head(change: &Change) -> bool {
     match change {
-        Change::Split(_)
+        Change::Split(..)
         | Change::Heads(..)
         | Change::Groups(_)
         | Change::Common(_)

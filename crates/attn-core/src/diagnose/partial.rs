@@ -1,4 +1,4 @@
-//! What mistakes in a part of a computation have in common, be it some rows or one head.
+//! Shared code for mistakes in a part of the computation: some rows, or one head.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use super::plans::CandidateList;
 use super::search::{Fit, Search};
 use super::{Slip, Task};
 
-/// What is tried in a part alone: those with a name of their own first.
+/// The candidates that are tried in a part alone: mistakes with a name of their own first.
 pub(super) fn lists(search: &Search<'_>) -> Vec<CandidateList> {
     let general =
         search.candidates.is_feasible(CandidateList::General, search.task).then_some(CandidateList::General);
     std::iter::once(CandidateList::Singles).chain(general).collect()
 }
 
-/// How many possibilities some lists have.
+/// The number of candidates in some lists.
 pub(super) fn count(search: &Search<'_>, lists: &[CandidateList]) -> usize {
     lists.iter().map(|list| search.candidates.count(*list)).sum()
 }

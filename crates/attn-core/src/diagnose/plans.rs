@@ -16,9 +16,9 @@ use super::{Change, Slip, Task};
 /// Every mistake in an exercise, alone and in pairs.
 pub(super) struct Candidates {
     ways: Ways,
-    /// Which of the ways change anything by themselves, the likeliest first.
+    /// The ways that change something by themselves, the likeliest first.
     alone: Vec<usize>,
-    /// Which of them every class makes.
+    /// Those of them that every class makes.
     classic: Vec<usize>,
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
@@ -110,7 +110,7 @@ impl Candidates {
         candidates
     }
 
-    /// Visits what a list has of computations with a number near one of the probes, and perhaps others, in their order.
+    /// Visits the computations of a list with a number near one of the probes, and perhaps others, in order.
     pub(super) fn each_near(
         &self,
         list: CandidateList,
@@ -121,7 +121,7 @@ impl Candidates {
         self.cache(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
     }
 
-    /// How many ways, or pairs of ways, a list has.
+    /// The number of ways, or pairs of ways, in a list.
     pub(super) fn count(&self, list: CandidateList) -> usize {
         match list {
             CandidateList::Singles => self.alone.len(),
@@ -190,7 +190,7 @@ impl Candidates {
         plan.ways[0].map(|way| self.ways.all[way].slip.mistake)
     }
 
-    /// What a plan stands for.
+    /// The variant of a plan.
     pub(super) fn variant(&self, task: &Task, plan: &Plan) -> Variant {
         let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
         Variant::new(task.recipe(), slips, self.ways.changes(plan))
@@ -246,7 +246,7 @@ impl Candidates {
     }
 }
 
-/// Whether what happens at a stage changes the numbers of a part.
+/// Whether an alteration at this site changes the numbers of a part.
 fn reaches(task: &Task, stage: Site, part: &Part<'_>) -> bool {
     let altered = task.with([&Change::Alteration(Alteration { stage, alter: Alter::Times(3.0) })]);
     let is_changed = |node: &str| match (standing_for(&altered, node), standing_for(task.right(), node)) {

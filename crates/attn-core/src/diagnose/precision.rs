@@ -1,4 +1,4 @@
-//! Right as far as half precision goes.
+//! Verdicts on numbers in half precision.
 
 use super::answer::Part;
 use super::diagnosis::{CloseNumbers, Distance, Verdict};

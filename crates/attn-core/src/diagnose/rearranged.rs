@@ -1,4 +1,4 @@
-//! The right numbers in other places: in another shape, in another order, or only some of them.
+//! The right numbers rearranged: in another shape, in another order, or only some of them.
 
 use crate::elementary;
 use crate::graph::recipes::{Alter, Alteration, Site};
@@ -66,7 +66,7 @@ pub(super) fn reordered(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             |i: usize, j: usize| if what == "rows" { right[(order[i], j)] } else { right[(i, order[j])] };
         let graph = alone(node, Matrix::from_fn(yours.rows(), yours.cols(), moved))?;
         let mut found = fit(search, part, slip(id, Some(list.join(" ")))?.saying(said, None), graph, 0)?;
-        // Any order would have done as well.
+        // Equal rows: any order fits.
         found.log_chance += (1..=order.len()).map(|n| elementary::ln(n as f64)).sum::<f64>();
         Some(found)
     })
@@ -120,7 +120,7 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     })
 }
 
-/// A graph of nothing but this node.
+/// A graph with this node alone.
 fn alone(node: &str, matrix: Matrix) -> Option<Graph> {
     let mut graph = Graph::new();
     graph.given(node, matrix, Origin::Stated).ok()?;

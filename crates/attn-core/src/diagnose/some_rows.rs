@@ -14,7 +14,7 @@ use super::search::{Fit, Search};
 use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// What is made in some rows alone, and how many possibilities were looked at; nothing where no row is right.
+/// The mistakes in some rows alone that fit, and the number of tried possibilities; none where no row is right.
 pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     let rights: Option<Vec<&Matrix>> =
@@ -48,7 +48,7 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
             return;
         }
         let variant = search.candidates.variant(search.task, row.plan);
-        // One unit of the last digit in one row is what any noise gives.
+        // A difference of one unit of the last digit in one row is noise.
         if variant.changes().iter().any(Change::is_rounding) {
             return;
         }

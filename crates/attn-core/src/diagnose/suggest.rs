@@ -13,18 +13,18 @@ use super::compare::distance;
 use super::plans::{CandidateList, Candidates};
 use super::tolerance::spread;
 
-/// A proposed input, and what it can show in the result alone.
+/// A suggested input, and the mistakes that the result alone shows on it.
 #[derive(Clone, Debug)]
 pub struct Suggestion {
     /// Numbers of two decimals, in the shapes of the exercise where these can tell.
     pub inputs: AttendInputs,
-    /// How many of the mistakes that can be made change the result.
+    /// The number of possible mistakes that change the result.
     pub told_apart: usize,
-    /// Those that change nothing even there.
+    /// The mistakes that do not change it.
     pub hidden: Vec<&'static Mistake>,
 }
 
-/// How many inputs are drawn in each choice of shapes.
+/// The number of inputs drawn for each choice of shapes.
 const DRAWS: u32 = 6;
 /// Two results differ if some cell differs by this share of the spread of the right one: three digits show it.
 const SHOWS: f64 = 1e-3;
@@ -70,7 +70,7 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
 struct Distinctions {
     shown: Vec<&'static Mistake>,
     hidden: Vec<&'static Mistake>,
-    /// How many pairs of different mistakes give the same result.
+    /// The number of pairs of different mistakes with the same result.
     alike: usize,
 }
 
@@ -106,7 +106,7 @@ fn distinctions(task: &Task) -> Distinctions {
     Distinctions { shown, hidden, alike }
 }
 
-/// New numbers in the place of every matrix that is computed with; masks and biases stay, as do names.
+/// Inputs with new numbers in every matrix but masks and biases; names stay.
 fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendInputs {
     let mut stream = LegacyStream::seeded(seed);
     let heads = task.recipe().heads;

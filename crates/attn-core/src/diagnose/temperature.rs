@@ -1,4 +1,4 @@
-//! Any temperature: the number that the scores were divided by, found from the result.
+//! An arbitrary temperature, solved for from the result.
 
 use crate::elementary;
 use crate::graph::{Stage, Step};
@@ -8,7 +8,7 @@ use super::Change;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::fitting::{fit, in_words, number, slip};
+use super::fitting::{fit, in_words, number, slip, to_digits};
 use super::search::{Fit, Search};
 use super::tolerance::CellTolerance;
 
@@ -70,7 +70,7 @@ fn solved(
     cold: &NumbersAtTemperature,
     warm: &NumbersAtTemperature,
 ) -> Option<Fit> {
-    // How far along the way from one end to the other.
+    // The position between the two ends, from 0 to 1.
     let along = |numbers: &[Matrix]| -> f64 {
         let parts = numbers.iter().zip(&part.matrices).zip(cold.numbers.iter().zip(&warm.numbers));
         parts
@@ -111,7 +111,26 @@ fn solved(
             (b, at_b, at_a) = (middle, value, at_a / 2.0);
         }
     }
-    hot(search, part, elementary::exp(middle))
+    let t = elementary::exp(middle);
+    plain_ones(search, part, t).into_iter().chain([t]).find_map(|t| hot(search, part, t))
+}
+
+/// Temperatures near this one that somebody chooses: with few digits, or the root of a whole number, as the divisor or beside it.
+/// Empty where the numbers were not rounded, which show the temperature itself.
+fn plain_ones(search: &Search<'_>, part: &Part<'_>, t: f64) -> Vec<f64> {
+    let is_rounded = part
+        .matrices
+        .iter()
+        .any(|(_, yours)| CellTolerance::between(part.answer, yours, search.tolerance).rounding() > 0.0);
+    if !is_rounded {
+        return Vec::new();
+    }
+    let (recipe, facts) = (search.task.recipe(), search.task.facts());
+    let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
+    let divisor = t / scale;
+    let root = (divisor * divisor).round().max(1.0).sqrt();
+    let by_digits = (1..=3).flat_map(|digits| [to_digits(divisor, digits) * scale, to_digits(t, digits)]);
+    by_digits.chain([root * scale]).collect()
 }
 
 /// The exercise at this temperature.

@@ -1,11 +1,11 @@
-//! How far a student's numbers may be from those expected, as far as their digits can tell.
+//! The tolerance between a student's numbers and the expected ones, which depends on their digits.
 
 use crate::matrix::Matrix;
 
 use super::Answer;
 use super::numbers::NodeNumbers;
 
-/// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
+/// The tolerance of a number: `absolute + relative · |expected|`, as in `numpy.allclose`. Where the
 /// student's file carries few digits, half a unit of its last one is allowed as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
@@ -71,7 +71,7 @@ impl AnswerTolerance {
     fn beside(&self, expected: &Matrix, max_size: f64) -> CellTolerance {
         let is_rounding = |decimals| match decimals {
             0 => spread(expected) >= SPREAD_OF_WHOLE_NUMBERS,
-            // Where all numbers round to 0, what is handed in says nothing.
+            // If all numbers round to 0, the answer is no evidence.
             _ => self.half_unit < max_size / 2.0,
         };
         let rounding = if self.decimals.is_some_and(is_rounding) { self.half_unit } else { 0.0 };
@@ -123,7 +123,7 @@ pub(super) fn half_unit(decimals: usize) -> f64 {
 /// Numbers that agree to this many decimals are told to agree to all digits.
 pub const MOST_DECIMALS: usize = 9;
 
-/// To how many decimals numbers agree that differ by at most this: it is at most half a unit of the last of them.
+/// The number of decimals to which numbers with this difference agree: it is at most half a unit of the last decimal.
 pub fn decimals_of(difference: f64) -> Option<usize> {
     (0..=MOST_DECIMALS).rev().find(|&decimals| difference <= half_unit(decimals))
 }

@@ -1,4 +1,4 @@
-//! What is tried, one kind of mistake after the other: every one alone, those with a number of their own, pairs.
+//! The kinds of candidates, tried one after the other: single mistakes, mistakes with a number of their own, pairs.
 
 use super::column::Probe;
 use super::fits::{fits, fits_by_row};
@@ -13,7 +13,7 @@ impl Search<'_> {
         self.listed(CandidateList::Singles)
     }
 
-    /// What does of all that can be done at any stage; nothing where trying it would take too long.
+    /// The operators at any site that fit; none where trying them would take too long.
     pub(super) fn general(&self) -> SearchResult {
         if !self.candidates.is_feasible(CandidateList::General, self.task) {
             return SearchResult::default();
@@ -28,7 +28,7 @@ impl Search<'_> {
             .then(|| self.listed(CandidateList::Pairs))
     }
 
-    /// What fits of a list.
+    /// The fits of a list.
     fn listed(&self, list: CandidateList) -> SearchResult {
         let mut found = Vec::new();
         let nodes = self.nodes();

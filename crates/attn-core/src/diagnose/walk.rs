@@ -1,4 +1,4 @@
-//! The walk through what one student handed in, in the order of computing.
+//! The walk through one submission, in the order of computing.
 
 use std::collections::BTreeMap;
 

@@ -32,7 +32,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the dot products Q Kᵀ as scores.",
         symptom: "No score is above 0.",
         demo: "similarity",
-        ways: |_, _| {
+        ways: |recipe, facts| {
             let ways = [(Score::SquaredDistance, "squared"), (Score::Distance, "not squared")];
             let scaled = ways.map(|(score, detail)| Way::detailed(Change::Score(score), detail));
             let unscaled = ways.map(|(score, detail)| {
@@ -41,7 +41,22 @@ pub(super) const MISTAKES: &[Mistake] = &[
             });
             let half = Way::detailed(Change::Score(Score::SquaredDistance), "half the square, unscaled")
                 .with(Change::Scale(Scale::Number(0.5)));
-            scaled.into_iter().chain(unscaled).chain([half]).collect()
+            let mut all: Vec<Way> = scaled.into_iter().chain(unscaled).chain([half]).collect();
+            if let Some(scale) = recipe.scale.factor(facts.d_k) {
+                let number = |factor: f64| Change::Scale(Scale::Number(factor * scale.value()));
+                all.push(
+                    Way::detailed(Change::Score(Score::SquaredDistance), "half the square").with(number(0.5)),
+                );
+                let positive = "The scores are the distances of queries and keys themselves: what is far away gets most.";
+                let sign = [
+                    ("its sign forgotten", number(-1.0)),
+                    ("its sign forgotten, unscaled", Change::Scale(Scale::Number(-1.0))),
+                ];
+                all.extend(sign.map(|(detail, scale)| {
+                    Way::detailed(Change::Score(Score::Distance), detail).with(scale).saying(positive)
+                }));
+            }
+            all
         },
     },
     Mistake {
@@ -161,7 +176,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What else may become of a bias.
+/// Wrong uses of a bias.
 fn biases() -> Vec<Way> {
     let all = [
         (Biasing::Missing, "left out", "The bias was left out."),

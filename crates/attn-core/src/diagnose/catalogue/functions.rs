@@ -164,7 +164,7 @@ fn instead(recipe: &Recipe, function: ScoreFunction, divisors: &[(Divisor, &str)
     ways
 }
 
-/// What has no name of its own. Negated weights give the negative result, or X minus it.
+/// The mistakes without a name of their own. Negated weights give the negative result, or X minus it.
 fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::Squared, "squared"),

@@ -1,5 +1,4 @@
-//! Whatever is done at a stage that attention does not do there: every operator at every stage, with the sentences that the two
-//! tables make together. What has a name of its own is found before.
+//! Every operator at every site, with sentences composed from the two tables. Mistakes with a name of their own are found before.
 
 use super::operators::{Operator, Subject, operators};
 use super::stages::{PLACES, StageWords};
@@ -22,7 +21,7 @@ fn way(place: &StageWords, operator: &Operator) -> Way {
     Way { general: true, ..way.saying(sentence(place, operator)).fixing(place.fix()) }
 }
 
-/// What was done, with “their” or “its” and “themselves” or “itself”.
+/// The clause of an operator, with “their” or “its” and “themselves” or “itself”.
 fn done(place: &StageWords, operator: &Operator) -> String {
     let is_plural = match operator.of {
         Subject::All => place.plural,
@@ -70,7 +69,7 @@ const fn general(
     Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo, ways }
 }
 
-/// What is done to tokens, weights of projections, queries, keys and values.
+/// Alterations of tokens, weights of projections, queries, keys and values.
 pub(super) const BEFORE_SCORES: &[Mistake] = &[
     general(
         "tokens-altered",
@@ -140,7 +139,7 @@ pub(super) const BEFORE_SCORES: &[Mistake] = &[
     ),
 ];
 
-/// What is done to the heads and to the result.
+/// Alterations of the heads and of the result.
 pub(super) const AFTER_WEIGHTS: &[Mistake] = &[
     general(
         "heads-altered",

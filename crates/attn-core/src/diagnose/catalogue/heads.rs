@@ -1,6 +1,7 @@
 //! Mistakes in taking heads apart and putting them together.
 
-use super::{Likelihood, Mistake, when};
+use super::layouts::split_ways;
+use super::{Likelihood, Mistake, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::recipes::{Groups, Merge, Split};
 
@@ -13,7 +14,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Reshape (T, H·d_k) to (T, H, d_k), so that each head gets neighbouring columns.",
         symptom: "Q, K and V are right, and the scores of every head are wrong.",
         demo: "multihead",
-        ways: |recipe, _| when(recipe.heads > 1, Change::Split(Split::Interleaved)),
+        ways: |recipe, _| if_possible(recipe.heads > 1, split_ways(Split::Interleaved)),
     },
     Mistake {
         id: "heads-not-split",

@@ -1,4 +1,4 @@
-//! Other things that happen to hidden scores.
+//! Further mistakes with hidden scores.
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
@@ -37,7 +37,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The hidden weights are all the same number, and not 0.",
         demo: "mask",
         ways: |recipe, facts| {
-            // A large number such as −1e9 drowns the other weights, so that nothing can be said of them.
+            // A large number such as −1e9 dominates the other weights, which can then not be compared.
             let numbers = [(f64::NEG_INFINITY, "−∞"), (-1.0, "−1"), (1.0, "1"), (1e-9, "1e-9")];
             let way = |(number, said): (f64, &str)| {
                 Way::detailed(Change::Hiding(Hiding::WeightsReplaced(number)), said.to_string())

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Groups, HeadSharing, Merge, Recipe, Scale, Split};
+use crate::graph::recipes::{Groups, HeadSharing, Merge, Recipe, Scale, Split, SplitRoles};
 use crate::text::counted;
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -16,12 +16,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "multihead",
         ways: |recipe, _| {
             let both = "at the split and at the join";
-            let ways = vec![
-                Way::detailed(Change::Split(Split::Reshaped), "at the split"),
-                Way::detailed(Change::Split(Split::Reshaped), both).with(Change::Merge(Merge::Reshaped)).saying(
+            let all = Change::Split(Split::Reshaped, SplitRoles::default());
+            let mut ways = vec![
+                Way::detailed(all, "at the split"),
+                Way::detailed(all, both).with(Change::Merge(Merge::Reshaped)).saying(
                     "The heads were split and joined by reshaping, without swapping the axes before and after.",
                 ),
             ];
+            ways.extend(split_ways(Split::Reshaped).into_iter().skip(1));
             if_possible(recipe.heads > 1, ways)
         },
     },
@@ -34,7 +36,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The result has the right layout, and every head has the wrong columns.",
         demo: "multihead",
         ways: |recipe, _| {
-            let split = Way::plain(Change::Split(Split::Interleaved)).with(Change::Merge(Merge::ByColumn));
+            let split = Change::Split(Split::Interleaved, SplitRoles::default());
+            let split = Way::plain(split).with(Change::Merge(Merge::ByColumn));
             if_possible(recipe.heads > 1, vec![split])
         },
     },
@@ -89,6 +92,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 Way::detailed(Change::Common(HeadSharing::MeanWeights), "their weights")
                     .saying("The weights of all heads were averaged, and every head used the mean.")
                     .fixing("Let each head mix its values with its own weights."),
+                Way::detailed(Change::Common(HeadSharing::MeanScores), "their scores")
+                    .saying("The scores of all heads were averaged, and every head used the mean.")
+                    .fixing("Let each head have the softmax of its own scores."),
+                Way::detailed(
+                    Change::Common(HeadSharing::MeanMixes),
+                    "their results, each in place of its own",
+                )
+                .saying("The results of all heads were averaged, and the mean took the place of each.")
+                .fixing("Put the results of the heads side by side as they are."),
             ];
             if_possible(recipe.heads > 1, ways)
         },
@@ -152,6 +164,27 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, _| when(recipe.kv_heads > 1, Change::Groups(Groups::Reversed)),
     },
 ];
+
+/// The heads of all roles cut in this way, and of some of the roles alone.
+pub(super) fn split_ways(split: Split) -> Vec<Way> {
+    let cut = match split {
+        Split::Reshaped => "split by reshaping (T, H·d) to (H, T, d)",
+        Split::Interleaved | Split::Blocks => "split by taking every H-th column",
+    };
+    let some = [
+        ([true, false, false], "queries"),
+        ([false, true, false], "keys"),
+        ([false, false, true], "values"),
+        ([true, true, false], "queries and keys"),
+        ([false, true, true], "keys and values"),
+        ([true, false, true], "queries and values"),
+    ];
+    let some = some.map(|([q, k, v], which)| {
+        Way::detailed(Change::Split(split, SplitRoles { q, k, v }), format!("only the {which}"))
+            .saying(format!("Only the {which} were {cut}; the rest was split right."))
+    });
+    [Way::plain(Change::Split(split, SplitRoles::default()))].into_iter().chain(some).collect()
+}
 
 fn is_grouped(recipe: &Recipe) -> bool {
     1 < recipe.kv_heads && recipe.kv_heads < recipe.heads

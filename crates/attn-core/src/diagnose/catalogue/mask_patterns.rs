@@ -226,9 +226,12 @@ fn lines(recipe: &Recipe, facts: &Facts, what: &str, of: fn(MaskLine) -> MaskPat
 fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mask = recipe.mask;
     let mut ways = Vec::new();
+    let asked = mask.is_some();
     let mut push = |mask: Mask, what: String| {
         let said = format!("You applied {what}, and the exercise has none.");
-        ways.push(Way::detailed(Change::Mask(mask), what).saying(said));
+        let stays = if asked { "; the mask that the exercise has stays" } else { "" };
+        let fix = format!("Leave {what} out{stays}.");
+        ways.push(Way::detailed(Change::Mask(mask), what).saying(said).fixing(fix));
     };
     if !mask.causal {
         push(Mask { causal: true, ..mask }, "a causal mask".into());

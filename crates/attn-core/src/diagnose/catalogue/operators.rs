@@ -1,4 +1,4 @@
-//! What can be done to numbers at a stage, and how to say it.
+//! The operators that alter the numbers at a site, and their sentences.
 
 use crate::attention::{Axis, Mask, Order};
 use crate::diagnose::Facts;
@@ -7,7 +7,7 @@ use crate::graph::recipes::{Alter, Combine, Move, Norm, OtherMatrix, Recipe, Sit
 
 use super::stages::StageWords;
 
-/// What of a stage something is done to: the subject of a sentence.
+/// The subject of an operator's sentence: the altered numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// All of its numbers: “the queries”.
@@ -18,12 +18,12 @@ pub(super) enum Subject {
     Part(&'static str),
 }
 
-/// Something that is done to numbers: “The first row of the queries was set to 0.”
+/// An operator on numbers, and its sentence: “The first row of the queries was set to 0.”
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Operator {
     pub alter: Alter,
     pub of: Subject,
-    /// What was done, as a participle: “squared”. `{their}` stands for “their” or “its”.
+    /// The operation, as a participle: “squared”. `{their}` stands for “their” or “its”.
     pub done: String,
 }
 
@@ -31,7 +31,7 @@ fn all(alter: Alter, done: impl Into<String>) -> Operator {
     Operator { alter, of: Subject::All, done: done.into() }
 }
 
-/// Everything that can be done at a stage of an exercise.
+/// All operators at a site of an exercise.
 pub(super) fn operators(place: &StageWords, recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
     let mut operators = functions();
     operators.extend(norms());
@@ -158,7 +158,7 @@ fn norms() -> Vec<Operator> {
         .collect()
 }
 
-/// Rows or columns in other places.
+/// Rearranged rows or columns.
 fn moves(axis: Axis) -> Vec<Operator> {
     let is_rows = axis == Axis::Rows;
     let word = |rows: &'static str, columns: &'static str| if is_rows { rows } else { columns };
@@ -287,7 +287,7 @@ fn with_others(place: &StageWords) -> Vec<Operator> {
     operators
 }
 
-/// Whether a projection is the one that made what stands at a stage.
+/// Whether a projection is the one that made the numbers at a site.
 fn is_own(stage: Site, name: &str) -> bool {
     match stage {
         Site::WholeQueries | Site::Queries => name == "W_Q",

@@ -138,7 +138,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What is applied to a result that is taken for a layer of a perceptron.
+/// Activation functions, for a result that is taken for a layer of a perceptron.
 const FUNCTIONS: [(Alter, &str); 16] = [
     (Alter::Relu, "ReLU"),
     (Alter::LeakyRelu, "a leaky ReLU"),

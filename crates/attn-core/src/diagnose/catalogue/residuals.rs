@@ -58,7 +58,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply by W_O first, then add X.",
         symptom: "Your result minus what attention gives is X W_O.",
         demo: "update",
-        ways: |recipe, facts| if_possible(facts.projects, added(recipe, facts, Residual::Inside)),
+        ways: |recipe, facts| {
+            let mut ways = added(recipe, facts, Residual::Inside);
+            ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
+                Way { detail: Some("and after it".into()), ..way }
+                    .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.")
+            }));
+            if_possible(facts.projects, ways)
+        },
     },
     Mistake {
         id: "residual-normalised",
@@ -136,14 +143,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What to do where the exercise has no residual.
+/// The fix where the exercise has no residual.
 const NO_RESIDUAL: &str = "Hand in the result of attention alone: the exercise has no residual.";
 
 fn projected(possible: bool, projection: Projection) -> Vec<Way> {
     if_possible(possible, vec![Way::plain(Change::Projection(projection))])
 }
 
-/// The residual in another way; where the exercise has none, as one that nobody asked for.
+/// The residual added in another way, or added where the exercise has none.
 fn added(recipe: &Recipe, facts: &Facts, residual: Residual) -> Vec<Way> {
     let way = Way::plain(Change::Addition(residual));
     match (recipe.output.residual, facts.x.is_some()) {

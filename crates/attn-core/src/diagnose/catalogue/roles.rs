@@ -1,4 +1,4 @@
-//! Mistakes in what becomes of tokens: queries, keys and values from the wrong weights.
+//! Mistakes in the projections of tokens: queries, keys and values from the wrong weights.
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
@@ -123,6 +123,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, _| exchanged(),
     },
     Mistake {
+        id: "projections-chained",
+        likelihood: Likelihood::Common,
+        slip: "A projection was applied to the result of another one instead of X.",
+        why: "Queries, keys and values are three views of the same tokens: each projection reads X.",
+        fix: "Compute Q = X W_Q, K = X W_K and V = X W_V, all from the same X: do not overwrite x.",
+        symptom: "Q is right, and what is computed after it is not.",
+        demo: "qkv",
+        ways: |_, facts| if_possible(facts.from_tokens, chained(facts)),
+    },
+    Mistake {
         id: "roles-unprojected",
         likelihood: Likelihood::Common,
         slip: "Some of queries, keys and values are the tokens themselves: X was not projected.",
@@ -197,6 +207,38 @@ fn exchanged() -> Vec<Way> {
         ways.push(way.saying(format!("Queries, keys and values were exchanged: {}.", said.join(", "))));
     }
     ways
+}
+
+/// Keys from the queries, values from the queries or the keys; only a square projection can be followed by another.
+fn chained(facts: &Facts) -> Vec<Way> {
+    use Qkv::{Key, Query, Value};
+    let all: [&[(Qkv, Qkv)]; 5] = [
+        &[(Key, Query)],
+        &[(Value, Query)],
+        &[(Value, Key)],
+        &[(Key, Query), (Value, Query)],
+        &[(Key, Query), (Value, Key)],
+    ];
+    let name = |role: Qkv| ROLES[role as usize].1;
+    let possible = |steps: &&[(Qkv, Qkv)]| steps.iter().all(|&(_, from)| facts.square[from as usize]);
+    let way = |steps: &[(Qkv, Qkv)]| {
+        let said: Vec<String> =
+            steps.iter().map(|&(role, from)| format!("{0} as {1} W_{0}", name(role), name(from))).collect();
+        let right: Vec<String> =
+            steps.iter().map(|&(role, _)| format!("{0} = X W_{0}", name(role))).collect();
+        let detail: Vec<String> =
+            steps.iter().map(|&(role, from)| format!("{} from {}", name(role), name(from))).collect();
+        Way {
+            changes: steps.iter().map(|&(role, from)| Change::Source(role, QkvSource::From(from))).collect(),
+            ..Way::detailed(Change::Transposed, detail.join(" and "))
+        }
+        .saying(format!("You computed {}, not from X.", said.join(" and ")))
+        .fixing(format!(
+            "Compute {}: if x was overwritten, keep X under a name of its own.",
+            right.join(" and ")
+        ))
+    };
+    all.into_iter().filter(possible).map(way).collect()
 }
 
 /// Tokens for some of the roles; for the values alone it has a name of its own.

@@ -1,4 +1,4 @@
-//! The largest numbers of a row alone, and numbers in the order of their size.
+//! Top-k of a row, and sorted numbers.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tokens, queries, keys and values of another size, or in other places.
+//! Scaled or rearranged tokens, queries, keys and values.
 
 use super::{Likelihood, Mistake, Way, altered, if_possible};
 use crate::diagnose::{Change, Facts};

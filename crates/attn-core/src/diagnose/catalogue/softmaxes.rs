@@ -188,7 +188,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::WholeSum, "the sum of all"),
                 (Divisor::FirstSum, "the sum of the first row"),
-                // Over the largest of its row an exponential is one after subtracting the maximum, not divided.
+                // An exponential over the max of its row is one after subtracting the max, not divided.
                 (Divisor::Count, "the number of keys"),
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];

@@ -1,4 +1,4 @@
-//! What goes wrong in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
+//! Mistakes in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
 
 use super::{Likelihood, Mistake, Way, altered};
 use crate::attention::Axis;

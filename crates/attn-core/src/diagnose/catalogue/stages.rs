@@ -1,12 +1,12 @@
-//! The stages at which something can be done to numbers that attention does not do, and what they are called in a sentence.
+//! The sites of alterations, and their names in sentences.
 
 use crate::diagnose::Facts;
 use crate::graph::recipes::{Recipe, Scale, Site};
 
-/// A stage, and how to speak of it.
+/// A site, and the words for it in sentences.
 #[derive(Clone, Copy)]
 pub(super) struct StageWords {
-    /// The mistake that everything done here belongs to.
+    /// The id of the mistake to which all alterations at this site belong.
     pub id: &'static str,
     pub stage: Site,
     /// “the queries”.
@@ -15,11 +15,11 @@ pub(super) struct StageWords {
     pub plural: bool,
     /// “before the scores were computed”; nothing where that is clear.
     pub when: &'static str,
-    /// What tells it from other stages of the same mistake.
+    /// The detail that distinguishes it from other sites of the same mistake.
     pub note: &'static str,
-    /// What else is there to be added or multiplied: nodes, and what they are called.
+    /// The names of other nodes that can be combined with it.
     pub others: &'static [&'static str],
-    /// Whether an exercise has it as a stage of its own.
+    /// Whether an exercise has it as a site of its own.
     pub is_there: fn(&Recipe, &Facts) -> bool,
 }
 

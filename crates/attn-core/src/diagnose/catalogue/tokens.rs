@@ -1,4 +1,4 @@
-//! What is done to tokens, queries, keys and values besides projecting them.
+//! Alterations of tokens, queries, keys and values besides their projection.
 
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::attention::Mask;
@@ -145,7 +145,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What has no name of its own. Negated values give the negative result, or X minus it.
+/// The mistakes without a name of their own. Negated values give the negative result, or X minus it.
 fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),

@@ -24,6 +24,8 @@ pub enum QkvSource {
     Tokens,
     /// The numbers of another role.
     Of(Qkv),
+    /// The numbers of another role times its own weights, as where X is overwritten: `(X W_Q) W_K`.
+    From(Qkv),
 }
 
 /// The sources of queries, keys and values.
@@ -60,6 +62,23 @@ pub enum Split {
     Reshaped,
 }
 
+/// The roles that are split as [`Split`] says; the others are split into blocks of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitRoles {
+    /// The queries.
+    pub q: bool,
+    /// The keys.
+    pub k: bool,
+    /// The values.
+    pub v: bool,
+}
+
+impl Default for SplitRoles {
+    fn default() -> SplitRoles {
+        SplitRoles { q: true, k: true, v: true }
+    }
+}
+
 /// The key/value head, one of G, that query head h (from 0) of H reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Groups {
@@ -93,6 +112,10 @@ pub enum HeadSharing {
     FirstWeights,
     /// The mean of the weights of all heads.
     MeanWeights,
+    /// The mean of the scores of all heads.
+    MeanScores,
+    /// The mean of what all heads mix.
+    MeanMixes,
 }
 
 /// The meaning of the rows of the scores.
@@ -193,6 +216,8 @@ pub enum Residual {
     Twice,
     /// X is added to the heads, before W_O.
     Inside,
+    /// X is added before W_O, and after it again.
+    InsideAndAfter,
     /// `O − X`.
     Subtracted,
     /// `X − O`.

@@ -108,7 +108,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
     let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
     let taken = |source: QkvSource, own: Sides| match source {
-        QkvSource::Own | QkvSource::Transposed => Some(own),
+        QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => Some(own),
         QkvSource::Of(Qkv::Query) => Some(q),
         QkvSource::Of(Qkv::Key) => Some(k),
         QkvSource::Of(Qkv::Value) => Some(v),

@@ -2,7 +2,7 @@
 
 use super::alter::{self, altered};
 use super::attend::{Pipeline, SharedNodes};
-use super::choices::{Groups, HeadSharing, Split};
+use super::choices::{Groups, HeadSharing, Split, SplitRoles};
 use super::choices_of_weights::NormaliseAxis;
 use super::normalise::softmax_with;
 use super::recipe::Recipe;
@@ -34,15 +34,16 @@ impl Pipeline<'_> {
             Groups::Reversed => groups - 1 - key_value_head(head, heads, groups),
         };
         let together = self.recipe.normalise.along == NormaliseAxis::Heads;
+        let reads_wait = together || (heads > 1 && self.recipe.common == HeadSharing::MeanScores);
         let waits =
-            together || matches!(self.recipe.common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
+            reads_wait || matches!(self.recipe.common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
         let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
             let number = number(head, heads);
             let suffix = suffix(number);
             let mut one = self.head((&suffix, number), &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
-            let weights = if together { read } else { one.weights(read)? };
+            let weights = if reads_wait { read } else { one.weights(read)? };
             // Without sharing between heads, each head is finished before the next one begins.
             if waits {
                 waiting.push(weights);
@@ -50,9 +51,19 @@ impl Pipeline<'_> {
                 mixes.extend(self.mix(head, weights, values[group(head)])?);
             }
         }
-        let weights = if together { self.over_heads(&waiting, &sources)? } else { waiting };
+        let weights = if together {
+            self.over_heads(&waiting, &sources)?
+        } else if reads_wait {
+            self.of_mean_scores(&waiting, &sources)?
+        } else {
+            waiting
+        };
         for (head, weights) in self.in_common(weights)?.into_iter().enumerate() {
             mixes.extend(self.mix(head, weights, values[group(head)])?);
+        }
+        if heads > 1 && self.recipe.common == HeadSharing::MeanMixes {
+            let mean = self.mean("O", &mixes)?;
+            mixes.fill(mean);
         }
         Ok(mixes)
     }
@@ -89,12 +100,14 @@ impl Pipeline<'_> {
         } else {
             (keys.saturating_sub(queries), queries.saturating_sub(keys))
         };
+        let SplitRoles { q, k, v } = self.recipe.split_roles;
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
+            let how = if [q, k, v][at] { self.recipe.split } else { Split::Blocks };
             let node = self.whole(at, (node, if at == 0 { query } else { key }))?;
             let mut blocks = match heads {
                 1 => vec![node],
-                _ => split_once(&mut self.graph, sources.roles[at], node, count, self.recipe.split)?,
+                _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
             };
             use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
             let (role, stages, first): (Role, &[alter::Site], usize) = match at {
@@ -150,13 +163,25 @@ impl Pipeline<'_> {
         let count = weights.len();
         match self.recipe.common {
             HeadSharing::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
-            HeadSharing::MeanWeights if count > 0 => {
-                let sum = self.graph.add("A_sum", Op::Add, &weights)?;
-                let mean = self.graph.add("A_mean", Op::Scale(Factor::Inverse(count)), &[sum])?;
-                Ok(vec![mean; count])
-            }
+            HeadSharing::MeanWeights if count > 0 => Ok(vec![self.mean("A", &weights)?; count]),
             _ => Ok(weights),
         }
+    }
+
+    /// The weights of each head from the mean of all scores.
+    fn of_mean_scores(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
+        let (mean, heads) = (self.mean("S", reads)?, reads.len());
+        let of_head = |head: usize| {
+            let number = number(head, heads);
+            self.head((&suffix(number), number), sources).weights(mean)
+        };
+        (0..heads).map(of_head).collect()
+    }
+
+    /// The mean of one node of each head: `A_mean`.
+    fn mean(&mut self, name: &str, of_heads: &[NodeId]) -> Result<NodeId> {
+        let sum = self.graph.add(&format!("{name}_sum"), Op::Add, of_heads)?;
+        self.graph.add(&format!("{name}_mean"), Op::Scale(Factor::Inverse(of_heads.len())), &[sum])
     }
 }
 

@@ -26,7 +26,7 @@ pub use alter::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant
 pub use attend::{attend, attend_as_far_as_possible};
 pub use choices::{
     Biasing, Groups, HeadSharing, Hiding, Merge, Projection, Qkv, QkvSource, QkvSources, Residual, ScoreRows,
-    Split,
+    Split, SplitRoles,
 };
 pub use choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 pub use fused::attend_fused;

@@ -98,11 +98,12 @@ impl Pipeline<'_> {
     /// Applies the output projection and adds the residual.
     pub fn finish(&mut self, mut last: NodeId, OutputSteps { w_o, residual }: OutputSteps) -> Result<()> {
         let result = self.before_result();
-        let inside = self.recipe.output.addition == Residual::Inside;
+        let addition = self.recipe.output.addition;
+        let inside = matches!(addition, Residual::Inside | Residual::InsideAndAfter);
         if let (true, Some(x)) = (inside, residual) {
             last = self.graph.add(if w_o.is_some() { "C_and_X" } else { &result }, Op::Add, &[x, last])?;
         }
-        let residual = residual.filter(|_| !inside);
+        let residual = residual.filter(|_| addition != Residual::Inside);
         if let Some(w_o) = w_o {
             let ((_, width), weights) = (self.shape(last), self.graph[w_o].shape());
             let (op, side, length) = match self.recipe.output.projection {
@@ -152,7 +153,9 @@ impl Pipeline<'_> {
     fn with_residual(&mut self, name: &str, x: NodeId, last: NodeId) -> Result<NodeId> {
         let graph = &mut self.graph;
         match self.recipe.output.addition {
-            Residual::Added | Residual::Inside | Residual::Of(_) => graph.add(name, Op::Add, &[x, last]),
+            Residual::Added | Residual::Inside | Residual::InsideAndAfter | Residual::Of(_) => {
+                graph.add(name, Op::Add, &[x, last])
+            }
             Residual::Twice => graph.add(name, Op::Add, &[x, x, last]),
             Residual::Subtracted => graph.add(name, Op::Subtract, &[last, x]),
             Residual::SubtractedFrom => graph.add(name, Op::Subtract, &[x, last]),

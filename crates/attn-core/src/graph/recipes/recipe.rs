@@ -3,6 +3,7 @@
 use super::alter::Alteration;
 use super::choices::{
     Biasing, Groups, HeadSharing, Hiding, Merge, Projection, QkvSources, Residual, ScoreRows, Split,
+    SplitRoles,
 };
 use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
@@ -22,6 +23,8 @@ pub struct Recipe {
     pub roles: QkvSources,
     /// The assignment of columns to heads.
     pub split: Split,
+    /// Which of queries, keys and values are cut in that way.
+    pub split_roles: SplitRoles,
     /// The key/value head that a query head reads.
     pub groups: Groups,
     /// Parts that all heads share.
@@ -167,6 +170,7 @@ impl Default for Recipe {
             kv_heads: 1,
             roles: QkvSources::default(),
             split: Split::default(),
+            split_roles: SplitRoles::default(),
             groups: Groups::default(),
             common: HeadSharing::default(),
             comparison: ScoreRows::default(),

@@ -22,7 +22,7 @@ impl Pipeline<'_> {
     /// The nodes that serve as queries, keys and values, and the role that each belongs to: usually its own.
     pub fn serving(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
         let serving = |role: Role, own: NodeId| match (self.source(role), x) {
-            (QkvSource::Own | QkvSource::Transposed, _) => Ok((own, role)),
+            (QkvSource::Own | QkvSource::Transposed | QkvSource::From(_), _) => Ok((own, role)),
             (QkvSource::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
             (QkvSource::Tokens, Some(x)) => Ok((x, Role::X)),
             (QkvSource::Tokens, None) => Err(Error::new("there is no X to take")),
@@ -53,6 +53,13 @@ impl Pipeline<'_> {
                     Hint::Given(name)
                 ),
             ));
+        };
+        let x = match self.source(role) {
+            QkvSource::From(other) => self
+                .graph
+                .at(Role::from(other))
+                .ok_or_else(|| Error::new(format!("{name} cannot be computed from what comes after it")))?,
+            _ => x,
         };
         let width = self.graph[x].shape().cols;
         if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
