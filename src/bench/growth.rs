@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_quadratic_step_by_step_linear_in_the_loop_and_constant_in_the_fused_path() {
+    fn memory_grows_quadratically_linearly_or_not_by_path() {
         let growth = growth();
         let both = |way| [64, 128].map(|n| bytes(growth.point::<f32>(way, n, &[]).unwrap().measured));
         assert_eq!(both(Method::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);

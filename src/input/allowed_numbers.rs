@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Which numbers beyond the finite ones a place may hold.
+/// The non-finite numbers that are allowed at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllowedNumbers {
     /// ∞ and −∞, as in a mask or in scores.

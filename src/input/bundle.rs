@@ -20,7 +20,7 @@ use crate::text::{briefly, clip};
 pub struct Entry {
     /// Its numbers, as stored.
     pub tensor: Tensor,
-    /// How it is stored, where the name in the file implies it; a plain `W_Q` does not.
+    /// Its layout, where the name in the file implies it; a plain `W_Q` does not.
     pub layout: Option<Layout>,
     /// Its name in the file.
     pub name: String,

@@ -98,13 +98,13 @@ fn ends_word(character: char) -> bool {
 struct Brackets<'n> {
     name: &'n str,
     cells: Cells,
-    /// How many elements each open bracket has, from the outermost.
+    /// The number of elements of each open bracket, from the outermost.
     open: Vec<usize>,
-    /// How many elements the brackets of each depth have, once one of them is closed.
+    /// The number of elements in brackets of each depth, once one of them is closed.
     lengths: Vec<usize>,
     /// The depth at which numbers stand.
     innermost: Option<usize>,
-    /// How many rows are closed.
+    /// The number of closed rows.
     rows: usize,
     /// True if an element must follow.
     expects: bool,

@@ -10,7 +10,7 @@ use super::container::Container;
 use super::item::{Item, words};
 use super::limit::Limit;
 
-/// How the matrices of attention are wanted.
+/// Options for reading the matrices of attention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The type of queries, keys, values, a bias and a mask for the fast path, which may be as many numbers as memory holds. Without

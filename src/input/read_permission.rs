@@ -8,7 +8,7 @@ use crate::foreign::to_path;
 use crate::hint::Hint;
 use crate::text::quoted;
 
-/// Which files a command may read.
+/// The files that a command may read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadPermission {
     /// Any file.

@@ -16,7 +16,7 @@ pub(super) enum Delimiter {
     Blanks,
 }
 
-/// How the separator of fields is chosen.
+/// The choice of the separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DelimiterChoice {
     /// The file's ending says it.

@@ -45,7 +45,7 @@ fn every_node_that_numpy_computed_is_the_same_here() {
 }
 
 #[test]
-fn the_demos_own_maximum_moves_in_the_second_block_and_the_last_and_stays_in_the_third() {
+fn the_running_max_moves_in_the_second_and_last_block_only() {
     let story = told("online", &[]).unwrap();
     assert_eq!(node(&story, "max").cells().collect::<Vec<_>>(), [2.0, 4.0, 4.0, 5.0]);
     assert!(cell(&story, "factor_2") < 1.0 && cell(&story, "factor_4") < 1.0);

@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn the_loop_and_the_one_product_agree_on_any_matrices_even_of_heads_of_different_widths(
+    fn loop_and_single_product_agree_for_heads_of_any_widths(
         x in matrix(4, 3),
         head_1 in [matrix(3, 2), matrix(3, 2)], v_1 in matrix(3, 5),
         head_2 in [matrix(3, 4), matrix(3, 4)], v_2 in matrix(3, 1),
@@ -246,7 +246,7 @@ fn both_mixtures_of_the_document_have_the_factors_1_and_0_71() {
 }
 
 #[test]
-fn a_reflection_turns_left_into_right_and_keeps_every_cosine_and_a_projection_does_not() {
+fn a_reflection_keeps_cosines_and_a_projection_does_not() {
     let story = demo("stretch");
     let mirror = node(&story, "reflection");
     assert_eq!(mirror[(0, 0)] * mirror[(1, 1)] - mirror[(0, 1)] * mirror[(1, 0)], -1.0, "the determinant");

@@ -212,7 +212,7 @@ fn what_the_kernel_cannot_do_is_refused() {
 }
 
 #[test]
-fn the_instructions_come_from_the_option_then_the_surroundings_and_change_no_byte() {
+fn the_option_precedes_the_variable_and_instructions_change_no_byte() {
     let plain = attn(SMALL).ok().out;
     for level in SimdLevel::available() {
         let line = format!("{SMALL} --simd {} --threads 2", level.name());

@@ -521,7 +521,7 @@ fn a_list_is_of_a_folder() {
 }
 
 #[test]
-fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_again_and_the_check_says_so() {
+fn a_question_that_quotes_its_own_seed_is_reported_and_not_redrawn() {
     let tour = fs::read_to_string("walkthroughs/0-tour.md").expect("UTF-8");
     let hint = "<!-- hint: What does a row of weights sum to? -->";
     let checked = |to: &str| {

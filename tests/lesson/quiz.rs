@@ -397,7 +397,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
 }
 
 #[test]
-fn in_a_terminal_what_is_typed_is_not_written_twice_and_an_answer_waits_until_it_is_read() {
+fn a_terminal_echoes_input_once_and_an_answer_waits_for_a_key() {
     let env = Env { has_keys: true, has_screen: true, ..Env::default() };
     let out = attn(&format!("lesson quiz {MASK}")).env(env).input("C\n\n0.41\n").run().out;
     assert!(out.contains("> Right: C. Two tokens") && out.contains("> Right: 0.41\n"), "{out}");

@@ -66,7 +66,7 @@ fn numbers(width: usize, precision: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_number_is_the_same_at_every_width_and_loses_decimals_only_where_that_saves_a_band() {
+fn numbers_lose_decimals_only_to_save_a_band() {
     let whole = numbers(200, "");
     assert_eq!(whole.len(), 48);
     assert!(whole.iter().all(|number| number.split_once('.').unwrap().1.len() == 4), "{whole:?}");

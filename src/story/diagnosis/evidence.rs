@@ -1,4 +1,4 @@
-//! The evidence for a diagnosis: cells, how far the answer is off, and what stands out in it.
+//! The evidence for a diagnosis: cells, distances and clues.
 
 use super::cells::{number, size};
 use super::mistakes::{are_same_computation, demos};
@@ -73,7 +73,7 @@ fn telling_places(cell: &Evidence) -> usize {
     (LEAST..MOST).find(|&places| number(cell.yours, places) != number(right, places)).unwrap_or(MOST)
 }
 
-/// How far off the answer is, what remains with the mistake, and the demo of the step.
+/// The distance of the answer, the residual with the mistake, and the demo of the step.
 pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task: &Task) -> String {
     let extent = match &node.verdict {
         _ if compares_nothing(node) => None,
@@ -140,7 +140,7 @@ pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<Str
     ))
 }
 
-/// What stands out in numbers that no mistake explains, and its usual cause.
+/// The clues in numbers that no mistake explains, and their usual cause.
 pub(super) fn clues(node: &JudgedNode, task: &Task) -> Option<String> {
     let cause = cause(task, node.resembles.as_ref(), &node.clues);
     if !node.mistakes.is_empty() {

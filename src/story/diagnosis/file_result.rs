@@ -16,9 +16,9 @@ pub struct FileResult {
     pub outcome: std::result::Result<Diagnosis, String>,
     /// Whether it was not read: a folder, a link, or a file with an unknown ending.
     pub is_ignored: bool,
-    /// How exactly it is right: “to 2 decimals: the largest difference is 0.0041”.
+    /// The precision to which it is right: “to 2 decimals: the largest difference is 0.0041”.
     precision: String,
-    /// How far the numbers agree: “to 5 decimals”, “one of 2”.
+    /// The agreement of the numbers: “to 5 decimals”, “one of 2”.
     confidence: String,
 }
 
@@ -33,7 +33,7 @@ pub struct FileRow {
     pub place: String,
     /// The mistakes, or why none is named.
     pub mistake: String,
-    /// How far the numbers agree.
+    /// The agreement of the numbers.
     pub confidence: String,
 }
 

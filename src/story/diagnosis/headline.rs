@@ -1,4 +1,4 @@
-//! The first sentence of a report: what is wrong, from which cell on, and which mistake it is.
+//! The first sentence of a report: the wrong node, its first wrong cell, and the mistake.
 
 use super::cells::{first_cell, size};
 use super::mistakes::{alternatives, are_same_computation, sentence};

@@ -3,7 +3,7 @@
 use crate::diagnose::{NamedMistake, Slip};
 use crate::text::one_of;
 
-/// What was done, with its detail and its id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
+/// The sentence of a mistake, with its detail and id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
 pub(super) fn sentence(slip: &Slip) -> String {
     format!("{} [{}]", slip.sentence(), slip.mistake.id)
 }

@@ -1,4 +1,4 @@
-//! The notes below a report: what this input cannot show, and what to hand in so that more can be said.
+//! The notes below a report: mistakes that this input cannot show, and suggestions for a better diagnosis.
 
 use super::mistakes::are_same_computation;
 use super::precision::{half_precision, near_enough};
@@ -60,7 +60,7 @@ fn suggested_input() -> String {
     format!("{} FILE instead of {}", Hint::SuggestInput, Hint::Yours)
 }
 
-/// What to hand in, so that more can be said.
+/// Suggestions of what to hand in for a better diagnosis.
 fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));

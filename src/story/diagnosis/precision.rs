@@ -1,4 +1,4 @@
-//! How exactly numbers agree: with the right ones, with those of a named mistake, and with what half precision explains.
+//! The precision of the agreement: with the right numbers, with those of a named mistake, and within the rounding of half precision.
 
 use super::cells::{number, size, worst_cell};
 use super::mistakes::are_same_computation;
@@ -28,7 +28,7 @@ fn least_exact<'a>(
     measured.max_by(|a, b| a.2.max.total_cmp(&b.2.max))
 }
 
-/// How exactly an answer is right: which precision was allowed for, and the largest difference. Empty where the numbers agree to
+/// The precision of a right answer: the allowed half precision, if any, and the max difference. Empty where the numbers agree to
 /// nine digits.
 pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.max > ROUNDING);
@@ -52,7 +52,7 @@ fn half_precision_of(
     node.half.filter(|_| difference.max > ROUNDING && !difference.rounded_by_hand(answer))
 }
 
-/// How far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives.
+/// The agreement with the right numbers or, where a mistake is named, with those of the mistake.
 pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
         let furthest = least_exact(diagnosis, answers);
@@ -73,7 +73,7 @@ pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     }
 }
 
-/// The number of decimals to which numbers with this largest difference agree.
+/// The number of decimals to which numbers with this max difference agree.
 fn agreement(max: f64) -> String {
     match decimals_of(max) {
         Some(decimals) => agreement_to(decimals),
@@ -106,7 +106,7 @@ fn rounded_up(x: f64) -> String {
     text.parse().map_or(text, |x: f64| x.to_string())
 }
 
-/// How much of the difference half precision explains, where the numbers are close: “O[2,1]: yours is …”.
+/// The part of the difference that half precision explains, where the numbers are close: “O[2,1]: yours is …”.
 pub(super) fn how_close(CloseNumbers { beyond, half, .. }: &CloseNumbers, right: &Graph) -> String {
     let Difference { cells, of, yours, expected, allowed, max, .. } = beyond.difference;
     let are = if cells == 1 { "is" } else { "are" };

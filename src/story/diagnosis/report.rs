@@ -13,7 +13,7 @@ use crate::story::{Step, StepItem, Story};
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
 
-/// The report on what one student handed in: verdict, fix and evidence in a few lines.
+/// The report on one submission: verdict, fix and evidence in a few lines.
 ///
 /// `task` is the exercise, and `diagnosis` judges these `answers` to it.
 pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
@@ -105,7 +105,7 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
     steps
 }
 
-/// How to fix it, a sentence for each mistake, with its id where there are several.
+/// The fixes: a sentence for each mistake, with its id where there are several.
 fn fixes(node: &JudgedNode, is_further: bool) -> Vec<String> {
     let count = if are_same_computation(&node.mistakes) { 1 } else { MOST_EXPLAINED };
     let explanations = node.mistakes.iter().take(count);

@@ -59,7 +59,7 @@ impl Variant {
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }
 
-    /// How likely the mistakes are, the likeliest first.
+    /// The likelihood of the mistakes, the likeliest first.
     pub(super) fn likelihood(&self) -> (usize, Likelihood) {
         let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
         (self.slips.len(), rarest.unwrap_or(Likelihood::Rare))

@@ -122,7 +122,7 @@ impl Block<'_> {
         Matrix::from_fn(right.rows(), right.cols(), |i, j| right[(i, j)] + self.moves(i, j))
     }
 
-    /// How far a cell of the result moves where this head is mistaken.
+    /// The distance that a cell of the result moves where this head is mistaken.
     fn moves(&self, i: usize, j: usize) -> f64 {
         let width = self.own.cols();
         let columns: Range<usize> = self.head * width..(self.head + 1) * width;

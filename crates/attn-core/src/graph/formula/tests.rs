@@ -45,7 +45,7 @@ fn what_stands_side_by_side_in_rows_stands_one_above_the_other_in_columns() {
 }
 
 #[test]
-fn a_node_that_only_collects_others_says_so_and_a_label_stands_before_the_name_it_is_addressed_by() {
+fn a_collecting_node_says_so_and_a_label_precedes_the_name() {
     let mut graph = graph();
     let q = graph.find("Q").unwrap();
     let stack = graph.add("all_q", Op::Stack(None), &[q, q]).unwrap();
