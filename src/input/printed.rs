@@ -19,8 +19,7 @@ const ELISIONS: [&str; 2] = ["...", "…"];
 /// True if a text begins as a printed array does: brackets, and a number or an elision behind them. `[CLS],1,2` is a table
 /// with labels.
 pub(super) fn looks_printed(text: &str) -> bool {
-    let text = text.trim_start();
-    let (_, body) = split_prefix(text);
+    let (_, body) = split_prefix(after_prompts(text));
     let numbers = body.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
     let first = numbers.split(ends_word).next().unwrap_or_default();
     body.starts_with('[') && (is_cell(first) || ELISIONS.contains(&first))
@@ -40,7 +39,7 @@ pub(super) fn begins_list(text: &str) -> bool {
 /// At the row and column of what is no number; where rows differ in length, brackets do not close, or numbers were left
 /// out in printing.
 pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
-    let (prefix, body) = split_prefix(text.trim());
+    let (prefix, body) = split_prefix(after_prompts(text.trim()));
     let wrong = |what: String| {
         Error::new(what)
             .in_source(name)
@@ -80,6 +79,17 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
         None => return Err(wrong(format!("`{}` stands after the last bracket", clip(rest)))),
     }
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
+}
+
+/// The text behind what a Python or Jupyter session prints before an array: `>>> print(o)` and `In [3]: o` on lines of their own,
+/// `Out[3]: ` before the array.
+fn after_prompts(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while rest.starts_with(">>>") || rest.starts_with("In [") {
+        rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
+    }
+    let behind = rest.strip_prefix("Out[").and_then(|rest| rest.split_once("]:"));
+    behind.map_or(rest, |(_, array)| array.trim_start())
 }
 
 /// Splits off a name before the brackets: true if there is one, and the rest.
@@ -246,6 +256,20 @@ mod tests {
         assert_eq!((array.dims(), array.decimals()), (&[2, 2][..], Some(1)));
         assert_eq!(read("[1, 2, 3]").dims(), [3]);
         assert_eq!(read("[[1, 2,], [3, 4],]").dims(), [2, 2]);
+    }
+
+    #[test]
+    fn prompts_before_an_array_are_not_part_of_it() {
+        for text in [
+            ">>> print(o)\n[[1.  2.5]\n [3.  4. ]]\n",
+            ">>> o = attend(x)\n>>> o\narray([[1. , 2.5],\n       [3. , 4. ]])",
+            "In [3]: o\nOut[3]: \narray([[1. , 2.5],\n       [3. , 4. ]])",
+            "Out[3]: tensor([[1.0000, 2.5000],\n        [3.0000, 4.0000]])",
+        ] {
+            assert!(looks_printed(text), "{text}");
+            assert_eq!(read(text).values(), [1.0, 2.5, 3.0, 4.0], "{text}");
+        }
+        assert!(!looks_printed(">>> o.shape\n(2, 2)"));
     }
 
     #[test]

@@ -59,10 +59,12 @@ impl Variant {
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }
 
-    /// The likelihood of the mistakes, the likeliest first.
-    pub(super) fn likelihood(&self) -> (usize, Likelihood) {
+    /// The order of explanations that fit equally well: few mistakes, then what is not rare, then what needs no detail to be said.
+    pub(super) fn order(&self) -> (usize, bool, usize, Likelihood) {
         let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
-        (self.slips.len(), rarest.unwrap_or(Likelihood::Rare))
+        let rarest = rarest.unwrap_or(Likelihood::Rare);
+        let details = self.slips.iter().filter(|slip| slip.detail.is_some()).count();
+        (self.slips.len(), rarest == Likelihood::Rare, details, rarest)
     }
 
     /// The names of the mistakes, in their order.

@@ -165,7 +165,7 @@ impl Search<'_> {
             ..SearchResult::default()
         };
         let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
-        fitting.sort_by_key(|fit| fit.variant.likelihood());
+        fitting.sort_by_key(|fit| fit.variant.order());
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()

@@ -1,5 +1,6 @@
 //! Every operator at every site, with sentences composed from the two tables. Mistakes with a name of their own are found before.
 
+use super::operator_fixes::fix;
 use super::operators::{Operator, Subject, operators};
 use super::stages::{PLACES, StageWords};
 use super::{Likelihood, Mistake, Way, altered};
@@ -18,7 +19,7 @@ pub(super) fn ways(id: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 
 fn way(place: &StageWords, operator: &Operator) -> Way {
     let way = Way::detailed(altered(place.stage, operator.alter), detail(place, operator));
-    Way { general: true, ..way.saying(sentence(place, operator)).fixing(place.fix()) }
+    Way { general: true, ..way.saying(sentence(place, operator)).fixing(fix(place, operator.alter)) }
 }
 
 /// The clause of an operator, with “their” or “its” and “themselves” or “itself”.

@@ -9,6 +9,7 @@ mod hidings;
 mod layouts;
 mod mask_patterns;
 mod masks;
+mod operator_fixes;
 mod operators;
 pub(super) mod partial;
 mod readings;

@@ -28,15 +28,6 @@ impl StageWords {
     pub fn verb(&self) -> &'static str {
         if self.plural { "were" } else { "was" }
     }
-
-    /// “Use the queries as they are.”
-    pub fn fix(&self) -> String {
-        let are = if self.plural { "they are" } else { "it is" };
-        match self.stage {
-            Site::Result => "Hand in the result as it is.".to_string(),
-            _ => format!("Use {} as {are}.", self.noun),
-        }
-    }
 }
 
 const TOKENS: StageWords = StageWords {
