@@ -199,7 +199,7 @@ impl DemoArgs {
 impl NumberArgs {
     fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
-        let mut files = Files::new(input).within(env.reading);
+        let mut files = Files::new(input).within(env.reading.clone());
         for setting in &self.set {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))

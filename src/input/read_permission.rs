@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
@@ -9,13 +10,13 @@ use crate::hint::Hint;
 use crate::text::quoted;
 
 /// The files that a command may read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ReadPermission {
     /// Any file.
     #[default]
     Anywhere,
     /// Files below some folders.
-    Below(&'static Bounds),
+    Below(Arc<Bounds>),
 }
 
 /// The folders below which a lesson's commands read.
@@ -36,16 +37,16 @@ impl ReadPermission {
         let folders =
             own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
         let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string() };
-        // Never freed: one per lesson that the process opens.
-        ReadPermission::Below(Box::leak(Box::new(bounds)))
+        ReadPermission::Below(Arc::new(bounds))
     }
 
     /// Checks that a file of this name may be read. Links and `..` are resolved first.
     ///
     /// # Errors
     /// If it may not; the error does not tell if there is such a file.
-    pub fn check(self, name: &str) -> Result<()> {
-        let ReadPermission::Below(Bounds { folders, lesson }) = self else { return Ok(()) };
+    pub fn check(&self, name: &str) -> Result<()> {
+        let ReadPermission::Below(bounds) = self else { return Ok(()) };
+        let Bounds { folders, lesson } = &**bounds;
         let place = real(&to_path(name));
         if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
             return Ok(());

@@ -217,12 +217,12 @@ fn the_option_precedes_the_variable_and_instructions_change_no_byte() {
     for level in SimdLevel::available() {
         let line = format!("{SMALL} --simd {} --threads 2", level.name());
         assert_eq!(attn(&line).ok().out, plain, "{line}");
-        let env = Env { simd: Some(level.name()), ..Env::default() };
+        let env = Env { simd: Some(level.name().to_string()), ..Env::default() };
         assert_eq!(attn(SMALL).env(env).ok().out, plain, "{level}");
     }
-    let wrong = Env { simd: Some("sse9"), ..Env::default() };
-    attn(SMALL).env(wrong).refused(&["ATTN_SIMD", "`sse9`", "this processor has portable"]);
-    attn(&format!("{SMALL} --simd portable")).env(wrong).ok();
+    let wrong = Env { simd: Some("sse9".to_string()), ..Env::default() };
+    attn(SMALL).env(wrong.clone()).refused(&["ATTN_SIMD", "`sse9`", "this processor has portable"]);
+    attn(&format!("{SMALL} --simd portable")).env(wrong.clone()).ok();
     attn("attend --words bat").env(wrong).ok();
     attn(&format!("{SMALL} --simd avx3")).refused(&["--simd", "did you mean `avx2`?", "portable"]);
     if let Some(lacking) = SimdLevel::ALL.into_iter().find(|level| !level.is_available()) {

@@ -386,7 +386,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
         for charset in [Charset::Utf8, Charset::Ascii] {
             let env = Env { width, charset, ..Env::default() };
             let shown = |env: Env| attn(&format!("lesson quiz {MASK}")).env(env).input(typed).run().out;
-            let plain = shown(env);
+            let plain = shown(env.clone());
             assert_eq!(words(&without_colours(&shown(Env { colour: true, ..env }))), words(&plain));
             assert!(charset == Charset::Utf8 || plain.is_ascii());
             assert!(charset == Charset::Utf8 || plain.contains("Answer: 0.41\n"), "{plain}");

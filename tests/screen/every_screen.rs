@@ -175,7 +175,7 @@ fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
 fn the_surroundings_decide_where_no_option_does() {
     let ascii =
         attn::cli::Env { charset: Charset::Ascii, width: 60, colour: true, ..attn::cli::Env::default() };
-    let out = attn("similarity bat cave racket").env(ascii).ok().out;
+    let out = attn("similarity bat cave racket").env(ascii.clone()).ok().out;
     assert!(out.is_ascii() && out.contains("\x1b["));
     let forced = attn("similarity bat cave racket --charset utf8 --color never").env(ascii).ok().out;
     assert!(!forced.is_ascii() && !forced.contains('\x1b'));

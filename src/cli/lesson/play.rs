@@ -77,7 +77,7 @@ impl PlayArgs {
             keys: env.has_keys,
         };
         let window = options.window();
-        let (saver, progress, mut notices) = ProgressSaver::new(env.state, &lesson, first);
+        let (saver, progress, mut notices) = ProgressSaver::new(env.state.as_deref(), &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let typed = typed_commands(program);

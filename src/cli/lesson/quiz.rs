@@ -103,7 +103,7 @@ impl QuizArgs {
         screen.colour &= !on_err || env.colour_err;
         let show = LessonView::new(&lesson, &runner, screen);
         let scripted = self.scripted(&show)?;
-        let store = env.state.filter(|_| at_terminal).map(Store::new);
+        let store = env.state.as_deref().filter(|_| at_terminal).map(Store::new);
         let kept = self.kept(store.as_ref(), &lesson, streams);
         let interrupt = if at_terminal { Some(Interrupt::new()?) } else { None };
         let waits = || interrupt.as_ref().is_none_or(Interrupt::waits);

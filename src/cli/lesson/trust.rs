@@ -41,7 +41,7 @@ impl LessonCommands {
     pub(super) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
         let reading =
             if self.is_trusted { ReadPermission::Anywhere } else { ReadPermission::of_lesson(lesson) };
-        move |args, screen| output_of(self.run, args, screen, WritePermission::Refused, reading)
+        move |args, screen| output_of(self.run, args, screen, WritePermission::Refused, reading.clone())
     }
 }
 
