@@ -27,7 +27,7 @@ pub struct ShapeMeasurement {
     pub timing: Timing,
     /// The memory and the threads it takes.
     pub used: Resources,
-    /// The largest |O − exact| over some rows, see [`Problem::largest_error`].
+    /// The largest |O − exact| over some rows, see [`Problem::max_error`].
     pub max_error: f64,
     /// The peak of multiply-adds on as many threads as were used, in flop/s: the larger of one before and one after.
     pub peak: f64,
