@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use attn::diagnose::{Change, Task};
-use attn::graph::recipes::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
-use attn::input::{Writing, save};
+use attn::graph::recipes::{AttendInputs, Hiding, Merge, Normalise, NormaliseAxis, Recipe, Scale};
+use attn::input::{WritePermission, save};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
 
@@ -31,11 +31,16 @@ fn main() {
     let (task, inputs) = exercise(place.path());
     let right = result(&task, &[]);
     let right_file = place.path().join("right.npy");
-    save(&right_file, "O", &right, Writing::Allowed).expect("written");
+    save(&right_file, "O", &right, WritePermission::Allowed).expect("written");
     for number in 0..SUBMISSIONS {
         let changes = slips(number);
-        save(&class.join(format!("{number:04}.npy")), "O", &result(&task, &changes), Writing::Allowed)
-            .expect("written");
+        save(
+            &class.join(format!("{number:04}.npy")),
+            "O",
+            &result(&task, &changes),
+            WritePermission::Allowed,
+        )
+        .expect("written");
     }
     let class = class.to_string_lossy().into_owned();
     let mut attn = vec![env!("CARGO_BIN_EXE_attn").to_string(), "diagnose".into()];
@@ -59,7 +64,7 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
     let mut arguments = Vec::new();
     for (name, matrix) in ["x", "wq", "wk", "wv", "wo"].iter().zip(&all) {
         let file = place.join(format!("{name}.npy"));
-        save(&file, name, matrix, Writing::Allowed).expect("written");
+        save(&file, name, matrix, WritePermission::Allowed).expect("written");
         arguments.extend([format!("--{name}"), file.to_string_lossy().into_owned()]);
     }
     let [x, w_q, w_k, w_v, w_o] = all.map(|matrix| Some(matrix.into()));
@@ -70,7 +75,7 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
 
 /// Nothing, one slip or two, in turn.
 fn slips(number: usize) -> Vec<Change> {
-    let over_queries = Normalise { along: Along::Queries, ..Normalise::default() };
+    let over_queries = Normalise { along: NormaliseAxis::Queries, ..Normalise::default() };
     let first = [Change::Scale(Scale::None), Change::Normalise(over_queries), Change::Hiding(Hiding::Zero)];
     let second = [Change::Merge(Merge::Reversed), Change::WeightDecimals(2), Change::Projected(false)];
     match number % 3 {

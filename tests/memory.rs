@@ -1,6 +1,6 @@
-//! The memory that the fused path takes, counted by the allocator: not what it says of itself.
+//! The memory that the fused path takes, counted by the allocator and not by the path itself.
 //!
-//! A test program of its own, for everything that it allocates is counted.
+//! This is a test program of its own, because the allocator counts everything.
 
 mod common;
 #[path = "../crates/attn-kernel/src/tests/counting.rs"]
@@ -11,10 +11,10 @@ use std::thread;
 
 use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Resources, SimdLevel, attend};
 use common::attn;
-use counting::Counting;
+use counting::CountingAllocator;
 
 #[global_allocator]
-static MEMORY: Counting = Counting::new();
+static MEMORY: CountingAllocator = CountingAllocator::new();
 
 /// One test at a time: they count the same memory.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -37,9 +37,9 @@ struct Shape {
     keys: usize,
 }
 
-/// What was taken while attending, beside inputs and outputs.
+/// The bytes taken while attending, besides inputs and outputs.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct BytesTaken {
     /// By everything in this program, also by what was kept from earlier calls.
     in_all: usize,
     /// By this call.
@@ -47,7 +47,7 @@ struct Taken {
     used: Resources,
 }
 
-fn taken<T: Kernels>(shape: Shape, band: Band, machine: Machine) -> Taken {
+fn taken<T: Kernels>(shape: Shape, band: Band, machine: Machine) -> BytesTaken {
     let Shape { heads, kv_heads, queries, keys } = shape;
     let numbers = |rows| (0..rows * WIDTH).map(|i| T::from_f64((i % 17) as f64 * 0.1)).collect::<Vec<T>>();
     let (of_queries, of_keys) =
@@ -69,7 +69,7 @@ fn taken<T: Kernels>(shape: Shape, band: Band, machine: Machine) -> Taken {
         let to = Output::new(&mut output, of_queries).with_log_sum_exps(&mut lse);
         attend(&attention, machine, to).expect("it fits")
     });
-    Taken { in_all: most - own, more: most - before, used }
+    BytesTaken { in_all: most - own, more: most - before, used }
 }
 
 /// The levels with lanes; the plain version takes an hour.

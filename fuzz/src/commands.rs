@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::rc::Rc;
 
 use attn::cli::{Env, Streams, run};
-use attn::input::Writing;
+use attn::input::WritePermission;
 use attn::lesson::CommandOutput;
 
 use super::assert_fit_for_a_terminal;
@@ -38,7 +38,7 @@ fn ran(args: &[OsString], input: &[u8]) -> (u8, String, String) {
 
 /// What a command leaves behind; its exit code is one of three, and what it prints is fit for a terminal.
 pub fn output(args: &[OsString], input: &[u8]) -> CommandOutput {
-    let env = Env { writing: Writing::Refused, ..Env::default() };
+    let env = Env { writing: WritePermission::Refused, ..Env::default() };
     let (mut out, mut err, mut input) = (Vec::new(), Vec::new(), input);
     let outcome = run(args, &env, &mut Streams { input: &mut input, out: &mut out, err: &mut err });
     let code = outcome.code;

@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use attn::graph::Role;
-use attn::input::{Allow, Array, Files, Limit, Want, inline, stored};
+use attn::input::{AllowedNumbers, Array, Files, Limit, ReadOptions, inline, stored};
 use attn::params::{Counts, Model, cache, caches_by_sharing, weights};
 use attn::tensor::Dtype;
 use tempfile::TempDir;
@@ -104,7 +104,7 @@ pub fn text(bytes: &[u8]) {
         read(ending, bytes);
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        for allow in [Allow::FINITE, Allow::ANYTHING] {
+        for allow in [AllowedNumbers::FINITE, AllowedNumbers::ANYTHING] {
             checked(inline(text, allow)).inspect(|array| assert_sound(array, allow));
         }
     }
@@ -144,13 +144,13 @@ pub fn config(bytes: &[u8]) {
 /// Reads a file in every way that the library has.
 fn read(ending: &str, bytes: &[u8]) {
     let path = file(ending, bytes);
-    for allow in [Allow::FINITE, Allow::INFINITE, Allow::ANYTHING] {
+    for allow in [AllowedNumbers::FINITE, AllowedNumbers::INFINITE, AllowedNumbers::ANYTHING] {
         checked(files(|files| files.array(&path, allow))).inspect(|array| assert_sound(array, allow));
     }
-    checked(files(|files| files.matrix(&path, Allow::FINITE)));
+    checked(files(|files| files.matrix(&path, AllowedNumbers::FINITE)));
     for dtype in [None, Some(Dtype::F32), Some(Dtype::F64)] {
         for mask_as_truth in [false, true] {
-            let want = Want { dtype, mask_as_truth };
+            let want = ReadOptions { dtype, mask_as_truth };
             for role in [Role::X, Role::Q, Role::Mask] {
                 checked(files(|files| files.read(&path, role, want)));
             }
@@ -158,7 +158,7 @@ fn read(ending: &str, bytes: &[u8]) {
         }
     }
     for layer in [None, Some("0")] {
-        if let Some(bundle) = checked(files(|files| files.bundle(&path, layer, Want::default()))) {
+        if let Some(bundle) = checked(files(|files| files.bundle(&path, layer, ReadOptions::default()))) {
             bundle.entries.values().for_each(|entry| {
                 assert_eq!(entry.tensor.dims().iter().product::<usize>(), entry.tensor.cells().count())
             });
@@ -166,7 +166,7 @@ fn read(ending: &str, bytes: &[u8]) {
     }
     for limit in [Limit::ANY, Limit::of_numbers(100)] {
         for (_, array) in checked(files(|files| files.named(&path, limit))).into_iter().flatten() {
-            assert_sound(&array, Allow::ANYTHING);
+            assert_sound(&array, AllowedNumbers::ANYTHING);
         }
     }
 }
@@ -176,7 +176,7 @@ fn files<T>(read: impl FnOnce(&mut Files<'_>) -> T) -> T {
 }
 
 /// There are as many numbers as the shape says, and only those that are let in.
-fn assert_sound(array: &Array, allow: Allow) {
+fn assert_sound(array: &Array, allow: AllowedNumbers) {
     let count: usize = array.dims().iter().product();
     assert_eq!(count, array.values().len(), "shape {:?}", array.dims());
     if let Some(bad) = array.values().iter().find(|value| allow.check(**value).is_err()) {

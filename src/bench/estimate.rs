@@ -38,7 +38,7 @@ pub fn estimate<T: Kernels>(shape: Shape, machine: Machine) -> Result<Option<Dur
     let one = Machine { threads: 1, ..machine };
     problem.attend(one)?;
     let (attended, _) = timed(|| problem.attend(one))?;
-    let (compared, _) = timed(|| problem.largest_error())?;
+    let (compared, _) = timed(|| problem.max_error())?;
     let share = |large: f64, small: f64| large / small.max(1.0);
     let rows = |shape: Shape| Problem::<T>::compared(shape) as f64;
     let seconds = drawn * share(numbers(shape) as f64, numbers(small) as f64)

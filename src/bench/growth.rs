@@ -66,7 +66,7 @@ pub enum Measurement {
         /// The threads it was worth.
         threads: usize,
         /// For the fused path, the largest |O − exact|.
-        largest_error: Option<f64>,
+        max_error: Option<f64>,
     },
     /// It would take this many seconds, as the last measured size predicts.
     TooLong(f64),
@@ -108,16 +108,16 @@ impl Growth {
     }
 
     fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Measurement> {
-        let taken = |timing: Timing, extra_bytes, threads, largest_error| {
+        let taken = |timing: Timing, extra_bytes, threads, max_error| {
             let rate = shape.flop() as f64 / timing.median;
-            Measurement::Done { timing, rate, extra_bytes, threads, largest_error }
+            Measurement::Done { timing, rate, extra_bytes, threads, max_error }
         };
         if way == Method::Fused {
             let mut problem = Problem::<T>::drawn(shape)?;
             let used = problem.attend(self.machine)?;
-            let largest_error = Some(problem.largest_error()?);
+            let max_error = Some(problem.max_error()?);
             let timing = time(self.each, || problem.attend(self.machine).map(drop))?;
-            return Ok(taken(timing, used.extra_bytes, used.threads, largest_error));
+            return Ok(taken(timing, used.extra_bytes, used.threads, max_error));
         }
         let [q, k, v] = Problem::<f64>::drawn(shape)?.exact(0)?;
         let mut extra_bytes = 0;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_quadratic_step_by_step_linear_in_the_loop_and_constant_in_the_fused_path() {
+    fn memory_grows_quadratically_linearly_or_not_by_path() {
         let growth = growth();
         let both = |way| [64, 128].map(|n| bytes(growth.point::<f32>(way, n, &[]).unwrap().measured));
         assert_eq!(both(Method::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);
@@ -169,7 +169,7 @@ mod tests {
     fn what_would_take_too_long_or_too_much_says_so() {
         let mut growth = growth();
         let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
-        let taken = Measurement::Done { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
+        let taken = Measurement::Done { timing, rate: 1.0, extra_bytes: 0, threads: 1, max_error: None };
         let shorter =
             [Point { n: 64, measured: taken }, Point { n: 128, measured: Measurement::TooLong(8.0) }];
         let longer = growth.point::<f32>(Method::Loop, 256, &shorter).unwrap().measured;

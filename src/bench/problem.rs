@@ -139,7 +139,7 @@ impl<T: Kernels> Problem<T> {
     ///
     /// # Errors
     /// None for a shape that was found to be one.
-    pub fn largest_error(&self) -> Result<f64> {
+    pub fn max_error(&self) -> Result<f64> {
         let Shape { heads, queries, keys, width, causal, .. } = self.shape;
         let rows = compared_rows(queries);
         // The rows are no longer the last ones of all, so a matrix says which keys they see.
@@ -192,13 +192,13 @@ mod tests {
         for (queries, causal) in [(40, true), (40, false), (3, true), (50, true)] {
             let mut problem = Problem::<f32>::drawn(shape(2, queries, 40, causal)).unwrap();
             problem.attend(Machine { simd: SimdLevel::detect(), threads: 1 }).unwrap();
-            let error = problem.largest_error().unwrap();
+            let error = problem.max_error().unwrap();
             assert!(error > 0.0 && error < 2e-6, "{queries}, {causal}: {error}");
             // The last number belongs to the last row of the last head.
             *problem.output.last_mut().unwrap() += 0.5;
-            assert!((problem.largest_error().unwrap() - 0.5).abs() < 1e-5);
+            assert!((problem.max_error().unwrap() - 0.5).abs() < 1e-5);
             *problem.output.last_mut().unwrap() = f32::NAN;
-            assert!(problem.largest_error().unwrap().is_nan());
+            assert!(problem.max_error().unwrap().is_nan());
         }
     }
 

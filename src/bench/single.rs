@@ -27,8 +27,8 @@ pub struct ShapeMeasurement {
     pub timing: Timing,
     /// The memory and the threads it takes.
     pub used: Resources,
-    /// The largest |O − exact| over some rows, see [`Problem::largest_error`].
-    pub largest_error: f64,
+    /// The largest |O − exact| over some rows, see [`Problem::max_error`].
+    pub max_error: f64,
     /// The peak of multiply-adds on as many threads as were used, in flop/s: the larger of one before and one after.
     pub peak: f64,
     /// For few queries, where memory is the limit.
@@ -63,7 +63,7 @@ impl ShapeMeasurement {
     pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<ShapeMeasurement> {
         let mut problem = Problem::<T>::drawn(shape)?;
         let used = problem.attend(machine)?;
-        let largest_error = problem.largest_error()?;
+        let max_error = problem.max_error()?;
         let aside = (budget / 4).min(Duration::from_millis(250));
         let busy = Machine { threads: used.threads, ..machine };
         let before = multiply_add_rate::<T>(busy, aside)?;
@@ -71,7 +71,7 @@ impl ShapeMeasurement {
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
         let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
         let reading = if is_decode { Some(ReadRates::of(&problem, machine, &timing, aside)?) } else { None };
-        Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
+        Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, max_error, peak, reading })
     }
 
     /// The rates of the computation.

@@ -203,7 +203,7 @@ impl VariedArgs {
         env: &Env,
         input: &mut dyn Read,
     ) -> Result<(Story, Option<String>)> {
-        let mut files = Files::new(input).within(env.reading);
+        let mut files = Files::new(input).within(env.reading.clone());
         let Some(dtype) = self.fast.dtype() else {
             let Computation { recipe, inputs, notes, of_words, .. } =
                 self.computation.computation(None, &mut files)?;

@@ -16,7 +16,7 @@ use super::{Env, Outcome, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
-use crate::input::{Allow, Files};
+use crate::input::{AllowedNumbers, Files};
 use crate::render::Page;
 use crate::story::{Digits, Story};
 
@@ -199,13 +199,13 @@ impl DemoArgs {
 impl NumberArgs {
     fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
-        let mut files = Files::new(input).within(env.reading);
+        let mut files = Files::new(input).within(env.reading.clone());
         for setting in &self.set {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))
                     .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")
             })?;
-            let matrix = files.matrix(source, Allow::INFINITE)?;
+            let matrix = files.matrix(source, AllowedNumbers::INFINITE)?;
             if settings.set.insert(name.trim().to_string(), (matrix, visible(source).into_owned())).is_some()
             {
                 return Err(Error::new(format!("`{name}` is set twice")).help("give each node once"));

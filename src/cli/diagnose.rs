@@ -80,7 +80,7 @@ impl DiagnoseArgs {
                 .help("give --yours FILE or --batch DIR; attn diagnose --list shows the known mistakes"));
         }
         let tolerance = self.tolerance()?;
-        let mut files = Files::new(streams.input).within(env.reading);
+        let mut files = Files::new(streams.input).within(env.reading.clone());
         let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
         let task = Task::new(recipe, inputs)?;
         if let Some(file) = &self.suggest_input {
@@ -88,7 +88,7 @@ impl DiagnoseArgs {
         }
         match &self.batch {
             Some(folder) => {
-                let folder = input::folder(folder, env.reading)?;
+                let folder = input::folder(folder, &env.reading)?;
                 let style = self.output.style(env, Convention::Rows);
                 write::warnings(task.right(), &notes, &style, streams);
                 let batch =

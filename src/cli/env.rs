@@ -2,17 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
 use crate::foreign::from_os;
-use crate::input::{Reading, Writing};
+use crate::input::{ReadPermission, WritePermission};
 use crate::render::{Charset, Theme};
 
 /// The environment of a command: it decides what no option decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Env {
     /// Columns of the screen.
     pub width: usize,
@@ -31,15 +31,15 @@ pub struct Env {
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
     /// The folder for the progress of lessons; `None` unless this is the program itself.
-    pub state: Option<&'static Path>,
+    pub state: Option<PathBuf>,
     /// Whether files may be written; a lesson's commands write none.
-    pub writing: Writing,
+    pub writing: WritePermission,
     /// The files that may be read; the commands of a lesson may not read all.
-    pub reading: Reading,
+    pub reading: ReadPermission,
     /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
-    pub defaults: &'static [(String, String)],
+    pub defaults: Vec<(String, String)>,
     /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
-    pub simd: Option<&'static str>,
+    pub simd: Option<String>,
     /// The bytes of memory that a command may use, if `ATTN_MEMORY` says so.
     pub memory: Option<u64>,
 }
@@ -60,9 +60,9 @@ impl Default for Env {
             has_keys: false,
             has_screen: false,
             state: None,
-            writing: Writing::Allowed,
-            reading: Reading::Anywhere,
-            defaults: &[],
+            writing: WritePermission::Allowed,
+            reading: ReadPermission::Anywhere,
+            defaults: Vec::new(),
             simd: None,
             memory: None,
         }
@@ -83,10 +83,9 @@ impl Env {
             // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
-            // Both are looked up once, and good for as long as the process lives.
-            simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
-            defaults: super::defaults::set(variable).leak(),
-            state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
+            simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()),
+            defaults: super::defaults::set(variable),
+            state: state_folder(),
             ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }
     }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::output::{FormatArg, OutputArgs};
 use crate::error::{Error, Result};
-use crate::explain::{Depth, Explanation, MOST_OF_A_NODE, Sums, cells_at, cells_named, explain};
+use crate::explain::{Depth, Explanation, LongSums, MOST_OF_A_NODE, cells_at, cells_named, explain};
 use crate::graph::{CellId, Cells, NodeId};
 use crate::render::Page;
 use crate::story::{ExplainedCell, Step, StepItem, Story};
@@ -67,7 +67,7 @@ impl ExplainArgs {
             return Err(Error::new("JSON has either the nodes of --only or the explanation of --explain")
                 .help("run the command twice: once with --only, once with --explain"));
         }
-        let sums = if is_data || self.symbolic.is_some() { Sums::Whole } else { Sums::Shortened };
+        let sums = if is_data || self.symbolic.is_some() { LongSums::Whole } else { LongSums::Shortened };
         let explanations = explain(graph, &cells, self.depth.unwrap_or(Depth::Levels(1)), sums)?;
         if !is_data && let Some(hint) = self.hint(&explanations) {
             story.remarks.push(hint);

@@ -45,7 +45,7 @@ pub(super) fn machine(threads: Option<u16>, simd: Option<&str>, env: &Env) -> Re
     let named = |name: &str, asked: &str| {
         SimdLevel::named(&name.to_ascii_lowercase()).map_err(|error| Error::from(error).in_source(asked))
     };
-    let simd = match (simd, env.simd) {
+    let simd = match (simd, env.simd.as_deref()) {
         (Some(name), _) => named(name, "--simd")?,
         (None, Some(name)) => named(name, "ATTN_SIMD")?,
         (None, None) => here.simd,

@@ -87,7 +87,7 @@ impl ParamsArgs {
                     .in_source(visible(name))
                     .help("`attn params` lists the built-in models"));
             }
-            let text = Files::new(streams.input).within(env.reading).text(name)?;
+            let text = Files::new(streams.input).within(env.reading.clone()).text(name)?;
             return Ok(vec![Model::from_config(&text, name)?]);
         }
         params::named(name)

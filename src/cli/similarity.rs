@@ -92,7 +92,7 @@ impl SimilarityArgs {
             return Err(Error::new("there is no word to compare").help("attn similarity bat cave racket"));
         }
         let WordVectors { matrix, origin, notes } =
-            self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
+            self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading.clone()))?;
         let graph = recipes::similarity(matrix, origin, &self.varied.measures())?;
         Ok(story::similarity(graph, notes))
     }

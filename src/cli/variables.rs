@@ -26,7 +26,7 @@ pub(super) fn applied(
     env: &Env,
     definitions: &clap::Command,
 ) -> Result<(Vec<OsString>, Env)> {
-    let (mut args, mut env) = (args, *env);
+    let (mut args, mut env) = (args, env.clone());
     if env.defaults.is_empty() {
         return Ok((args, env));
     }
@@ -34,7 +34,7 @@ pub(super) fn applied(
     // Help works also if a variable has a wrong value.
     let asks_for_help = args.first().is_none_or(|first| first == "help")
         || ["-h", "--help", "-V", "--version"].iter().any(|flag| has_flag(&args, flag));
-    for (option, value) in env.defaults {
+    for (option, value) in &env.defaults.clone() {
         let Some(definition) = defined(definitions, option) else { continue };
         if let Err(error) = check(definition, option, value) {
             if asks_for_help {

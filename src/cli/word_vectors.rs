@@ -8,7 +8,7 @@ use crate::demo::words;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::Origin;
-use crate::input::{self, Allow, Files};
+use crate::input::{self, AllowedNumbers, Files};
 use crate::matrix::{Labels, Matrix, labels};
 use crate::text::counted;
 
@@ -117,7 +117,7 @@ impl WordArgs {
             let parts = definition.split_once('=').filter(|(word, _)| !word.is_empty());
             let (word, numbers) = parts
                 .ok_or_else(|| Error::new(format!("`--define {definition}` has no `=`")).help(example))?;
-            let row = input::inline(numbers, Allow::FINITE).and_then(|array| array.into_matrix());
+            let row = input::inline(numbers, AllowedNumbers::FINITE).and_then(|array| array.into_matrix());
             let row = row.map_err(|error| error.in_source(format!("--define {}", visible(word))))?;
             if row.rows() != 1 {
                 return Err(

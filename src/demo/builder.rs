@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::settings::Settings;
 use super::step_builder::StepBuilder;
 use crate::error::{Error, Result};
-use crate::graph::recipes::{self, Additions, Recipe, Split, Weights};
+use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
@@ -135,7 +135,7 @@ impl Builder {
     /// # Errors
     /// If a name is taken, or queries and keys do not fit.
     pub fn weights(&mut self, suffix: &str, q: NodeId, k: NodeId, recipe: &Recipe) -> Result<Weights> {
-        recipes::weights(&mut self.graph, recipe, suffix, [q, k], Additions::default())
+        recipes::weights(&mut self.graph, recipe, suffix, [q, k], BiasAndMask::default())
     }
 
     /// The weights of one head, and the values mixed by them as `O`.

@@ -8,7 +8,7 @@ use crate::memory;
 use crate::tensor::{Element, in_type};
 use crate::text::counted;
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::dims::{checked_cells, shape_text};
 
 /// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
@@ -163,7 +163,7 @@ impl<T: Element> Array<T> {
     ///
     /// # Errors
     /// At the row and column of the first number that may not.
-    pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array<T>> {
+    pub(super) fn checked(self, name: &str, allow: AllowedNumbers) -> Result<Array<T>> {
         let finite = |value: &T| value.exactly().is_finite();
         if self.values.iter().all(finite) {
             return Ok(self);
@@ -221,12 +221,12 @@ mod tests {
     #[test]
     fn a_number_that_may_not_stand_there_is_named_with_its_cell() {
         let array = Array::new(vec![2, 1, 2], vec![0.0, 1.0, 2.0, f64::NEG_INFINITY]).unwrap();
-        let said = array.clone().checked("q.npy", Allow::FINITE).unwrap_err().to_string();
+        let said = array.clone().checked("q.npy", AllowedNumbers::FINITE).unwrap_err().to_string();
         assert!(said.starts_with("q.npy, head 2, row 1, column 2: `-inf`"), "{said}");
-        assert!(array.checked("q.npy", Allow::INFINITE).is_ok());
+        assert!(array.checked("q.npy", AllowedNumbers::INFINITE).is_ok());
         let array = Array::new(vec![2, 2], vec![0.0, 1.0, f64::NAN, 3.0]).unwrap();
-        let said = array.clone().checked("q.npy", Allow::INFINITE).unwrap_err().to_string();
+        let said = array.clone().checked("q.npy", AllowedNumbers::INFINITE).unwrap_err().to_string();
         assert!(said.starts_with("q.npy, row 2, column 1: this is NaN"), "{said}");
-        assert!(array.checked("q.npy", Allow::ANYTHING).is_ok());
+        assert!(array.checked("q.npy", AllowedNumbers::ANYTHING).is_ok());
     }
 }

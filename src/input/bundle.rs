@@ -12,7 +12,7 @@ use super::item::{Item, entry_name};
 use super::layers::{Choice, choose};
 use super::limit::Limit;
 use super::names::{EntryKind, Layout, TOKENS};
-use super::want::{Want, allowed};
+use super::read_options::{ReadOptions, allowed};
 use crate::text::{briefly, clip};
 
 /// One matrix of a bundle, or a stack of heads.
@@ -20,7 +20,7 @@ use crate::text::{briefly, clip};
 pub struct Entry {
     /// Its numbers, as stored.
     pub tensor: Tensor,
-    /// How it is stored, where the name in the file implies it; a plain `W_Q` does not.
+    /// Its layout, where the name in the file implies it; a plain `W_Q` does not.
     pub layout: Option<Layout>,
     /// Its name in the file.
     pub name: String,
@@ -66,7 +66,12 @@ impl Bundle {
 ///
 /// # Errors
 /// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
-pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>, want: Want) -> Result<Bundle> {
+pub(super) fn read(
+    name: &str,
+    mut container: Container,
+    layer: Option<&str>,
+    want: ReadOptions,
+) -> Result<Bundle> {
     let names = container.names();
     let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
     let mut bundle = Bundle { entries: BTreeMap::new(), tokens: None, ignored };

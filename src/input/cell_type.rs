@@ -19,7 +19,7 @@ pub(super) const MOST_COUNTED: usize = 1 << 20;
 /// Bytes that are converted at a time: a multiple of the size of every type.
 const PIECE: usize = 1 << 16;
 
-/// How an array is stored.
+/// The storage format of an array.
 pub(super) struct ArrayFormat {
     pub(super) cell: CellType,
     pub(super) big_endian: bool,
@@ -84,7 +84,7 @@ struct Losses {
     beyond: Option<(usize, f64)>,
 }
 
-/// How one number is stored.
+/// The storage format of one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellType {
     F64,

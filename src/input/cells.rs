@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::memory;
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::dims::MOST_CELLS;
 use super::number::{number, truth};
@@ -13,11 +13,11 @@ pub(super) struct Cells {
     values: Vec<f64>,
     boolean: Option<bool>,
     decimals: usize,
-    allow: Allow,
+    allow: AllowedNumbers,
 }
 
 impl Cells {
-    pub(super) fn new(allow: Allow) -> Cells {
+    pub(super) fn new(allow: AllowedNumbers) -> Cells {
         Cells { values: Vec::new(), boolean: None, decimals: 0, allow }
     }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn numbers_and_truth_values_do_not_mix() {
-        let mut cells = Cells::new(Allow::FINITE);
+        let mut cells = Cells::new(AllowedNumbers::FINITE);
         cells.push("true").unwrap();
         assert!(cells.push("1").is_err());
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::tensor::Element;
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::comments::LINE_ENDS;
 use super::delimited::delimited;
@@ -23,7 +23,7 @@ use super::npz::{self, Npz};
 use super::number::has_decimal_comma;
 use super::open::Input;
 use super::printed::{begins_list, looks_printed, printed};
-use super::records::{Delimiter, Delimiting};
+use super::records::{Delimiter, DelimiterChoice};
 use super::safetensors::{self, Tensors};
 use crate::text::{clip, listed_briefly};
 
@@ -35,7 +35,7 @@ pub(super) enum Format {
     Safetensors,
     Json,
     /// With what the ending says of the delimiter.
-    Delimited(Delimiting),
+    Delimited(DelimiterChoice),
 }
 
 /// The endings of readable files, for errors.
@@ -77,9 +77,9 @@ impl Format {
             "npz" => Format::Npz,
             "safetensors" => Format::Safetensors,
             "json" => Format::Json,
-            "tsv" => Format::Delimited(Delimiting::By(Delimiter::Character(b'\t'))),
-            "csv" => Format::Delimited(Delimiting::DetectedCommas),
-            "txt" => Format::Delimited(Delimiting::Detected),
+            "tsv" => Format::Delimited(DelimiterChoice::By(Delimiter::Character(b'\t'))),
+            "csv" => Format::Delimited(DelimiterChoice::DetectedCommas),
+            "txt" => Format::Delimited(DelimiterChoice::Detected),
             _ => return None,
         })
     }
@@ -102,16 +102,16 @@ impl Format {
         {
             Format::Json
         } else {
-            Format::Delimited(Delimiting::Detected)
+            Format::Delimited(DelimiterChoice::Detected)
         })
     }
 }
 
 /// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
-fn of_text(name: &str, text: &str, delimiting: Delimiting, allow: Allow) -> Result<Array> {
+fn of_text(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNumbers) -> Result<Array> {
     // Python prints no tabs: with them, `[` is a label.
     let first_line = text.split(LINE_ENDS).next().unwrap_or_default();
-    let is_table = matches!(delimiting, Delimiting::By(_)) && first_line.contains('\t');
+    let is_table = matches!(delimiting, DelimiterChoice::By(_)) && first_line.contains('\t');
     if !is_table && looks_printed(text) {
         return printed(name, text, allow);
     }
@@ -147,7 +147,7 @@ impl<T: Element> Content<T> {
     ///
     /// # Errors
     /// If the content is not of that format.
-    pub(super) fn read(input: Input, format: Format, allow: Allow) -> Result<Content<T>> {
+    pub(super) fn read(input: Input, format: Format, allow: AllowedNumbers) -> Result<Content<T>> {
         Content::nodes(input, format, allow, Nodes::Given)
     }
 
@@ -155,7 +155,12 @@ impl<T: Element> Content<T> {
     ///
     /// # Errors
     /// As [`Content::read`].
-    pub(super) fn nodes(mut input: Input, format: Format, allow: Allow, nodes: Nodes) -> Result<Content<T>> {
+    pub(super) fn nodes(
+        mut input: Input,
+        format: Format,
+        allow: AllowedNumbers,
+        nodes: Nodes,
+    ) -> Result<Content<T>> {
         let name = input.name.clone();
         match format {
             Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {

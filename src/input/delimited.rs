@@ -5,7 +5,7 @@ use crate::matrix::Labels;
 use crate::memory;
 use crate::text::counted;
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::cells::Cells;
 use super::delimited_labels::{Layout, Row, label};
@@ -25,7 +25,12 @@ const A_NAME: u64 = 72;
 ///
 /// # Errors
 /// At the line and column of what is no number, or at the line that is longer or shorter than the others.
-pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: Allow) -> Result<Array> {
+pub(super) fn delimited(
+    name: &str,
+    text: &str,
+    delimiter: Delimiter,
+    allow: AllowedNumbers,
+) -> Result<Array> {
     let mut records = Records::new(name, text, delimiter);
     let Some(first) = Row::read(&mut records)? else {
         return Err(Error::new("the file has no numbers, only blank lines and comments")
@@ -64,7 +69,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(layout: Layout, allow: Allow) -> Table {
+    fn new(layout: Layout, allow: AllowedNumbers) -> Table {
         Table {
             layout,
             cells: Cells::new(allow),
@@ -165,17 +170,17 @@ fn located(error: Error, row: usize, column: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::Delimiting;
+    use super::super::records::DelimiterChoice;
     use super::*;
 
     const COMMA: Delimiter = Delimiter::Character(b',');
 
     fn read(text: &str) -> Array {
-        delimited("x.csv", text, Delimiting::Detected.of(text), Allow::INFINITE).unwrap()
+        delimited("x.csv", text, DelimiterChoice::Detected.of(text), AllowedNumbers::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        delimited("x.csv", text, COMMA, Allow::FINITE).unwrap_err().to_string()
+        delimited("x.csv", text, COMMA, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     fn labels(labels: Option<&Labels>) -> Vec<&str> {

@@ -8,7 +8,7 @@ use super::records::{Field, Records};
 /// The properties of the first or second record that decide on the labels.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Row {
-    /// How many fields it has.
+    /// The number of its fields.
     pub(super) fields: usize,
     first: Kind,
     last: Kind,
@@ -64,7 +64,7 @@ pub(super) fn label(text: &str, quoted: bool) -> String {
     if quoted { text } else { text.trim() }.to_string()
 }
 
-/// Which labels a table has.
+/// The labels of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) header: bool,

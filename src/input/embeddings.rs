@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::lines::each_line;
 use super::number::number;
 use super::vocabulary;
@@ -19,7 +19,7 @@ use super::word_file::{Stream, header_width, split_word};
 /// The vectors that a file has for some words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordVectors {
-    /// How many numbers a vector has.
+    /// The number of dimensions of a vector.
     pub width: usize,
     /// For each word asked for its vector, or that of its lower-case form; `None` where the file has neither.
     pub rows: Vec<Option<Vec<f64>>>,
@@ -144,7 +144,7 @@ impl<'w> Search<'w> {
                     }
                     Error::new(format!("`{}` is not a number (number {} of the vector)", clip(field), i + 1))
                 });
-                read.and_then(|read| Allow::FINITE.check(read.value).map(|()| read.value))
+                read.and_then(|read| AllowedNumbers::FINITE.check(read.value).map(|()| read.value))
                     .map_err(|error| error.at(place(1)))
             })
             .collect::<Result<Vec<f64>>>()
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_line_blanks_at_the_end_tabs_and_carriage_returns_are_no_part_of_a_vector() {
+    fn header_lines_and_white_space_are_no_part_of_a_vector() {
         for text in
             ["3 2\nbat 3 3 \ncave 4 0 \n", "bat\t3\t3\r\ncave\t4\t0", "\u{feff}bat 3 3\n", "bat 3  3\n"]
         {

@@ -8,7 +8,7 @@ use crate::graph::Role;
 use crate::matrix::Matrix;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::bundle::{self, Bundle};
 use super::bundled::BundledFile;
@@ -20,9 +20,9 @@ use super::json_document::Nodes;
 use super::limit::Limit;
 use super::npy;
 use super::open::{Input, regular};
-use super::reading::Reading;
+use super::read_options::{ArrayReader, ReadOptions, allowed};
+use super::read_permission::ReadPermission;
 use super::source::Source;
-use super::want::{ArrayReader, Want, allowed};
 use super::word_file::Stream;
 use crate::foreign::{from_path, visible};
 
@@ -39,17 +39,17 @@ enum SourceContent {
 /// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
 pub struct Files<'a> {
     stdin: Option<&'a mut dyn Read>,
-    reading: Reading,
+    reading: ReadPermission,
 }
 
 impl<'a> Files<'a> {
     /// With the stream behind `-`, which can be read once.
     pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
-        Files { stdin: Some(stdin), reading: Reading::Anywhere }
+        Files { stdin: Some(stdin), reading: ReadPermission::Anywhere }
     }
 
     /// The same, with the files that may be read.
-    pub fn within(self, reading: Reading) -> Files<'a> {
+    pub fn within(self, reading: ReadPermission) -> Files<'a> {
         Files { reading, ..self }
     }
 
@@ -68,7 +68,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// If it cannot be read, holds several arrays, or holds what `allow` does not let in.
-    pub fn array(&mut self, source: &str, allow: Allow) -> Result<Array> {
+    pub fn array(&mut self, source: &str, allow: AllowedNumbers) -> Result<Array> {
         Ok(self.one(source, allow, Limit::ANY)?.row_by_row())
     }
 
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Files::array`], if a number is beyond the type that is wanted, or if the array is no matrix, and no stack of heads
     /// where there may be one.
-    pub fn read(&mut self, source: &str, role: Role, want: Want) -> Result<Tensor> {
+    pub fn read(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
         match want.dtype_of(role) {
             None => {
                 let array = self.array(source, allowed(role))?;
@@ -89,7 +89,7 @@ impl<'a> Files<'a> {
     }
 
     /// The same in type T; it may be as large as memory.
-    fn typed<T: Element>(&mut self, source: &str, role: Role, want: Want) -> Result<Tensor> {
+    fn typed<T: Element>(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
         let name = visible(source).into_owned();
         let allow = allowed(role);
         let (mut input, format) = match self.opened(source, Limit::LARGE)? {
@@ -110,7 +110,7 @@ impl<'a> Files<'a> {
     }
 
     /// The one array that `source` stands for, in the order of the file.
-    fn one<T: Element>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
+    fn one<T: Element>(&mut self, source: &str, allow: AllowedNumbers, limit: Limit) -> Result<Array<T>> {
         let name = visible(source).into_owned();
         let (input, format) = match self.opened(source, limit)? {
             SourceContent::Inline(text) => return inline(&text, allow)?.in_type(&name),
@@ -127,7 +127,7 @@ impl<'a> Files<'a> {
     /// If it cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
         match self.opened(source, limit)? {
-            SourceContent::Inline(text) => Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
+            SourceContent::Inline(text) => Ok(vec![(None, inline(&text, AllowedNumbers::ANYTHING)?)]),
             SourceContent::File(input, format) => all(input, format),
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Files<'a> {
     ///
     /// # Errors
     /// As [`Files::array`], and if it is a stack of heads.
-    pub fn matrix(&mut self, source: &str, allow: Allow) -> Result<Matrix> {
+    pub fn matrix(&mut self, source: &str, allow: AllowedNumbers) -> Result<Matrix> {
         let array = self.array(source, allow)?;
         array.into_matrix().map_err(|error| error.in_source(visible(source)))
     }
@@ -147,7 +147,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If the file holds a single matrix, unknown names, several layers with none chosen, or anything but finite
     /// numbers outside masks and biases.
-    pub fn bundle(&mut self, source: &str, layer: Option<&str>, want: Want) -> Result<Bundle> {
+    pub fn bundle(&mut self, source: &str, layer: Option<&str>, want: ReadOptions) -> Result<Bundle> {
         let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
         let (input, format) = match self.opened(source, limit)? {
             SourceContent::Inline(_) => return Err(bundle::nameless(&visible(source))),
@@ -157,7 +157,7 @@ impl<'a> Files<'a> {
         if matches!(format, Format::Npy | Format::Delimited(_)) {
             return Err(bundle::nameless(&name));
         }
-        match Content::<f64>::read(input, format, Allow::ANYTHING)? {
+        match Content::<f64>::read(input, format, AllowedNumbers::ANYTHING)? {
             Content::One(_) => Err(bundle::nameless(&name)),
             Content::Many(container) => bundle::read(&name, container, layer, want),
         }
@@ -266,7 +266,7 @@ pub(super) fn named_in_bundled(
 
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
-    Content::<f64>::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
+    Content::<f64>::nodes(input, format, AllowedNumbers::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
 fn open_bundled(name: &str, file: &BundledFile, limit: Limit) -> Result<(Input, Format)> {

@@ -14,7 +14,7 @@ use super::container::Format;
 use super::files::{named_in, named_in_bundled};
 use super::limit::Limit;
 use super::open::unreadable;
-use super::reading::Reading;
+use super::read_permission::ReadPermission;
 
 /// One entry of a folder.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl FolderEntry {
 ///
 /// # Errors
 /// If it may not be read, is no folder, cannot be read, or there is nothing in it.
-pub fn folder(path: &str, reading: Reading) -> Result<Vec<FolderEntry>> {
+pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> {
     reading.check(path)?;
     let shown = visible(path).into_owned();
     let bundled = bundled::inside(path);
@@ -113,7 +113,7 @@ mod tests {
         }
         fs::create_dir(place.path().join("sub")).unwrap();
         fs::write(place.path().join("sub/d.csv"), "1").unwrap();
-        let entries = folder(place.path().to_str().unwrap(), Reading::Anywhere).unwrap();
+        let entries = folder(place.path().to_str().unwrap(), &ReadPermission::Anywhere).unwrap();
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
         assert!(entries[0].named(Limit::ANY).is_ok());
@@ -124,12 +124,12 @@ mod tests {
     fn a_file_a_missing_folder_and_an_empty_one_are_refused() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().to_str().unwrap();
-        assert!(folder(path, Reading::Anywhere).unwrap_err().to_string().contains("no files in it"));
-        let missing = folder(&format!("{path}/none"), Reading::Anywhere).unwrap_err().to_string();
+        assert!(folder(path, &ReadPermission::Anywhere).unwrap_err().to_string().contains("no files in it"));
+        let missing = folder(&format!("{path}/none"), &ReadPermission::Anywhere).unwrap_err().to_string();
         assert!(missing.contains("none: no such folder\n"), "{missing}");
         fs::write(place.path().join("a"), "1").unwrap();
         assert!(
-            folder(&format!("{path}/a"), Reading::Anywhere)
+            folder(&format!("{path}/a"), &ReadPermission::Anywhere)
                 .unwrap_err()
                 .to_string()
                 .contains("this is not a folder")

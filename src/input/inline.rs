@@ -3,7 +3,7 @@
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::cells::Cells;
 use super::comments::{LINE_ENDS, is_comment};
@@ -16,7 +16,7 @@ use super::printed::{looks_printed, printed};
 ///
 /// # Errors
 /// At the row and column of what is no number, or where the rows differ in length.
-pub fn inline(text: &str, allow: Allow) -> Result<Array> {
+pub fn inline(text: &str, allow: AllowedNumbers) -> Result<Array> {
     let name = format!("`{}`", clip(text));
     if looks_printed(text) {
         return printed(&name, text, allow);
@@ -39,7 +39,7 @@ pub(super) fn looks_typed(text: &str) -> bool {
 ///
 /// # Errors
 /// As [`inline`].
-pub(super) fn typed(name: &str, text: &str, allow: Allow) -> Result<Array> {
+pub(super) fn typed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
     read_rows(name, lines_with_numbers(text), allow)
 }
 
@@ -49,7 +49,7 @@ fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The matrix that these lines of numbers make; `name` is what errors call it.
-fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allow) -> Result<Array> {
+fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: AllowedNumbers) -> Result<Array> {
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
     for row in rows_of(lines) {
@@ -112,11 +112,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Array {
-        inline(text, Allow::INFINITE).unwrap()
+        inline(text, AllowedNumbers::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        inline(text, Allow::FINITE).unwrap_err().to_string()
+        inline(text, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         for text in ["1;2\n3;4", "1,5;2,5", "a b;c d\n1;2", "bat;1;2", "1 2\n3 4", ""] {
             assert!(!looks_typed(text), "{text:?}");
         }
-        let array = typed("x.txt", "# two rows\n1 2;\n3 4\n", Allow::FINITE).unwrap();
+        let array = typed("x.txt", "# two rows\n1 2;\n3 4\n", AllowedNumbers::FINITE).unwrap();
         assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]));
     }
 

@@ -45,7 +45,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
 
 type ParseResult<T, E> = std::result::Result<T, E>;
 
-/// How many more objects and strings a text may have: each takes more memory than it takes bytes of the text.
+/// The remaining number of objects and strings that a text may have: each takes more memory than bytes of the text.
 struct Budget {
     /// Objects, and entries of objects.
     entries: Cell<usize>,

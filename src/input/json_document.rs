@@ -17,7 +17,7 @@ pub const GRAPH_VERSION: u64 = 1;
 /// The op of a node that was given rather than computed.
 pub const GIVEN: &str = "given";
 
-/// Which nodes of a computation are read.
+/// The selection of nodes that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nodes {
     /// Those that were given: what another computation starts from.

@@ -65,7 +65,7 @@ fn goes_on(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'))
 }
 
-/// How long the string is with which a text begins, its marks included.
+/// The length of the string at the start of a text, quotation marks included.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// How much a pair of neighbouring letters counts, compared with a letter.
+/// The weight of a pair of neighbouring letters, relative to a letter.
 const PAIR: f64 = 0.125;
-/// How much it counts that a letter is a capital.
+/// The weight of a capital letter.
 const CAPITAL: f64 = 0.125;
 /// No vector is longer than this many usual lengths.
 const LONGEST: f64 = 1.5;

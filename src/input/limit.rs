@@ -1,4 +1,4 @@
-//! How much of one file is read, and unpacked from it.
+//! The limits of the bytes read from one file, and unpacked from it.
 
 use crate::error::Error;
 use crate::graph::MAX_CELLS;
@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// The most bytes of one array that is only passed to the fast path.
 const MOST_LARGE_BYTES: u64 = 1 << 34;
 
-/// How much of one file is read, and unpacked from it.
+/// The limits of the bytes read from one file, and unpacked from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The most bytes that are read or unpacked.

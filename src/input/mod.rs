@@ -5,7 +5,7 @@
 //! a user named. No number in a header reserves memory, a file is only read where reading it will end, and every
 //! refusal says where.
 
-mod allow;
+mod allowed_numbers;
 mod array;
 mod bundle;
 mod bundled;
@@ -43,7 +43,8 @@ mod open;
 mod printed;
 mod printed_end;
 mod put;
-mod reading;
+mod read_options;
+mod read_permission;
 mod records;
 mod safetensors;
 mod save;
@@ -56,12 +57,11 @@ mod stored;
 mod table;
 mod text;
 mod vocabulary;
-mod want;
 mod word_file;
 
 pub mod system;
 
-pub use allow::Allow;
+pub use allowed_numbers::AllowedNumbers;
 pub use array::Array;
 pub use bundle::{Bundle, Entry};
 pub use bundled::{BundledFile, bundled};
@@ -77,12 +77,12 @@ pub use names::Layout;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 
 pub use put::{PutOutcome, put_files};
-pub use reading::{Bounds, Reading};
-pub use save::{Writing, check_bundle_ending, check_ending, delimited_text, save, save_bundle};
+pub use read_options::ReadOptions;
+pub use read_permission::{Bounds, ReadPermission};
+pub use save::{WritePermission, check_bundle_ending, check_ending, delimited_text, save, save_bundle};
 pub use save_json::Rows;
 pub use sentence::{label_list, sentence};
 pub use source::{Source, exists};
 pub use stored::stored;
 pub use table::{Table, table};
 pub use text::{is_folder, make_folder, markdown_files, read_text, write_text};
-pub use want::Want;

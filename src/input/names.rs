@@ -6,7 +6,7 @@
 
 use crate::graph::Role;
 
-/// How a weight matrix is stored.
+/// The layout of a weight matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// (in, out): a row of X times the matrix, x W.
@@ -34,7 +34,7 @@ pub(super) enum EntryKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownEntry {
     pub(super) kind: EntryKind,
-    /// How the weights are stored, where the name implies it.
+    /// The layout of the weights, where the name implies it.
     pub(super) layout: Option<Layout>,
     /// The layer of a model it belongs to; empty where the name has no prefix.
     pub(super) layer: String,

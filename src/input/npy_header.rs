@@ -11,7 +11,7 @@ use super::npy_literal::{Literal, literal};
 use super::npy_type::{Kind, kind};
 use crate::text::clip;
 
-/// How every `.npy` file starts.
+/// The first bytes of every `.npy` file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// NumPy reads no longer ones.

@@ -12,7 +12,7 @@ use super::npy;
 use super::npz_directory;
 use super::open::{Input, ReadSeek};
 
-/// How a zip archive starts; an empty one starts with its end.
+/// The first bytes of a zip archive; an empty one starts with its end record.
 pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// An opened archive; entries are unpacked one by one, when asked for.

@@ -20,9 +20,9 @@ impl<T: Read + Seek> ReadSeek for T {}
 pub(super) struct Input {
     /// Its name in errors.
     pub(super) name: String,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub(super) length: u64,
-    /// How much of it may be read.
+    /// The limit of the bytes read from it.
     pub(super) limit: Limit,
     /// At its start.
     pub(super) reader: Box<dyn ReadSeek>,

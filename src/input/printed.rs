@@ -3,7 +3,7 @@
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::cells::Cells;
 use super::number::is_cell;
@@ -38,7 +38,7 @@ pub(super) fn begins_list(text: &str) -> bool {
 /// # Errors
 /// At the row and column of what is no number; where rows differ in length, brackets do not close, or numbers were left
 /// out in printing.
-pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
+pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<Array> {
     let (prefix, body) = split_prefix(after_prompts(text.trim()));
     let wrong = |what: String| {
         Error::new(what)
@@ -108,20 +108,20 @@ fn ends_word(character: char) -> bool {
 struct Brackets<'n> {
     name: &'n str,
     cells: Cells,
-    /// How many elements each open bracket has, from the outermost.
+    /// The number of elements of each open bracket, from the outermost.
     open: Vec<usize>,
-    /// How many elements the brackets of each depth have, once one of them is closed.
+    /// The number of elements in brackets of each depth, once one of them is closed.
     lengths: Vec<usize>,
     /// The depth at which numbers stand.
     innermost: Option<usize>,
-    /// How many rows are closed.
+    /// The number of closed rows.
     rows: usize,
     /// True if an element must follow.
     expects: bool,
 }
 
 impl<'n> Brackets<'n> {
-    fn new(name: &'n str, allow: Allow) -> Brackets<'n> {
+    fn new(name: &'n str, allow: AllowedNumbers) -> Brackets<'n> {
         let cells = Cells::new(allow);
         Brackets {
             name,
@@ -216,11 +216,11 @@ mod tests {
 
     fn read(text: &str) -> Array {
         assert!(looks_printed(text), "{text}");
-        printed("x.txt", text, Allow::ANYTHING).unwrap()
+        printed("x.txt", text, AllowedNumbers::ANYTHING).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        printed("x.txt", text, Allow::FINITE).unwrap_err().to_string()
+        printed("x.txt", text, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     #[test]

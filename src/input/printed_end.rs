@@ -74,7 +74,7 @@ pub(super) fn close(text: &str) -> Result<Option<&str>> {
     }
 }
 
-/// How long the value is with which a text begins: `float32`, `torch.float32`, `'<f4'`, `(2, 3)`, `<AddBackward0>`.
+/// The length of the value at the start of a text: `float32`, `torch.float32`, `'<f4'`, `(2, 3)`, `<AddBackward0>`.
 fn length_of(text: &str) -> Option<usize> {
     let until = |end: char| text[1..].find(end).map(|at| at + 1 + end.len_utf8());
     match text.chars().next()? {

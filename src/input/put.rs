@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::save::{Writing, replaced};
+use super::save::{WritePermission, replaced};
 
 /// The outcome of writing one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn put_files(
     folder: &Path,
     files: &[(&str, &[u8])],
     overwrite: bool,
-    writing: Writing,
+    writing: WritePermission,
 ) -> Result<Vec<PutOutcome>> {
     writing.check(folder)?;
     let shown = visible(&from_path(folder)).into_owned();
@@ -97,7 +97,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("a/b");
         let files: [(&str, &[u8]); 2] = [("x", b"1"), ("y", b"2")];
-        let put = |overwrite| put_files(&deep, &files, overwrite, Writing::Allowed);
+        let put = |overwrite| put_files(&deep, &files, overwrite, WritePermission::Allowed);
         assert_eq!(put(false).unwrap(), [PutOutcome::New, PutOutcome::New]);
         assert_eq!(put(false).unwrap(), [PutOutcome::WasThere, PutOutcome::WasThere]);
         fs::write(deep.join("y"), "3").unwrap();
@@ -106,7 +106,7 @@ mod tests {
         assert!(said.contains("`y` already exists with") && !deep.join("x").exists(), "{said}");
         assert_eq!(put(true).unwrap(), [PutOutcome::New, PutOutcome::Replaced]);
         assert_eq!(fs::read(deep.join("y")).unwrap(), b"2");
-        let refused = put_files(&folder.path().join("c"), &files, true, Writing::Refused);
+        let refused = put_files(&folder.path().join("c"), &files, true, WritePermission::Refused);
         assert!(refused.is_err() && !folder.path().join("c").exists());
     }
 }

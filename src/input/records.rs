@@ -16,9 +16,9 @@ pub(super) enum Delimiter {
     Blanks,
 }
 
-/// How the separator of fields is chosen.
+/// The choice of the separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Delimiting {
+pub(super) enum DelimiterChoice {
     /// The file's ending says it.
     By(Delimiter),
     /// The text says it; a tab wins over a comma.
@@ -27,13 +27,13 @@ pub(super) enum Delimiting {
     DetectedCommas,
 }
 
-impl Delimiting {
+impl DelimiterChoice {
     /// The separator of fields in this text.
     pub(super) fn of(self, text: &str) -> Delimiter {
         match self {
-            Delimiting::By(delimiter) => delimiter,
-            Delimiting::Detected => Delimiter::detect(text, [b'\t', b',']),
-            Delimiting::DetectedCommas => Delimiter::detect(text, [b',', b'\t']),
+            DelimiterChoice::By(delimiter) => delimiter,
+            DelimiterChoice::Detected => Delimiter::detect(text, [b'\t', b',']),
+            DelimiterChoice::DetectedCommas => Delimiter::detect(text, [b',', b'\t']),
         }
     }
 }
@@ -210,7 +210,7 @@ mod tests {
             ("\"a b\"\n1", COMMA),
             ("", Delimiter::Blanks),
         ] {
-            assert_eq!(Delimiting::Detected.of(text), delimiter, "{text:?}");
+            assert_eq!(DelimiterChoice::Detected.of(text), delimiter, "{text:?}");
         }
     }
 
@@ -223,8 +223,8 @@ mod tests {
             ("1\t2\n3,4\t5", tab, tab),
             ("1,2\n3\t4", COMMA, COMMA),
         ] {
-            assert_eq!(Delimiting::DetectedCommas.of(text), of_csv, "{text:?}");
-            assert_eq!(Delimiting::Detected.of(text), of_others, "{text:?}");
+            assert_eq!(DelimiterChoice::DetectedCommas.of(text), of_csv, "{text:?}");
+            assert_eq!(DelimiterChoice::Detected.of(text), of_others, "{text:?}");
         }
     }
 

@@ -19,7 +19,7 @@ use super::table::Table;
 
 /// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writing {
+pub enum WritePermission {
     /// It may.
     #[default]
     Allowed,
@@ -27,13 +27,13 @@ pub enum Writing {
     Refused,
 }
 
-impl Writing {
+impl WritePermission {
     /// # Errors
     /// If nothing may be written.
     pub(super) fn check(self, path: &Path) -> Result<()> {
         match self {
-            Writing::Allowed => Ok(()),
-            Writing::Refused => Err(Error::new("a lesson cannot write files")
+            WritePermission::Allowed => Ok(()),
+            WritePermission::Refused => Err(Error::new("a lesson cannot write files")
                 .in_source(visible(&from_path(path)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
@@ -80,7 +80,7 @@ impl Format {
 ///
 /// # Errors
 /// If nothing may be written, the ending is unknown, or the file cannot be written; then nothing has changed.
-pub fn save(path: &Path, name: &str, table: &dyn Table, writing: Writing) -> Result<()> {
+pub fn save(path: &Path, name: &str, table: &dyn Table, writing: WritePermission) -> Result<()> {
     writing.check(path)?;
     let format = Format::of(path)?;
     replaced(path, |file| match format {
@@ -102,7 +102,7 @@ pub fn save_bundle(
     path: &Path,
     tokens: Option<&[String]>,
     matrices: &[(&str, &Matrix)],
-    writing: Writing,
+    writing: WritePermission,
 ) -> Result<()> {
     writing.check(path)?;
     let format = bundle_format(path)?;

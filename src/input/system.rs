@@ -56,7 +56,7 @@ pub fn processor() -> Option<String> {
     fields.into_iter().find_map(|(name, value): (String, String)| (name == "model name").then_some(value))
 }
 
-/// How long the processors have been busy so far, in the system's ticks.
+/// The busy time of the processors so far, in the system's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
     /// All processors together, idle or not.
@@ -65,7 +65,7 @@ pub struct Ticks {
     busy: u64,
     /// Busy with this process.
     own: u64,
-    /// How many processors there are.
+    /// The number of processors.
     processors: u64,
 }
 
@@ -93,7 +93,7 @@ impl Ticks {
         Some(Ticks { all, busy: all.saturating_sub(idle), own, processors })
     }
 
-    /// How many processors other processes have kept busy since `earlier`, on average; `None` where no tick has passed.
+    /// The average number of processors that other processes have kept busy since `earlier`; `None` where no tick has passed.
     pub fn others_since(&self, earlier: &Ticks) -> Option<f64> {
         let all = self.all.checked_sub(earlier.all).filter(|&all| all > 0)?;
         let others =

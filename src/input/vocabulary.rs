@@ -13,9 +13,9 @@ use crate::text::{clip, one_of};
 const LONGEST_WORD: usize = 64;
 /// Shorter words get no hint: too many words are one letter away.
 const SHORTEST_WORD: usize = 5;
-/// How many words get a hint: where more are missing it is the wrong file, or another language.
+/// The maximum number of words with a hint: if more are missing, it is the wrong file or another language.
 const MOST_HINTED: usize = 20;
-/// How many near words a hint offers.
+/// The number of near words in a hint.
 const OFFERED: usize = 3;
 
 /// For words that are missing, which similar ones the file has: found by a second pass, where one is possible.

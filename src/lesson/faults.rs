@@ -16,7 +16,7 @@ pub struct Fault {
     pub step: Option<String>,
     /// The error, as a sentence without a full stop.
     pub what: String,
-    /// How to fix it.
+    /// The fix.
     pub help: Option<String>,
 }
 

@@ -122,18 +122,18 @@ mod tests {
     #[test]
     fn each_operand_may_be_whatever_is_shown_like_it() {
         // By hand: 0.585…0.595 times 3, and 0.405…0.415 times −1.205…−1.195; the exact number is 1.2948.
-        let mixture = operands("O[1,1]");
+        let output = operands("O[1,1]");
         let most: f64 = 0.595 * 3.0 - 0.405 * 1.195;
         let least: f64 = 0.585 * 3.0 - 0.415 * 1.205;
-        let slack = mixture.slack(2).unwrap();
+        let slack = output.slack(2).unwrap();
         assert!((slack - (1.2948 - least).max(most - 1.2948)).abs() < 1e-12, "{slack}");
-        assert_eq!(mixture.operands(), ["A", "V"]);
+        assert_eq!(output.operands(), ["A", "V"]);
     }
 
     #[test]
     fn more_digits_allow_less_and_whole_numbers_nothing() {
-        let mixture = operands("O[1,1]");
-        let at = |decimals| mixture.slack(decimals).unwrap();
+        let output = operands("O[1,1]");
+        let at = |decimals| output.slack(decimals).unwrap();
         assert!(at(1) > at(2) && at(2) > at(3));
         let whole = operands("moved[1,1]");
         assert!(whole.slack(0).unwrap() < 1e-12);

@@ -6,7 +6,7 @@ use crate::foreign::visible;
 use super::key::Value;
 use super::model::{Choice, Question};
 use super::question::Answer;
-use super::show::{Ink, Show, Text, Tone};
+use super::show::{Ink, LessonView, Text, Tone};
 use crate::render::Screen;
 
 /// Whether an answer is right, and the feedback to it.
@@ -26,7 +26,7 @@ impl Verdict {
     ///
     /// # Errors
     /// If it is no answer to this question, or the right one cannot be computed.
-    pub(super) fn of(typed: &str, question: &Question, show: &Show<'_>) -> Result<Verdict> {
+    pub(super) fn of(typed: &str, question: &Question, show: &LessonView<'_>) -> Result<Verdict> {
         let Some(right) = question.right_answer(&show.values())? else {
             let nothing = String::new();
             return Ok(Verdict { is_right: None, repeated: nothing, feedback: Vec::new(), foreseen: None });
@@ -69,7 +69,7 @@ fn foreseen<'q>(
     question: &'q Question,
     given: &Value,
     right: &Answer,
-    show: &Show<'_>,
+    show: &LessonView<'_>,
 ) -> Option<&'q Choice> {
     let computes_it = |choice: &Choice| {
         let value = choice.computed.as_ref()?.evaluate(&show.values()).ok()?;
@@ -91,7 +91,7 @@ mod tests {
     fn verdict(id: &str, typed: &str) -> (Option<bool>, String) {
         let lesson = sample::lesson();
         let runner = Runner::new(&sample::run);
-        let show = Show::new(&lesson, &runner, Screen::plain(80));
+        let show = LessonView::new(&lesson, &runner, Screen::plain(80));
         let question = lesson.questions().find(|question| question.id == id).unwrap();
         let verdict = Verdict::of(typed, question, &show).unwrap();
         (verdict.is_right, verdict.lines("", show.screen).join("\n"))

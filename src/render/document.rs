@@ -1,6 +1,6 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::View;
 use super::viewer::Viewer;
@@ -32,8 +32,8 @@ pub(super) trait Markup {
     fn computed(&mut self, nodes: &[ComputedNode]);
     /// Matrices next to each other, under their equations.
     fn together(&mut self, equations: &[Equation], matrices: &[View]);
-    /// Equations of matrices that are not shown.
-    fn folded(&mut self, equations: &[Equation]) {
+    /// Equations of this many matrices, which are not shown.
+    fn folded(&mut self, equations: &[Equation], _count: usize) {
         self.together(equations, &[]);
     }
     /// Several nodes as the columns of one table, under all their equations.
@@ -45,7 +45,7 @@ pub(super) trait Markup {
     /// The explanations of cells.
     fn explained(&mut self, writer: &ExplanationWriter<'_>);
     /// Cells in symbols alone.
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>);
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>);
     /// A notice in a step.
     fn notice(&mut self, text: &str);
     /// A remark at the end.
@@ -182,7 +182,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
-            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
+            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer), ids.len()),
             StepItem::Columns(columns) => {
                 let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
                 let computed = columns.iter().filter(|(id, _)| !is_stated(*id));
@@ -199,7 +199,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                     markup.note(&note);
                 }
             }
-            StepItem::Symbolic(of) => markup.symbolic(&Symbolic::new(viewer, of)),
+            StepItem::Symbolic(of) => markup.symbolic(&SymbolicCells::new(viewer, of)),
             StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_) => {}
         }
     }

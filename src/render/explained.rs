@@ -173,7 +173,7 @@ impl<'a> ExplanationWriter<'a> {
 }
 
 /// Terms as plain text.
-pub(super) struct Plain<'a> {
+pub(super) struct PlainTerms<'a> {
     writer: &'a ExplanationWriter<'a>,
     digits: Digits,
     in_numbers: bool,
@@ -181,19 +181,19 @@ pub(super) struct Plain<'a> {
     of_sum: bool,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainTerms<'a> {
     /// Terms with symbols in them.
-    pub(super) fn symbols(writer: &'a ExplanationWriter<'a>) -> Plain<'a> {
-        Plain { writer, digits: writer.digits(), in_numbers: false, of_sum: false }
+    pub(super) fn symbols(writer: &'a ExplanationWriter<'a>) -> PlainTerms<'a> {
+        PlainTerms { writer, digits: writer.digits(), in_numbers: false, of_sum: false }
     }
 
     /// Terms with numbers in them, written in these digits.
-    pub(super) fn numbers(writer: &'a ExplanationWriter<'a>, digits: Digits) -> Plain<'a> {
-        Plain { writer, digits, in_numbers: true, of_sum: false }
+    pub(super) fn numbers(writer: &'a ExplanationWriter<'a>, digits: Digits) -> PlainTerms<'a> {
+        PlainTerms { writer, digits, in_numbers: true, of_sum: false }
     }
 }
 
-impl Notation for Plain<'_> {
+impl Notation for PlainTerms<'_> {
     fn cell(&self, cell: CellId) -> String {
         self.writer.symbols.cell(cell)
     }
@@ -204,7 +204,7 @@ impl Notation for Plain<'_> {
 
     fn of_sum(&self, numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
         let mixed = self.in_numbers && digits::are_mixed(numbers, self.digits);
-        mixed.then(|| Box::new(Plain { of_sum: true, ..*self }) as Box<dyn Notation + '_>)
+        mixed.then(|| Box::new(PlainTerms { of_sum: true, ..*self }) as Box<dyn Notation + '_>)
     }
 
     fn constant(&self, number: f64) -> String {
@@ -221,16 +221,16 @@ impl Notation for Plain<'_> {
 }
 
 /// Cells written in symbols alone, ready to be pasted.
-pub(super) struct Symbolic<'a> {
+pub(super) struct SymbolicCells<'a> {
     /// The symbols of the graph.
     pub symbols: Symbols,
     /// The cells with their terms.
     pub of: &'a [Explanation],
 }
 
-impl<'a> Symbolic<'a> {
-    pub(super) fn new(viewer: &Viewer<'_>, of: &'a [Explanation]) -> Symbolic<'a> {
-        Symbolic { symbols: Symbols::of(&viewer.story.graph, viewer.style.convention), of }
+impl<'a> SymbolicCells<'a> {
+    pub(super) fn new(viewer: &Viewer<'_>, of: &'a [Explanation]) -> SymbolicCells<'a> {
+        SymbolicCells { symbols: Symbols::of(&viewer.story.graph, viewer.style.convention), of }
     }
 
     /// Each cell on a line: `o21 = a21·v11 + a22·v21`.

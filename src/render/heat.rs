@@ -72,7 +72,7 @@ fn kind(graph: &Graph, id: NodeId) -> NodeKind {
 /// The shade of each cell of a node, row by row; empty for a node that holds neither scores nor weights.
 pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
     let kind = kind(graph, id);
-    let largest = match kind {
+    let max = match kind {
         NodeKind::Other => return Vec::new(),
         NodeKind::Weights => 1.0,
         NodeKind::Scores | NodeKind::Change => matrix
@@ -82,10 +82,10 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
     };
     let scores = (graph[id].inputs.first()).and_then(|&input| graph[input].matrix());
     let scores = scores.filter(|scores| scores.shape() == matrix.shape() && kind == NodeKind::Weights);
-    let level = |x: f64| match largest {
+    let level = |x: f64| match max {
         _ if x.is_infinite() => LEVELS - 1,
         0.0 => 0,
-        largest => ((x.abs() / largest * LEVELS as f64) as usize).min(LEVELS - 1),
+        max => ((x.abs() / max * LEVELS as f64) as usize).min(LEVELS - 1),
     };
     let cells = (0..matrix.rows()).flat_map(|i| (0..matrix.cols()).map(move |j| (i, j)));
     cells

@@ -1,7 +1,7 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::html_page::escaped;
 use super::html_sources::SourceFinder;
 use super::plane::Drawing;
@@ -172,7 +172,7 @@ impl Markup for Html<'_> {
         self.text.push_str(&html_explained::explanations(writer));
     }
 
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
         self.text.push_str(&format!("<pre>{}</pre>\n", escaped(&symbolic.lines().join("\n"))));
     }
 

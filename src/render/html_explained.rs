@@ -1,6 +1,6 @@
 //! Explanations in HTML: a cell's formula, worked out line by line, and its operands as a list that folds.
 
-use super::explained::{Derivation, ExplanationWriter, Plain, Sign};
+use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
 use super::html_page::escaped;
 use crate::explain::{Branch, Explanation};
 
@@ -32,7 +32,8 @@ fn root(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
 /// The formula in symbols and in numbers, one line below the other, with its notes.
 fn body(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
     let Derivation { lines, with, notes } =
-        writer.worked(explanation, &Plain::symbols(writer), |digits| Plain::numbers(writer, digits));
+        writer
+            .worked(explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
     let symbol = escaped(&writer.symbols.cell(explanation.cell));
     let line = |(i, (sign, line)): (usize, &(Sign, String))| {
         let (left, last) = (if i == 0 { &symbol[..] } else { "" }, i + 1 == lines.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::explained::{Derivation, ExplanationWriter, Plain, Sign};
+use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
 use crate::explain::{Explanation, Note, decided, notes, shortened};
 use crate::graph::{CellId, Graph, NodeId, Term};
 use crate::matrix::Shape;
@@ -90,7 +90,8 @@ pub(super) fn sum(
     let (address, operands) = (String::new(), Vec::new());
     let explanation = Explanation { cell, address, value, term, shown, notes, operands };
     let Derivation { mut lines, with, .. } =
-        writer.worked(&explanation, &Plain::symbols(writer), |digits| Plain::numbers(writer, digits));
+        writer
+            .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
     // In symbols, with the numbers put in, and the value: the steps between are for `--explain`.
     if lines.len() > 3 {
         let end = lines.len() - 1;

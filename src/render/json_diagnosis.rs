@@ -5,7 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::json::{finish, number};
-use crate::diagnose::{Close, Clue, Diagnosis, Distance, Evidence, Judged, Named, Resemblance, Verdict};
+use crate::diagnose::{
+    CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
+};
 use crate::error::Result;
 use crate::graph::{CellId, Graph, address_of};
 
@@ -55,7 +57,7 @@ fn headed(file: Option<&str>) -> serde_json::Map<String, Value> {
     object
 }
 
-fn mistakes(named: &[Named]) -> Value {
+fn mistakes(named: &[NamedMistake]) -> Value {
     let one = |at: usize| {
         let others = named.iter().enumerate().filter(|(other, _)| *other != at);
         let details: Vec<Option<&str>> = named[at].slips.iter().map(|slip| slip.detail.as_deref()).collect();
@@ -71,7 +73,7 @@ fn mistakes(named: &[Named]) -> Value {
     (0..named.len()).map(one).collect()
 }
 
-fn node(judged: &Judged, right: &Graph) -> Value {
+fn node(judged: &JudgedNode, right: &Graph) -> Value {
     let mut object = json!({ "name": judged.name });
     match &judged.verdict {
         Verdict::Right(distance) => {
@@ -82,7 +84,7 @@ fn node(judged: &Judged, right: &Graph) -> Value {
             object["verdict"] = "another-form".into();
             object["form"] = form.id.into();
         }
-        Verdict::Close(Close { distance, beyond, half }) => {
+        Verdict::Close(CloseNumbers { distance, beyond, half }) => {
             object["verdict"] = "close".into();
             object["stored_as"] = half.name.into();
             object["beyond"] = json!({});
@@ -139,7 +141,7 @@ fn measured(object: &mut Value, Distance { node, difference }: &Distance, right:
     let address = |(row, col): (usize, usize)| {
         right.find(node).map(|node| address_of(right, CellId { node, row, col }))
     };
-    object["largest"] = number(difference.largest);
+    object["largest"] = number(difference.max);
     object["yours"] = number(difference.yours);
     object["right"] = number(difference.expected);
     object["at"] = json!(address(difference.at));

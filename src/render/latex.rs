@@ -1,7 +1,7 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::latex_escape::escaped;
 use super::latex_math::{math, number};
 use super::latex_terms;
@@ -225,7 +225,7 @@ impl Markup for Latex {
         }
     }
 
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
         self.paragraph(&latex_terms::symbolic(symbolic));
     }
 

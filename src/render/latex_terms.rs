@@ -1,7 +1,7 @@
 //! Terms and explanations as LaTeX: `o_{21} = a_{21} v_{11} + …`, `\frac`, `\sqrt`, `\max`.
 
 use super::digits;
-use super::explained::{Derivation, ExplanationWriter, Sign, Symbolic};
+use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{indexed, math, number};
 use super::latex_width::{fitted, shown_width};
 use super::latex_words::prose;
@@ -97,7 +97,7 @@ fn symbol(symbols: &Symbols, cell: CellId) -> String {
 }
 
 /// Cells in symbols, a line of one display each.
-pub(super) fn symbolic(symbolic: &Symbolic<'_>) -> String {
+pub(super) fn symbolic(symbolic: &SymbolicCells<'_>) -> String {
     let terms = Terms { symbols: &symbolic.symbols, digits: None, in_numbers: false, of_sum: false };
     let line = |one: &Explanation| {
         format!("{} &= {}", symbol(&symbolic.symbols, one.cell), broken(&written(&one.term, &terms)))

@@ -1,7 +1,7 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};
@@ -145,7 +145,7 @@ impl Markup for Markdown {
         }
     }
 
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
         self.paragraph(&fenced(&symbolic.lines().join("\n")));
     }
 

@@ -200,10 +200,9 @@ impl Notation {
     fn of(values: &[f64]) -> Notation {
         let magnitudes =
             values.iter().map(|value| value.abs()).filter(|&size| size.is_finite() && size != 0.0);
-        let (smallest, largest) = magnitudes.fold((f64::INFINITY, 0.0_f64), |(smallest, largest), size| {
-            (smallest.min(size), largest.max(size))
-        });
-        if largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000.0 {
+        let (min, max) =
+            magnitudes.fold((f64::INFINITY, 0.0_f64), |(min, max), size| (min.min(size), max.max(size)));
+        if max >= 1e8 || min < 1e-4 || max / min > 1000.0 {
             Notation::Scientific
         } else {
             Notation::Positional

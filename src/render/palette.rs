@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_larger_a_number_the_more_its_shade_stands_out_and_the_largest_does_so_clearly() {
+    fn larger_numbers_have_stronger_shades() {
         for (theme, screen) in screens() {
             for side in SIDES {
                 let found: Vec<f64> = (1..LEVELS)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_screen_is_unknown_shades_stand_out_from_both_and_the_largest_is_bold() {
+    fn shades_for_an_unknown_screen_fit_both_grounds() {
         for side in SIDES {
             let looks: Vec<Option<ShadeColours>> =
                 (0..LEVELS).map(|level| side(level).look(Theme::Unknown)).collect();

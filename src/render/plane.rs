@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_of_an_axis_stands_at_its_own_place_and_the_axes_have_the_names_of_the_columns() {
+    fn axes_have_ticks_in_place_and_the_names_of_the_columns() {
         let mut graph = Graph::new();
         let x = graph.given("X", words().cols_named(&["animals", "sport"]), Origin::Stated).unwrap();
         let lines = lines(Plane::new(&[x], &[]), &graph, 80);

@@ -6,7 +6,7 @@ use colored::{ColoredString, Colorize};
 use super::Style;
 use super::block::{self, Block};
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, Symbolic};
+use super::explained::{ExplanationWriter, SymbolicCells};
 use super::picture::picture;
 use super::plane::Drawing;
 use super::step_layout::{StepLayout, StepPart};
@@ -208,14 +208,12 @@ impl Markup for Terminal<'_> {
         self.parts.push(StepPart::new(equations, matrices.to_vec()));
     }
 
-    fn folded(&mut self, equations: &[Equation]) {
+    fn folded(&mut self, equations: &[Equation], count: usize) {
         let mut equations = equations.to_vec();
-        let lines = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
-            let several = lines > 1 || last.left.contains(", ");
-            let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
+            let pointer = format!("{} shows {}", Hint::Full, if count == 1 { "it" } else { "them" });
             last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
@@ -247,7 +245,7 @@ impl Markup for Terminal<'_> {
         }
     }
 
-    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+    fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
         self.settle(None);
         self.gap();
         for line in symbolic.lines() {

@@ -8,7 +8,7 @@ use colored::Colorize;
 use super::Charset;
 use super::block::{Block, Level};
 use super::digits;
-use super::explained::{Derivation, ExplanationWriter, Operand, Plain};
+use super::explained::{Derivation, ExplanationWriter, Operand, PlainTerms};
 use super::wrap::{breakable, factors};
 use crate::explain::{Branch, Explanation};
 use crate::graph::CellId;
@@ -107,8 +107,8 @@ impl TreeWriter<'_> {
 
     /// The formula, in symbols and worked out; `symbol` is written before the first sign of equality.
     fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<TreeLine> {
-        let symbols = Plain::symbols(self.writer);
-        let numbers = |digits| Plain::numbers(self.writer, digits);
+        let symbols = PlainTerms::symbols(self.writer);
+        let numbers = |digits| PlainTerms::numbers(self.writer, digits);
         let Derivation { lines: texts, with, notes } = self.writer.worked(explanation, &symbols, numbers);
         let symbol = self.spelled(symbol);
         if symbol.width() > SYMBOL {

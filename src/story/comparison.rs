@@ -252,7 +252,7 @@ impl DifferenceSteps<'_> {
 
     /// `A[cave,bat]: 0.0558 → 0.1937 (+0.1379)`.
     fn way(&self, movement: &Movement) -> String {
-        let Movement { largest, from, to, change, .. } = *movement;
+        let Movement { furthest, from, to, change, .. } = *movement;
         let number = |x| in_sentence(x, self.places);
         let size = match number(change.abs()) {
             zero if zero == "0" => format!("{:.1e}", change.abs()).replace('-', "−"),
@@ -260,7 +260,7 @@ impl DifferenceSteps<'_> {
         };
         let sign = if change < 0.0 { "−" } else { "+" };
         let change = if change.is_nan() { "NaN".to_string() } else { format!("{sign}{size}") };
-        format!("{}: {} → {} ({change})", address_of(self.graph(), largest), number(from), number(to))
+        format!("{}: {} → {} ({change})", address_of(self.graph(), furthest), number(from), number(to))
     }
 
     /// Returns true if even the maximum change of a step can come from another order of summing.
@@ -270,7 +270,7 @@ impl DifferenceSteps<'_> {
         let share = if sides.clone().any(is_single) { ROUNDING_OF_F32 } else { ROUNDING };
         let matrices = sides.filter_map(Node::matrix);
         let sizes = matrices.flat_map(|matrix| matrix.cells()).map(f64::abs).filter(|size| size.is_finite());
-        let largest = sizes.fold(0.0, |largest: f64, size| if size > largest { size } else { largest });
-        movement.change.abs() <= share * largest
+        let max = sizes.fold(0.0, |max: f64, size| if size > max { size } else { max });
+        movement.change.abs() <= share * max
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn in_brief_each_step_has_one_sentence_and_shows_an_input_only_where_there_is_nothing_else() {
+    fn a_brief_step_has_one_sentence_and_shows_inputs_only_without_results() {
         let brief = story().in_brief();
         assert_eq!(texts(&brief), ["One.", "Two.", "Three."]);
         assert!(brief.notes.is_empty());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
-use attn::input::Writing;
+use attn::input::WritePermission;
 use attn::lesson::CommandOutput;
 use attn::matrix::Matrix;
 use attn::render::Screen;
@@ -120,7 +120,7 @@ impl Attn {
 /// The program's own `run`, as lessons are given it.
 pub fn in_process(args: &[String], screen: Screen) -> CommandOutput {
     let env = Env {
-        writing: Writing::Refused,
+        writing: WritePermission::Refused,
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,

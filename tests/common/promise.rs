@@ -16,16 +16,16 @@ pub struct Promise {
     /// N.
     pub keys: usize,
     /// A, the largest |scale| · Σ_c |q_c k_c| + |bias| of the keys that the query sees.
-    pub largest_score: f64,
+    pub max_score: f64,
 }
 
 impl Promise {
     /// Of O: u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), and half of the smallest subnormal for every product, of which there
     /// are N + N/128 + 2.
-    pub fn output(&self, largest_value: f64) -> f64 {
+    pub fn output(&self, max_value: f64) -> f64 {
         let keys = self.keys as f64;
         let lost = (keys + keys / BLOCK as f64 + 2.0) * 0.5 * self.least;
-        self.unit * largest_value * (self.scores() + 8.0 * self.blocks() + 176.0) + lost
+        self.unit * max_value * (self.scores() + 8.0 * self.blocks() + 176.0) + lost
     }
 
     /// Of the log-sum-exp: u · (2(d_k+7)·A + 6⌈N/128⌉ + 3·ln N + 40).
@@ -34,7 +34,7 @@ impl Promise {
     }
 
     fn scores(&self) -> f64 {
-        2.0 * (self.width as f64 + 7.0) * self.largest_score
+        2.0 * (self.width as f64 + 7.0) * self.max_score
     }
 
     fn blocks(&self) -> f64 {

@@ -137,8 +137,13 @@ fn what_is_far_larger_than_the_exercise_is_not_read() {
         fs::File::create(file(name)).unwrap().set_len(3 << 30).unwrap();
     }
     let zeros = Matrix::filled(1000, 1000, 0.0);
-    attn::input::save_bundle(&file("packed.npz"), None, &[("O", &zeros)], attn::input::Writing::Allowed)
-        .unwrap();
+    attn::input::save_bundle(
+        &file("packed.npz"),
+        None,
+        &[("O", &zeros)],
+        attn::input::WritePermission::Allowed,
+    )
+    .unwrap();
     let outcome = batch(place.path(), &["--width", "120"]);
     assert_eq!(outcome.code, 2);
     // X 12, W 48, Q K V 36, and twice Q K V 18, S S_scaled S_masked A 36, O 6; the heads side by side 12, O 12

@@ -58,8 +58,8 @@ fn half_precision_explains_what_it_rounds_and_no_more() {
         let all = judged(std::slice::from_ref(name));
         let node = &all["nodes"][0];
         assert_eq!((&all["verdict"], &node["verdict"]), (&json!("close"), &json!("close")), "{name}: {all}");
-        let largest = crate::golden::number(&node["largest"]);
-        assert!((0.0025..0.0035).contains(&largest), "{name}: {largest}");
+        let max = crate::golden::number(&node["largest"]);
+        assert!((0.0025..0.0035).contains(&max), "{name}: {max}");
         assert!(cells.contains(&node["cells"].as_u64().unwrap()), "{name}: {all}");
         assert!(
             crate::golden::number(&node["beyond"]["allowed"])

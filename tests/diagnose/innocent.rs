@@ -90,7 +90,7 @@ fn right_results_that_are_rounded_or_noisy_get_no_name() {
 }
 
 #[test]
-fn small_numbers_of_which_rounding_leaves_one_digit_are_right_if_each_is_rounded_correctly() {
+fn small_numbers_with_one_digit_are_right_if_rounded_correctly() {
     // The largest number of this result is 0.0804.
     let task = exercise(629_329_590, (3, 2, 1), false, false);
     let right = task.right()[task.right().find("O").unwrap()].matrix().unwrap().clone();

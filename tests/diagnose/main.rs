@@ -1,4 +1,4 @@
-//! `attn diagnose`: mistakes made by an independent hand get their names, and nobody is accused wrongly.
+//! `attn diagnose`: independently made mistakes are named, and correct answers are not called wrong.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -196,7 +196,7 @@ fn clues(case: &More, slip: &OtherSlip) -> String {
 }
 
 #[test]
-fn where_o_shows_the_weights_biases_and_dropout_are_what_the_numbers_are_consistent_with() {
+fn implied_weights_are_consistent_with_biases_and_dropout() {
     // Values with as many columns as keys have one solution, and with one more row of freedom a bias is seen, too.
     let sentences = [
         ("bias-of-queries", "consistent with a bias of the queries"),

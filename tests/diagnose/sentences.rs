@@ -28,17 +28,22 @@ fn complaint(sentence: &str) -> Option<&'static str> {
     let is_single = ["The result ", "The first row ", "The last row ", "The diagonal ", "W_O "]
         .iter()
         .any(|one| subject(one));
-    match () {
-        _ if !sentence.starts_with(|first: char| first.is_uppercase()) => Some("begins with a small letter"),
-        _ if !sentence.ends_with('.') || has("..") || has(",.") => Some("does not end with one full stop"),
-        _ if has("  ") || has(" ,") || has(" .") => Some("has a stray blank"),
-        _ if has("was was") || has("were were") || has("the the") || has("{") => {
-            Some("has a word twice, or a brace")
-        }
-        _ if is_plural && !has(" were ") => Some("is plural, without `were`"),
-        _ if is_single && !has(" was ") => Some("is singular, without `was`"),
-        _ if is_single && (has("their") || has("themselves")) => Some("is singular, and says `their`"),
-        _ => None,
+    if !sentence.starts_with(|first: char| first.is_uppercase()) {
+        Some("begins with a small letter")
+    } else if !sentence.ends_with('.') || has("..") || has(",.") {
+        Some("does not end with one full stop")
+    } else if has("  ") || has(" ,") || has(" .") {
+        Some("has a stray blank")
+    } else if has("was was") || has("were were") || has("the the") || has("{") {
+        Some("has a word twice, or a brace")
+    } else if is_plural && !has(" were ") {
+        Some("is plural, without `were`")
+    } else if is_single && !has(" was ") {
+        Some("is singular, without `was`")
+    } else if is_single && (has("their") || has("themselves")) {
+        Some("is singular, and says `their`")
+    } else {
+        None
     }
 }
 

@@ -43,7 +43,7 @@ fn cell(story: &Story, node: &str, row: &str, col: &str) -> f64 {
 }
 
 /// Where the largest cell of a row stands.
-fn place_of_largest(row: impl Iterator<Item = f64>) -> usize {
+fn argmax(row: impl Iterator<Item = f64>) -> usize {
     let best =
         row.enumerate().fold((0, f64::NEG_INFINITY), |best, (j, x)| if x > best.1 { (j, x) } else { best });
     best.0
@@ -94,7 +94,7 @@ fn the_word_that_repeats_in_the_third_question_is_city() {
 }
 
 #[test]
-fn the_repeated_word_moves_the_sum_the_average_less_constants_less_still_and_attention_least() {
+fn a_repeated_word_moves_the_sum_most_and_attention_least() {
     let story = told("pooling");
     let moved =
         ["sum", "average", "fixed", "attention"].map(|name| matrix(&story, &format!("moved_{name}"))[(2, 0)]);
@@ -157,7 +157,7 @@ fn two_queries_and_two_keys_make_four_different_relations() {
     for i in 0..4 {
         assert!(rows[i + 1..].iter().all(|other| *other != rows[i]), "relation {} stands there twice", i + 1);
     }
-    let heaviest = |i: usize| relations.col_labels().unwrap()[place_of_largest(relations.row(i))].clone();
+    let heaviest = |i: usize| relations.col_labels().unwrap()[argmax(relations.row(i))].clone();
     assert_eq!((heaviest(0), heaviest(3)), ("cave".to_string(), "swung".to_string()));
 }
 
@@ -189,7 +189,7 @@ fn wide_heads_saturate_the_softmax_and_flatten_its_slope_unless_scaled_for_any_s
 }
 
 #[test]
-fn the_value_width_is_not_the_key_width_and_the_heads_together_are_not_as_wide_as_the_input() {
+fn key_value_and_joined_widths_differ() {
     let story = told("output");
     let width = |node: &str| matrix(&story, node).cols();
     assert_eq!((width("X"), width("Q_1"), width("K_1"), width("V_1")), (5, 4, 4, 3));
@@ -306,7 +306,7 @@ fn attention_alone_gives_every_word_the_same_vector_in_either_order() {
 }
 
 #[test]
-fn the_last_word_learns_of_order_through_positions_or_a_mask_in_two_layers_and_not_otherwise() {
+fn only_positions_or_a_mask_in_two_layers_tell_the_order_of_words() {
     let [alone, layers, mask, mask_layers, sinusoidal, rotary] = gaps(&told("order"));
     assert_eq!([alone, layers, mask], [0.0; 3]);
     assert!([mask_layers, sinusoidal, rotary].into_iter().all(|gap| gap > 0.04));
@@ -334,7 +334,7 @@ fn the_vector_comes_back_as_delhi_at_every_temperature() {
     assert_eq!(temperatures.col_labels().unwrap()[0], "Delhi");
     let mut last = 1.0;
     for i in 0..temperatures.rows() {
-        assert_eq!(place_of_largest(temperatures.row(i)), 0);
+        assert_eq!(argmax(temperatures.row(i)), 0);
         assert!((temperatures.row(i).sum::<f64>() - 1.0).abs() < 1e-15);
         assert!(temperatures[(i, 0)] < last, "a higher temperature levels the choice");
         last = temperatures[(i, 0)];
@@ -346,7 +346,7 @@ fn every_word_finds_itself_once_all_vectors_have_length_one() {
     let story = told("unembed");
     let lost = |node: &str| {
         let logits = matrix(&story, node);
-        (0..logits.rows()).filter(|&i| place_of_largest(logits.row(i)) != i).count()
+        (0..logits.rows()).filter(|&i| argmax(logits.row(i)) != i).count()
     };
     assert_eq!((lost("back"), lost("back_unit")), (3, 0));
 }
@@ -361,7 +361,7 @@ fn zero_weights_give_exactly_uniform_attention_and_exactly_no_gradient() {
 }
 
 #[test]
-fn small_weights_give_nearly_uniform_attention_and_a_gradient_that_differs_from_cell_to_cell() {
+fn small_weights_give_uniform_attention_and_distinct_gradients() {
     let story = told("init");
     assert!(matrix(&story, "A_small").cells().all(|weight| (weight - 0.25).abs() < 2e-4));
     assert!(number(&story, "from_average_small") < 2e-4);

@@ -52,12 +52,12 @@ fn all_matrices_of_document_000_have_the_values_that_numpy_computes() {
         assert_eq!(array_lines(matrix), crate::golden::string(expected, "text"), "{name}");
         let values = crate::golden::matrix(&expected["values"]);
         assert_eq!(matrix.shape(), values.shape());
-        let largest = values
+        let max = values
             .cells()
             .filter(|value| value.is_finite())
             .fold(0.0, |most: f64, value| most.max(value.abs()));
         for (here, numpy) in matrix.cells().zip(values.cells()) {
-            let near = here == numpy || (here - numpy).abs() <= 1e-14 * largest;
+            let near = here == numpy || (here - numpy).abs() <= 1e-14 * max;
             assert!(near, "{name} of {}: {here:e}, NumPy {numpy:e}", expected["demo"]);
         }
     }

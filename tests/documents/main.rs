@@ -1,4 +1,4 @@
-//! What the five texts and the papers print, and what must hold for their demos: figures from elsewhere, errata, identities.
+//! The figures of the five texts and the papers, and the claims of their demos: independent figures, errata, identities.
 
 #[path = "../cases/mod.rs"]
 mod cases;

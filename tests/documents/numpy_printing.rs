@@ -115,7 +115,7 @@ fn with_a_precision_an_array_is_what_numpy_prints_of_its_round() {
 }
 
 #[test]
-fn the_rounded_table_of_the_second_document_is_what_the_demo_prints_at_two_decimals() {
+fn the_demo_prints_the_second_documents_table_at_two_decimals() {
     // 002:52, without the commas and the blanks that the text has lost.
     let documents = "1. 0.71 0.71 0.71 1. 0. 0.71 0. 1.";
     let printed = crate::common::attn("demo similarity --only cosine --format numpy --precision 2").ok().out;

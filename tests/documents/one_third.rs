@@ -25,7 +25,7 @@ fn number(story: &Story, name: &str) -> f64 {
     node(story, name)[(0, 0)]
 }
 
-fn largest(matrix: &Matrix) -> f64 {
+fn max(matrix: &Matrix) -> f64 {
     matrix.cells().map(f64::abs).fold(0.0, f64::max)
 }
 
@@ -156,7 +156,7 @@ fn only_the_v_up_go_into_the_output_matrix() {
 fn the_sum_of_the_heads_is_the_concatenation_times_the_output_matrix() {
     let story = story("sum-heads");
     assert_eq!(number(&story, "largest"), 0.0);
-    assert!(largest(node(&story, "O")) > 1.0);
+    assert!(max(node(&story, "O")) > 1.0);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn every_node_that_numpy_computed_is_the_same_here() {
 }
 
 #[test]
-fn the_demos_own_maximum_moves_in_the_second_block_and_the_last_and_stays_in_the_third() {
+fn the_running_max_moves_in_the_second_and_last_block_only() {
     let story = told("online", &[]).unwrap();
     assert_eq!(node(&story, "max").cells().collect::<Vec<_>>(), [2.0, 4.0, 4.0, 5.0]);
     assert!(cell(&story, "factor_2") < 1.0 && cell(&story, "factor_4") < 1.0);
@@ -60,10 +60,10 @@ fn the_largest_difference_is_the_one_between_the_two_results_and_no_more_than_ro
         let cells = node(&story, ours).cells().zip(node(&story, plain).cells().collect::<Vec<_>>());
         cells.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    let largest = apart("O_online", "O").max(apart("A_online", "A"));
-    assert_eq!(cell(&story, "largest"), largest);
+    let max = apart("O_online", "O").max(apart("A_online", "A"));
+    assert_eq!(cell(&story, "largest"), max);
     // The two round differently; a difference of exactly 0 would leave nothing to speak of.
-    assert!(largest > 0.0 && largest < 1e-14, "{largest:e}");
+    assert!(max > 0.0 && max < 1e-14, "{max:e}");
 }
 
 #[test]
@@ -195,8 +195,8 @@ proptest! {
             prop_assert!((node(&story, "A_online")[(0, j)] - power / sum).abs() < 1e-13);
         }
         for j in 0..3 {
-            let mixture: f64 = (0..keys).map(|i| powers[i] / sum * v[(i, j)]).sum();
-            prop_assert!((node(&story, "O_online")[(0, j)] - mixture).abs() < 1e-12);
+            let output: f64 = (0..keys).map(|i| powers[i] / sum * v[(i, j)]).sum();
+            prop_assert!((node(&story, "O_online")[(0, j)] - output).abs() < 1e-12);
         }
         prop_assert_eq!(node(&story, "max").rows(), keys.div_ceil(length));
         prop_assert!(cell(&story, "largest") < 1e-12);

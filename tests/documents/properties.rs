@@ -96,9 +96,9 @@ proptest! {
         let case = Case { recipe: Recipe { mask, ..case.recipe }, ..case };
         let at = |temperature: f64| case.heads(&case.under(Recipe { temperature, ..case.recipe }), "A");
         let (cold, warm, hot) = (at(case.recipe.temperature), at(case.recipe.temperature * factor), at(1e12));
-        let largest = |weights: &Matrix, i: usize| weights.row(i).fold(0.0, f64::max);
+        let max = |weights: &Matrix, i: usize| weights.row(i).fold(0.0, f64::max);
         for (head, i) in (0..warm.len()).flat_map(|head| (0..case.q.rows()).map(move |i| (head, i))) {
-            prop_assert!(largest(&warm[head], i) <= largest(&cold[head], i) + CLOSE);
+            prop_assert!(max(&warm[head], i) <= max(&cold[head], i) + CLOSE);
             let seen = (0..case.k.rows()).filter(|&j| case.sees(i, j)).count() as f64;
             prop_assert!(hot[head].row(i).all(|x| x == 0.0 || (x - 1.0 / seen).abs() < 1e-9));
         }

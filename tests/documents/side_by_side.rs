@@ -86,14 +86,14 @@ fn a_way_to_infinity_counts_only_where_there_is_no_other() {
         graph.given("S", Matrix::of([row]), Origin::Stated).unwrap();
         graph
     };
-    let largest = |to: [f64; 3]| {
+    let furthest = |to: [f64; 3]| {
         let both = side_by_side(graph([1.0, 2.0, 3.0]), graph(to), "_yours").unwrap();
         let movement = both.movement(&both.differences[0]).unwrap();
-        (movement.largest.col, movement.moved)
+        (movement.furthest.col, movement.moved)
     };
-    assert_eq!(largest([f64::NEG_INFINITY, 2.5, 4.0]), (2, 3));
-    assert_eq!(largest([1.0, f64::NEG_INFINITY, 3.0]), (1, 1));
-    assert_eq!(largest([1.0, 2.0, f64::NAN]), (2, 1));
+    assert_eq!(furthest([f64::NEG_INFINITY, 2.5, 4.0]), (2, 3));
+    assert_eq!(furthest([1.0, f64::NEG_INFINITY, 3.0]), (1, 1));
+    assert_eq!(furthest([1.0, 2.0, f64::NAN]), (2, 1));
 }
 
 #[test]

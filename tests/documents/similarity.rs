@@ -94,8 +94,8 @@ fn bat_moves_to_3_43_1_72_and_rounding_on_the_way_gives_1_71() {
 #[test]
 fn the_mixture_before_the_softmax_is_bat_plus_0_71_cave() {
     let story = demo("context");
-    let mixture = node(&story, "mixture_cave");
-    assert!((mixture[(0, 0)] - (3.0 + 0.5_f64.sqrt() * 4.0)).abs() < 1e-14);
+    let mixed = node(&story, "mixture_cave");
+    assert!((mixed[(0, 0)] - (3.0 + 0.5_f64.sqrt() * 4.0)).abs() < 1e-14);
 }
 
 #[test]
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn the_loop_and_the_one_product_agree_on_any_matrices_even_of_heads_of_different_widths(
+    fn loop_and_single_product_agree_for_heads_of_any_widths(
         x in matrix(4, 3),
         head_1 in [matrix(3, 2), matrix(3, 2)], v_1 in matrix(3, 5),
         head_2 in [matrix(3, 4), matrix(3, 4)], v_2 in matrix(3, 1),
@@ -202,8 +202,8 @@ proptest! {
         let (causal, all) = (node(&story, "A_causal_1"), node(&story, "A_1"));
         prop_assert!((0..4).all(|i| (i + 1..4).all(|j| causal[(i, j)] == 0.0)));
         prop_assert!(causal.row(3).zip(all.row(3)).all(|(a, b)| a.to_bits() == b.to_bits()));
-        let largest = attn::graph::Op::Summary(Statistic::MaxSize).apply(&[node(&story, "difference")]).unwrap();
-        prop_assert_eq!(largest[(0, 0)], 0.0);
+        let max = attn::graph::Op::Summary(Statistic::MaxSize).apply(&[node(&story, "difference")]).unwrap();
+        prop_assert_eq!(max[(0, 0)], 0.0);
     }
 }
 
@@ -246,7 +246,7 @@ fn both_mixtures_of_the_document_have_the_factors_1_and_0_71() {
 }
 
 #[test]
-fn a_reflection_turns_left_into_right_and_keeps_every_cosine_and_a_projection_does_not() {
+fn a_reflection_keeps_cosines_and_a_projection_does_not() {
     let story = demo("stretch");
     let mirror = node(&story, "reflection");
     assert_eq!(mirror[(0, 0)] * mirror[(1, 1)] - mirror[(0, 1)] * mirror[(1, 0)], -1.0, "the determinant");

@@ -3,9 +3,9 @@
 use crate::common::assert_terms_give_the_recorded_bits;
 use attn::attention::{Axis, Base, Mask, MatrixRule, Order};
 use attn::graph::recipes::{
-    Along, Alter, Alteration, AttendInputs, Combine, Common, Comparison, Divisor, Function, Groups, Hiding,
-    Merge, Move, Norm, Normalise, Other, Output, Recipe, Role, Roles, Scale, Score, Shift, Slant, Source,
-    Split, Stage, Then, attend, attend_as_far_as_possible,
+    AfterNormalise, Alter, Alteration, AttendInputs, Combine, Divisor, Groups, HeadSharing, Hiding, Merge,
+    Move, Norm, Normalise, NormaliseAxis, OtherMatrix, Output, Qkv, QkvSource, QkvSources, Recipe, Scale,
+    Score, ScoreFunction, ScoreRows, Shift, Site, Slant, Split, attend, attend_as_far_as_possible,
 };
 use attn::graph::{GeluForm, Given, Graph, Op, Origin};
 use attn::matrix::Matrix;
@@ -84,17 +84,16 @@ fn one_of<T: Clone + std::fmt::Debug + 'static>(choices: &[T]) -> impl Strategy<
 
 /// How scores become weights, in every way.
 fn normalise() -> impl Strategy<Value = Normalise> {
-    use Function::{Absolute, Exponential, HardMaximum, Identity, Relu, Sigmoid, Squared, Tanh};
+    use ScoreFunction::{Absolute, Exponential, HardMaximum, Identity, Relu, Sigmoid, Squared, Tanh};
     let function = one_of(&[Exponential, Identity, Absolute, Squared, Relu, Sigmoid, Tanh, HardMaximum]);
-    let shift =
-        one_of(&[Shift::Largest, Shift::Nothing, Shift::OfColumns, Shift::Misplaced, Shift::LargestFromHere]);
+    let shift = one_of(&[Shift::Max, Shift::Nothing, Shift::OfColumns, Shift::Misplaced, Shift::MaxFromHere]);
     let divisor = one_of(&[
         Divisor::Sum,
         Divisor::Nothing,
         Divisor::SumAnd(1.0),
         Divisor::Length,
         Divisor::SizeSum,
-        Divisor::Largest,
+        Divisor::Max,
         Divisor::Count,
         Divisor::MisplacedSum,
         Divisor::ColumnSum,
@@ -104,14 +103,15 @@ fn normalise() -> impl Strategy<Value = Normalise> {
         Divisor::SumFromHere(Axis::Columns),
         Divisor::SumFromHere(Axis::Whole),
     ]);
-    let along = one_of(&[Along::Keys, Along::Queries, Along::All, Along::Heads]);
+    let along =
+        one_of(&[NormaliseAxis::Keys, NormaliseAxis::Queries, NormaliseAxis::All, NormaliseAxis::Heads]);
     let then = one_of(&[
-        Then::Mixed,
-        Then::Again,
-        Then::AgainMasked,
-        Then::Logarithm,
-        Then::LogarithmOfVisible,
-        Then::Masked,
+        AfterNormalise::Mixed,
+        AfterNormalise::Again,
+        AfterNormalise::AgainMasked,
+        AfterNormalise::Logarithm,
+        AfterNormalise::LogarithmOfVisible,
+        AfterNormalise::Masked,
     ]);
     (function, shift, divisor, along, then, any::<bool>()).prop_map(
         |(function, shift, divisor, along, then, single)| Normalise {
@@ -128,16 +128,16 @@ fn normalise() -> impl Strategy<Value = Normalise> {
 /// Something that attention does not do, somewhere.
 fn alteration() -> impl Strategy<Value = Option<Alteration>> {
     let stage = one_of(&[
-        Stage::Tokens,
-        Stage::Queries,
-        Stage::QueriesAndKeys,
-        Stage::Values,
-        Stage::Roles,
-        Stage::Scores,
-        Stage::Weights,
-        Stage::Mixes,
-        Stage::Heads,
-        Stage::Result,
+        Site::Tokens,
+        Site::Queries,
+        Site::QueriesAndKeys,
+        Site::Values,
+        Site::Roles,
+        Site::Scores,
+        Site::Weights,
+        Site::Mixes,
+        Site::Heads,
+        Site::Result,
     ]);
     let alter = one_of(&[
         Alter::Negated,
@@ -148,8 +148,8 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::EluAndOne,
         Alter::Sorted(Order::Descending, Axis::Rows),
         Alter::Sorted(Order::Ascending, Axis::Columns),
-        Alter::LargestKept { count: 2, divided: false },
-        Alter::LargestKept { count: 2, divided: true },
+        Alter::TopK { count: 2, divided: false },
+        Alter::TopK { count: 2, divided: true },
         Alter::Slanted(Slant::Left),
         Alter::Slanted(Slant::Right),
         Alter::AttendedAgain,
@@ -165,12 +165,12 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::Moved(Move::Reversed, Axis::Columns),
         Alter::Moved(Move::FirstGone, Axis::Rows),
         Alter::Moved(Move::Cumulative, Axis::Columns),
-        Alter::With(Combine::Added, Other::Itself),
+        Alter::With(Combine::Added, OtherMatrix::Itself),
         Alter::Truncated(1),
     ]);
     // Only a result goes through attention again.
     let at = |(stage, alter)| match alter {
-        Alter::AttendedAgain => Alteration { stage: Stage::Result, alter },
+        Alter::AttendedAgain => Alteration { stage: Site::Result, alter },
         _ => Alteration { stage, alter },
     };
     proptest::option::of((stage, alter).prop_map(at))
@@ -178,9 +178,10 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
 
 /// A recipe with every kind of slip in it.
 fn slips() -> impl Strategy<Value = Recipe> {
-    let source = || one_of(&[Source::Own, Source::Transposed, Source::Tokens, Source::Of(Role::Key)]);
+    let source =
+        || one_of(&[QkvSource::Own, QkvSource::Transposed, QkvSource::Tokens, QkvSource::Of(Qkv::Key)]);
     let split = one_of(&[Split::Blocks, Split::Interleaved, Split::Reshaped]);
-    let comparison = one_of(&[Comparison::QueriesWithKeys, Comparison::KeysWithQueries]);
+    let comparison = one_of(&[ScoreRows::QueriesWithKeys, ScoreRows::KeysWithQueries]);
     let score = one_of(&[
         Score::Dot,
         Score::Cosine,
@@ -208,10 +209,10 @@ fn slips() -> impl Strategy<Value = Recipe> {
         Merge::Averaged,
     ]);
     let common = one_of(&[
-        Common::Nothing,
-        Common::FirstOf { q: true, k: false, v: true },
-        Common::FirstWeights,
-        Common::MeanWeights,
+        HeadSharing::Nothing,
+        HeadSharing::FirstOf { q: true, k: false, v: true },
+        HeadSharing::FirstWeights,
+        HeadSharing::MeanWeights,
     ]);
     let first = (source(), source(), split, comparison, score, scale, hiding);
     let second = (normalise(), merge, common, alteration(), any::<[bool; 4]>());
@@ -221,7 +222,7 @@ fn slips() -> impl Strategy<Value = Recipe> {
         Recipe {
             heads: 2,
             kv_heads: 2,
-            roles: Roles { q, k: Source::Own, v },
+            roles: QkvSources { q, k: QkvSource::Own, v },
             split,
             groups: [Groups::Shared, Groups::Reversed][usize::from(tiled)],
             common,

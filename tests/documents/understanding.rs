@@ -40,9 +40,9 @@ fn node_name(demo: &str, case: Option<&str>, name: &str) -> String {
 
 fn assert_near(what: &str, here: &Matrix, there: &Matrix) {
     assert_eq!(here.shape(), there.shape(), "{what}");
-    let largest = there.cells().filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(x.abs()));
+    let max = there.cells().filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(x.abs()));
     for (a, b) in here.cells().zip(there.cells()) {
-        let same = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-14 * largest;
+        let same = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-14 * max;
         assert!(same, "{what}: {a:e}, NumPy {b:e}");
     }
 }
@@ -145,8 +145,8 @@ fn other_tokens_have_other_weights_under_the_same_parameters() {
     for seed in 0..20 {
         let graph = story("qkv", &settings(seed, &[])).graph;
         let (here, there) = (value(&graph, "A"), value(&graph, "A_other"));
-        let largest = here.cells().zip(there.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(largest > 0.1, "seed {seed}: the largest difference is {largest}");
+        let max = here.cells().zip(there.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(max > 0.1, "seed {seed}: the largest difference is {max}");
     }
 }
 
@@ -225,8 +225,8 @@ proptest! {
     #[test]
     fn q_k_transposed_is_x_times_the_product_of_the_weights_times_x_transposed(seed in 0..1000_u32) {
         let graph = story("qkv", &settings(seed, &[])).graph;
-        let largest = value(&graph, "S").cells().fold(0.0, |most: f64, s| most.max(s.abs()));
-        prop_assert!(value(&graph, "largest")[(0, 0)] <= 1e-13 * largest.max(1.0));
+        let max = value(&graph, "S").cells().fold(0.0, |most: f64, s| most.max(s.abs()));
+        prop_assert!(value(&graph, "largest")[(0, 0)] <= 1e-13 * max.max(1.0));
     }
 
     #[test]

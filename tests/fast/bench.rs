@@ -61,7 +61,7 @@ fn the_instructions_asked_for_are_those_that_are_measured() {
     let shape = "--n 20 --heads 1 --dim 8 --threads 1";
     for level in SimdLevel::available() {
         assert_eq!(line(&format!("{shape} --simd {}", level.name()))["simd"], level.name());
-        let env = Env { simd: Some(level.name()), ..Env::default() };
+        let env = Env { simd: Some(level.name().to_string()), ..Env::default() };
         let out = attn(&format!("bench {shape} --seconds 0.01 --format json")).env(env).ok().out;
         let line: Value = serde_json::from_str(&out).expect("JSON");
         assert_eq!(line["simd"], level.name());

@@ -48,7 +48,7 @@ fn in_double_precision_o_is_that_of_numpy_and_pytorch() {
         let theirs =
             crate::golden::matrix(if expected["O"].is_null() { &expected["C"] } else { &expected["O"] });
         assert_close(&line, &attn(&format!("{line} --dtype f64")).nodes().matrix("O"), &theirs, 1e-12);
-        let largest = theirs.cells().fold(1.0, |largest: f64, x| largest.max(x.abs()));
+        let max = theirs.cells().fold(1.0, |max: f64, x| max.max(x.abs()));
         let scores = crate::golden::json("fast.json");
         let lse =
             crate::golden::list(&scores, "cases").iter().find(|known| known["name"] == case["name"]).unwrap();
@@ -56,7 +56,7 @@ fn in_double_precision_o_is_that_of_numpy_and_pytorch() {
             .cells()
             .filter(|x| x.is_finite())
             .fold(1.0, |a: f64, x| a.max(x.abs()));
-        assert_close(&line, &attn(&line).nodes().matrix("O"), &theirs, 1e-5 * largest * sizes);
+        assert_close(&line, &attn(&line).nodes().matrix("O"), &theirs, 1e-5 * max * sizes);
     }
 }
 
@@ -83,17 +83,17 @@ fn bound(case: &Case, unit: f64, least: f64) -> f64 {
     let (heads, groups) = (case.recipe.heads, case.recipe.kv_heads);
     let d_k = case.q.cols() / heads;
     let factor = case.recipe.scale.factor(d_k).map_or(1.0, |factor| factor.value()) / case.recipe.temperature;
-    let mut largest = 0.0_f64;
+    let mut max = 0.0_f64;
     for (i, j, head) in triples(case.q.rows(), case.k.rows(), heads) {
         let key = key_value_head(head, heads, groups);
         let dot: f64 =
             (0..d_k).map(|c| (case.q[(i, head * d_k + c)] * case.k[(j, key * d_k + c)]).abs()).sum();
         let bias = case.bias.as_ref().map_or(0.0, |bias| bias[(i, j)].abs() / case.recipe.temperature);
         let mask = if case.mask[(i, j)].is_finite() { case.mask[(i, j)].abs() } else { 0.0 };
-        largest = largest.max(dot * factor.abs() + bias + mask);
+        max = max.max(dot * factor.abs() + bias + mask);
     }
-    let values = case.v.cells().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-    Promise { unit, least, width: d_k, keys: case.k.rows(), largest_score: largest }.output(values)
+    let values = case.v.cells().fold(0.0, |max: f64, x| max.max(x.abs()));
+    Promise { unit, least, width: d_k, keys: case.k.rows(), max_score: max }.output(values)
 }
 
 /// All triples below three counts.
@@ -212,17 +212,17 @@ fn what_the_kernel_cannot_do_is_refused() {
 }
 
 #[test]
-fn the_instructions_come_from_the_option_then_the_surroundings_and_change_no_byte() {
+fn the_option_precedes_the_variable_and_instructions_change_no_byte() {
     let plain = attn(SMALL).ok().out;
     for level in SimdLevel::available() {
         let line = format!("{SMALL} --simd {} --threads 2", level.name());
         assert_eq!(attn(&line).ok().out, plain, "{line}");
-        let env = Env { simd: Some(level.name()), ..Env::default() };
+        let env = Env { simd: Some(level.name().to_string()), ..Env::default() };
         assert_eq!(attn(SMALL).env(env).ok().out, plain, "{level}");
     }
-    let wrong = Env { simd: Some("sse9"), ..Env::default() };
-    attn(SMALL).env(wrong).refused(&["ATTN_SIMD", "`sse9`", "this processor has portable"]);
-    attn(&format!("{SMALL} --simd portable")).env(wrong).ok();
+    let wrong = Env { simd: Some("sse9".to_string()), ..Env::default() };
+    attn(SMALL).env(wrong.clone()).refused(&["ATTN_SIMD", "`sse9`", "this processor has portable"]);
+    attn(&format!("{SMALL} --simd portable")).env(wrong.clone()).ok();
     attn("attend --words bat").env(wrong).ok();
     attn(&format!("{SMALL} --simd avx3")).refused(&["--simd", "did you mean `avx2`?", "portable"]);
     if let Some(lacking) = SimdLevel::ALL.into_iter().find(|level| !level.is_available()) {

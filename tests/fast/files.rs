@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::attn;
-use attn::input::{Allow, Array, Files};
+use attn::input::{AllowedNumbers, Array, Files};
 use attn::matrix::Matrix;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,7 +38,7 @@ fn rows(seed: usize, rows: usize, cols: usize) -> Matrix {
 }
 
 fn read(path: &Path) -> Array {
-    Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), Allow::FINITE).unwrap()
+    Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), AllowedNumbers::FINITE).unwrap()
 }
 
 #[test]
@@ -132,21 +132,21 @@ fn a_result_is_saved_in_its_own_type() {
 }
 
 /// 15000 tokens of width 8: more numbers than are looked at.
-struct Large {
+struct LargeFiles {
     folder: TempDir,
     line: String,
     tokens: usize,
 }
 
-impl Large {
-    fn new() -> Large {
+impl LargeFiles {
+    fn new() -> LargeFiles {
         let (folder, tokens) = (tempfile::tempdir().unwrap(), 15_000);
         let file = |name: &str, seed| {
             npy(&folder, name, "<f4", false, &[tokens, 8], f32s(rows(seed, tokens, 8).cells()))
         };
         let (q, k, v) = (file("q.npy", 1), file("k.npy", 2), file("v.npy", 3));
         let line = format!("attend --q {q} --k {k} --v {v} --fast --causal --window 5");
-        Large { folder, line, tokens }
+        LargeFiles { folder, line, tokens }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -156,7 +156,7 @@ impl Large {
 
 #[test]
 fn of_many_numbers_the_screen_shows_the_edges_and_a_file_has_all() {
-    let large = Large::new();
+    let large = LargeFiles::new();
     let o = large.path("o.npy");
     let outcome = attn(&format!("{} --save O={}", large.line, o.display())).ok();
     assert!(outcome.out.contains("O (15000×8) = attention(Q (15000×8), K (15000×8), V (15000×8)), fused"));
@@ -183,7 +183,7 @@ fn of_many_numbers_the_screen_shows_the_edges_and_a_file_has_all() {
 
 #[test]
 fn data_formats_say_that_many_numbers_are_left_out() {
-    let large = Large::new();
+    let large = LargeFiles::new();
     let nodes = attn(&large.line).nodes();
     let o: &Value = nodes.0.last().unwrap();
     assert!(o["values"].is_null() && o["never_formed"].is_null() && o["dtype"] == "f32");
@@ -197,7 +197,7 @@ fn data_formats_say_that_many_numbers_are_left_out() {
 
 #[test]
 fn the_exact_path_still_refuses_what_it_cannot_record() {
-    let large = Large::new();
+    let large = LargeFiles::new();
     attn(&large.line.replace(" --fast", ""))
         .refused(&["recording every step", "more than the limit of 20000000"]);
 }

@@ -1,4 +1,4 @@
-//! The fast path as its user meets it: the same numbers, files straight into it, `--fast` and `attn bench`.
+//! The fast path from the command line: equal numbers, files read without conversion, `--fast` and `attn bench`.
 
 #[path = "../cases/mod.rs"]
 mod cases;

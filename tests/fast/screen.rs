@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::attn;
-use attn::input::{Allow, Files, Writing, save};
+use attn::input::{AllowedNumbers, Files, WritePermission, save};
 use attn::kernel::Layout;
 use attn::matrix::Matrix;
 use attn::tensor::{Element, Tensor};
@@ -24,13 +24,13 @@ fn file<T: Element>(folder: &TempDir, name: &str, matrix: &Matrix) -> String {
     let values = matrix.cells().map(|x| T::nearest(x)).collect::<Vec<T>>();
     let numbers = Tensor::new(values, Layout::stacked(1, matrix.rows(), matrix.cols())).unwrap();
     let path = folder.path().join(name);
-    save(&path, "Q", &numbers, Writing::Allowed).unwrap();
+    save(&path, "Q", &numbers, WritePermission::Allowed).unwrap();
     path.to_str().unwrap().to_string()
 }
 
 fn read(path: impl AsRef<Path>) -> Matrix {
     let mut nothing = std::io::empty();
-    Files::new(&mut nothing).matrix(path.as_ref().to_str().unwrap(), Allow::ANYTHING).unwrap()
+    Files::new(&mut nothing).matrix(path.as_ref().to_str().unwrap(), AllowedNumbers::ANYTHING).unwrap()
 }
 
 #[track_caller]
@@ -66,19 +66,19 @@ fn more_than_a_projection_can_be_computed_from_is_refused_with_a_way_on() {
 }
 
 /// 60 tokens of width 5, and masks and a bias for them, each in several types and places.
-struct Masked {
+struct MaskedTokens {
     folder: TempDir,
     line: String,
 }
 
-impl Masked {
+impl MaskedTokens {
     const N: usize = 60;
 
-    fn new() -> Masked {
+    fn new() -> MaskedTokens {
         let folder = tempfile::tempdir().unwrap();
         let of = |name: &str, seed| file::<f32>(&folder, name, &rows(seed, Self::N, 5));
         let (q, k, v) = (of("q.npy", 1), of("k.npy", 2), of("v.npy", 3));
-        Masked { folder, line: format!("attend --q {q} --k {k} --v {v} --only O") }
+        MaskedTokens { folder, line: format!("attend --q {q} --k {k} --v {v} --only O") }
     }
 
     /// A file with what a cell says of query i and key j.
@@ -98,7 +98,7 @@ fn sees(i: usize, j: usize) -> bool {
 
 #[test]
 fn a_mask_of_any_type_and_file_hides_the_same_pairs_as_on_the_exact_path() {
-    let masked = Masked::new();
+    let masked = MaskedTokens::new();
     let of = |i, j| f64::from(u8::from(sees(i, j)));
     let masks = [
         format!("--mask {}", masked.pairs::<bool>("m.npy", of)),
@@ -124,7 +124,7 @@ fn a_mask_of_any_type_and_file_hides_the_same_pairs_as_on_the_exact_path() {
 
 #[test]
 fn a_bias_comes_before_the_temperature_and_a_mask_that_is_added_after_it() {
-    let masked = Masked::new();
+    let masked = MaskedTokens::new();
     let bias = masked.pairs::<f32>("bias.npy", |i, j| number(5, i, j));
     let added =
         masked.pairs::<f32>("added.npy", |i, j| if sees(i, j) { number(6, i, j) } else { f64::NEG_INFINITY });
@@ -143,7 +143,7 @@ fn a_bias_comes_before_the_temperature_and_a_mask_that_is_added_after_it() {
 
 #[test]
 fn a_file_of_several_matrices_gives_the_bits_of_single_files() {
-    let masked = Masked::new();
+    let masked = MaskedTokens::new();
     let json = masked.folder.path().join("all.json");
     let mask = masked.pairs::<bool>("mask.npy", |i, j| f64::from(u8::from(sees(i, j))));
     let bias = masked.pairs::<f32>("bias.npy", |i, j| number(5, i, j));
@@ -155,9 +155,9 @@ fn a_file_of_several_matrices_gives_the_bits_of_single_files() {
     let truth = |x: f64| (x != 0.0).to_string();
     let number = |x: f64| x.to_string();
     let entries = [
-        ("Q", text(&rows(1, Masked::N, 5), number)),
-        ("K", text(&rows(2, Masked::N, 5), number)),
-        ("V", text(&rows(3, Masked::N, 5), number)),
+        ("Q", text(&rows(1, MaskedTokens::N, 5), number)),
+        ("K", text(&rows(2, MaskedTokens::N, 5), number)),
+        ("V", text(&rows(3, MaskedTokens::N, 5), number)),
         ("M", text(&read(&mask), truth)),
         ("B", text(&read(&bias), number)),
     ];
@@ -175,7 +175,7 @@ fn a_file_of_several_matrices_gives_the_bits_of_single_files() {
 
 #[test]
 fn what_a_mask_may_not_hold_is_refused_on_the_fast_path_too() {
-    let masked = Masked::new();
+    let masked = MaskedTokens::new();
     let line = &masked.line;
     let refused = |options: &str, words: &[&str]| attn(&format!("{line} --fast {options}")).refused(words);
     let ones = masked.pairs::<f32>("ones.npy", |_, _| 1.0);

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use attn::input::{Allow, Files};
+use attn::input::{AllowedNumbers, Files};
 use serde_json::Value;
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn what_numpy_reads_is_read_to_the_same_numbers_and_what_it_refuses_is_refused()
         let what = case["what"].as_str().unwrap();
         let path = folder.path().join(case["name"].as_str().unwrap());
         fs::write(&path, bytes(case["bytes"].as_str().unwrap())).unwrap();
-        let array = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), Allow::ANYTHING);
+        let array = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), AllowedNumbers::ANYTHING);
         let expected = match &case["numpy"] {
             Value::Object(found) if case.get("stricter").is_none() => found,
             _ => {

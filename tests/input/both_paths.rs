@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attn::input::{Writing, save};
+use attn::input::{WritePermission, save};
 use attn::matrix::Matrix;
 
 use crate::common::{Outcome, attn};
@@ -28,12 +28,10 @@ fn array(folder: &Path, dims: &[usize]) -> PathBuf {
 fn said(ran: &Outcome) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in ran.err.lines() {
-        match line.starts_with("   ") && !line.trim_start().starts_with("help:") && !lines.is_empty() {
-            true => {
-                let last = lines.last_mut().unwrap();
-                *last = format!("{last} {}", line.trim());
-            }
-            false => lines.push(line.to_string()),
+        let is_continued = line.starts_with("   ") && !line.trim_start().starts_with("help:");
+        match lines.last_mut() {
+            Some(last) if is_continued => *last = format!("{last} {}", line.trim()),
+            _ => lines.push(line.to_string()),
         }
     }
     lines.retain(|line| !line.starts_with("note: computed with"));
@@ -206,7 +204,7 @@ fn bundles_words_and_weights() {
         path.to_str().unwrap().to_string()
     };
     let x = folder.path().join("X.npy");
-    save(&x, "X", &Matrix::of([[1.0, 2.0], [3.0, 4.0]]), Writing::Allowed).unwrap();
+    save(&x, "X", &Matrix::of([[1.0, 2.0], [3.0, 4.0]]), WritePermission::Allowed).unwrap();
     let whole = bundle("whole.json", r#"{"Q":[[1,2]],"K":[[1,2],[3,4]],"V":[[1],[2]],"M":[[true,false]]}"#);
     let heads = bundle("heads.json", r#"{"Q_1":[[1,2]],"K_1":[[1,2],[3,4]],"V_1":[[1],[2]]}"#);
     let two = bundle("two.json", r#"{"Q_1":[[1]],"Q_2":[[2]],"K":[[1],[3]],"V":[[1],[2]]}"#);

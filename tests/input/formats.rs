@@ -2,7 +2,7 @@
 
 use attn::error::Result;
 use attn::graph::Role;
-use attn::input::{Allow, Array, Bundle, Files, Layout, Want};
+use attn::input::{AllowedNumbers, Array, Bundle, Files, Layout, ReadOptions};
 use attn::matrix::Matrix;
 use attn::tensor::{Dtype, Tensor};
 use serde_json::Value;
@@ -11,17 +11,17 @@ fn path(name: &str) -> String {
     format!("{}/tests/input/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn array(source: &str, allow: Allow) -> Result<Array> {
+fn array(source: &str, allow: AllowedNumbers) -> Result<Array> {
     Files::new(&mut std::io::empty()).array(source, allow)
 }
 
 fn bundle(name: &str, layer: Option<&str>) -> Result<Bundle> {
-    Files::new(&mut std::io::empty()).bundle(&path(name), layer, Want::default())
+    Files::new(&mut std::io::empty()).bundle(&path(name), layer, ReadOptions::default())
 }
 
 fn piped(bytes: &[u8]) -> Result<Array> {
     let mut stdin = bytes;
-    Files::new(&mut stdin).array("-", Allow::FINITE)
+    Files::new(&mut stdin).array("-", AllowedNumbers::FINITE)
 }
 
 fn expectations() -> Value {
@@ -82,7 +82,7 @@ fn every_type_and_order_of_npy_is_read_as_numpy_reads_it() {
         expectations().as_object().unwrap().keys().filter(|n| n.ends_with(".npy")).cloned().collect();
     assert_eq!(names.len(), 27);
     for name in names {
-        assert_as_expected(&name, &array(&path(&name), Allow::INFINITE).unwrap());
+        assert_as_expected(&name, &array(&path(&name), AllowedNumbers::INFINITE).unwrap());
     }
 }
 
@@ -90,38 +90,40 @@ fn every_type_and_order_of_npy_is_read_as_numpy_reads_it() {
 fn every_type_of_safetensors_is_read() {
     for kind in ["f64", "f32", "f16", "bf16", "bool", "i32"] {
         let name = format!("{kind}.safetensors");
-        assert_as_expected(&name, &array(&path(&name), Allow::FINITE).unwrap());
+        assert_as_expected(&name, &array(&path(&name), AllowedNumbers::FINITE).unwrap());
     }
 }
 
 #[test]
 fn stacks_become_heads_and_lists_become_rows() {
     for name in ["heads.npy", "heads_in_a_batch.npy"] {
-        let heads = array(&path(name), Allow::FINITE).unwrap().into_heads().unwrap();
+        let heads = array(&path(name), AllowedNumbers::FINITE).unwrap().into_heads().unwrap();
         assert_eq!(heads.len(), 2);
         assert!(heads[1].same_bits(&Matrix::of([[0.75, 0.875], [1.0, 1.125], [1.25, 1.375]])), "{name}");
     }
-    let row = Files::new(&mut std::io::empty()).matrix(&path("row.npy"), Allow::FINITE).unwrap();
+    let row = Files::new(&mut std::io::empty()).matrix(&path("row.npy"), AllowedNumbers::FINITE).unwrap();
     assert!(row.same_bits(&Matrix::of([[1.0, 2.5, 4.0]])));
-    let error =
-        Files::new(&mut std::io::empty()).matrix(&path("heads.npy"), Allow::FINITE).unwrap_err().to_string();
+    let error = Files::new(&mut std::io::empty())
+        .matrix(&path("heads.npy"), AllowedNumbers::FINITE)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("heads.npy: this is a stack of 2 heads of shape (2, 3, 2)"), "{error}");
 }
 
 #[test]
 fn arrays_of_anything_but_numbers_are_refused_with_a_remedy() {
     for name in ["complex.npy", "records.npy", "objects.npy"] {
-        let error = array(&path(name), Allow::ANYTHING).unwrap_err().to_string();
+        let error = array(&path(name), AllowedNumbers::ANYTHING).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("array.astype(float)"), "{error}");
     }
 }
 
 #[test]
 fn nan_is_refused_with_its_cell_unless_it_is_data() {
-    let error = array(&path("with_nan.npy"), Allow::INFINITE).unwrap_err().to_string();
+    let error = array(&path("with_nan.npy"), AllowedNumbers::INFINITE).unwrap_err().to_string();
     assert!(error.contains("with_nan.npy, row 2, column 2: this is NaN"), "{error}");
-    assert!(array(&path("with_nan.npy"), Allow::ANYTHING).unwrap().values()[3].is_nan());
-    let error = array(&path("scores.npy"), Allow::FINITE).unwrap_err().to_string();
+    assert!(array(&path("with_nan.npy"), AllowedNumbers::ANYTHING).unwrap().values()[3].is_nan());
+    let error = array(&path("scores.npy"), AllowedNumbers::FINITE).unwrap_err().to_string();
     assert!(error.contains("scores.npy, row 1, column 2: `-inf`"), "{error}");
 }
 
@@ -144,7 +146,7 @@ fn an_npz_is_a_bundle_stored_or_deflated() {
 
 #[test]
 fn one_array_from_several_is_an_error_that_lists_them() {
-    let error = array(&path("stored.npz"), Allow::FINITE).unwrap_err().to_string();
+    let error = array(&path("stored.npz"), AllowedNumbers::FINITE).unwrap_err().to_string();
     assert!(error.contains("the file has 6 arrays, but one is needed: `tokens`, `mask`, `X`"), "{error}");
 }
 
@@ -184,7 +186,7 @@ fn a_stacked_projection_is_taken_apart() {
 fn a_projection_stacked_side_by_side_is_taken_apart_too() {
     // As GPT-2 stores it: (in, out), the columns of the query, then those of the key, then those of the value.
     let mut stdin = &br#"{"h.0.attn.c_attn.weight": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]}"#[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
     for (role, values) in [
         (Role::WQ, [1.0, 2.0, 7.0, 8.0]),
         (Role::WK, [3.0, 4.0, 9.0, 10.0]),
@@ -197,7 +199,7 @@ fn a_projection_stacked_side_by_side_is_taken_apart_too() {
         assert_eq!(bundle.entries[&role].layout, Some(Layout::InOut));
     }
     let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
+    let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("the shape is [2, 2], but it should be 3E×E"), "{error}");
 }
 
@@ -208,7 +210,7 @@ fn heads_that_leave_a_gap_or_differ_are_refused() {
         (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], but Q_1 has [1, 2]"),
     ] {
         let mut stdin = text.as_bytes();
-        let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
+        let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }
@@ -216,7 +218,7 @@ fn heads_that_leave_a_gap_or_differ_are_refused() {
 #[test]
 fn names_from_a_file_keep_their_characters_until_they_are_shown() {
     let mut stdin = &b"{\"X\": [[1]], \"model.\\u001b[31mnorm.weight\": [[1]]}"[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
     assert_eq!(bundle.ignored, ["model.\u{1b}[31mnorm.weight"]);
 }
 
@@ -225,7 +227,7 @@ fn json_holds_a_bundle_with_tokens_heads_and_a_mask() {
     let text = br#"{"tokens": ["bat", "cave"], "Q_1": [[1, 2]], "Q_2": [[3, 4]],
         "K": {"cols": ["x", "y"], "values": [[1, 0]]}, "v": [[5, 6]], "mask": [[0, "-inf"]]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
     assert_eq!(bundle.tokens.as_deref().unwrap(), ["bat", "cave"]);
     assert_eq!(bundle.entries[&Role::Q].tensor.dims(), [2, 1, 2]);
     assert_eq!(stored(&bundle.entries[&Role::Q].tensor), [1.0, 2.0, 3.0, 4.0]);
@@ -239,7 +241,7 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
         {"name": "X", "op": "given", "inputs": [], "rows": ["bat", "cave"], "cols": null, "values": [[3, 3], [4, 0]]},
         {"name": "S", "op": "product", "inputs": ["X", "X"], "values": [[18, 12], [12, 16]]}]}]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
     assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), [&Role::X]);
     assert_eq!(bundle.entries[&Role::X].tensor.row_labels().unwrap()[..], ["bat", "cave"]);
 }
@@ -247,7 +249,7 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
 #[test]
 fn names_that_mean_the_same_are_refused() {
     let mut stdin = &br#"{"X": [[1]], "x": [[2]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
+    let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("`X` and `x` are both X"), "{error}");
 }
 
@@ -259,7 +261,7 @@ fn standard_input_is_known_by_how_it_starts() {
     }
     let npz = std::fs::read(path("deflated.npz")).unwrap();
     let mut stdin = &npz[..];
-    assert_eq!(Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap().entries.len(), 5);
+    assert_eq!(Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap().entries.len(), 5);
     for text in [
         "[[1, 2], [3, 4]]",
         "1,2\n3,4",
@@ -276,16 +278,16 @@ fn standard_input_is_known_by_how_it_starts() {
 fn standard_input_can_be_read_once_by_each_run() {
     let mut stdin = &b"1 2"[..];
     let mut files = Files::new(&mut stdin);
-    assert!(files.array("-", Allow::FINITE).is_ok());
-    let error = files.array("-", Allow::FINITE).unwrap_err().to_string();
+    assert!(files.array("-", AllowedNumbers::FINITE).is_ok());
+    let error = files.array("-", AllowedNumbers::FINITE).unwrap_err().to_string();
     assert!(error.starts_with("standard input: standard input can be read only once"), "{error}");
     assert_eq!(piped(b"3").unwrap().values(), [3.0]);
 }
 
 #[test]
 fn a_matrix_may_be_typed_in_place() {
-    assert_eq!(array("1 2; \u{2212}3 4", Allow::FINITE).unwrap().values(), [1.0, 2.0, -3.0, 4.0]);
-    let error = array("1 2; 3 -inf", Allow::FINITE).unwrap_err().to_string();
+    assert_eq!(array("1 2; \u{2212}3 4", AllowedNumbers::FINITE).unwrap().values(), [1.0, 2.0, -3.0, 4.0]);
+    let error = array("1 2; 3 -inf", AllowedNumbers::FINITE).unwrap_err().to_string();
     assert!(error.starts_with("`1 2; 3 -inf`, row 2, column 2: `-inf`"), "{error}");
 }
 

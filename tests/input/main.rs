@@ -1,4 +1,4 @@
-//! What the program reads: files, standard input, words and configurations, good and bad.
+//! Input: files, standard input, words and configurations, valid and broken.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -55,7 +55,7 @@ fn packed(path: &Path, rows: u64, cols: u64) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn arrays_that_the_limits_of_the_process_have_no_room_for_end_in_a_refusal_and_no_abort() {
+fn arrays_beyond_the_memory_limit_of_the_process_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     sparse(&path("large.npy"), 1000, 4_000_000);

@@ -12,7 +12,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn of_1000_words_no_two_are_equal_and_all_one_letter_apart_are_closer_than_half_of_the_others() {
+fn invented_words_are_distinct_and_closer_if_one_letter_apart() {
     let words: Vec<&str> = WORDS.lines().collect();
     assert_eq!(words.len(), 1000);
     for width in [2, 3, 50] {
@@ -67,7 +67,7 @@ fn known_words_keep_their_coordinates_in_any_case_and_equal_words_are_equal() {
 }
 
 #[test]
-fn what_is_invented_says_so_in_its_row_in_a_note_and_in_an_explanation_and_the_columns_are_numbered() {
+fn invented_numbers_are_marked_in_row_note_and_explanation() {
     let line = "attend --words 'bat lives'";
     let out = attn(line).ok().out;
     let row = |word: &str| out.lines().find(|line| line.trim().starts_with(&format!("│ {word} "))).unwrap();
@@ -88,7 +88,7 @@ fn what_is_invented_says_so_in_its_row_in_a_note_and_in_an_explanation_and_the_c
 }
 
 #[test]
-fn names_of_columns_go_through_an_identity_to_the_result_and_not_through_other_weights() {
+fn column_names_reach_the_result_through_an_identity_only() {
     let cols = |line: &str| {
         let nodes = attn(line).nodes();
         nodes.0.last().map(|node| node["cols"].clone()).unwrap_or(Value::Null)

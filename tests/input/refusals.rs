@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::attn;
-use attn::input::{Allow, Files, Want};
+use attn::input::{AllowedNumbers, Files, ReadOptions};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -23,8 +23,8 @@ fn refused(path: &Path) -> String {
             Ok(()) => "read without an error".to_string(),
             Err(error) => error.to_string(),
         };
-        let array = Files::new(&mut std::io::empty()).array(&path, Allow::ANYTHING).map(drop);
-        let bundle = Files::new(&mut std::io::empty()).bundle(&path, None, Want::default()).map(drop);
+        let array = Files::new(&mut std::io::empty()).array(&path, AllowedNumbers::ANYTHING).map(drop);
+        let bundle = Files::new(&mut std::io::empty()).bundle(&path, None, ReadOptions::default()).map(drop);
         let text = Files::new(&mut std::io::empty()).word_vectors(&path, &["bat"]).map(drop);
         let _ = sender.send([said(array), said(bundle), said(text)]);
     });
@@ -166,7 +166,7 @@ fn a_flipped_bit_in_an_archive_is_found_by_its_sum_and_never_panics() {
     let whole = archive(&[&small_array_and(0)[..]].concat());
     assert!(
         Files::new(&mut std::io::empty())
-            .array(folder.file("x.npz", &whole).to_str().unwrap(), Allow::FINITE)
+            .array(folder.file("x.npz", &whole).to_str().unwrap(), AllowedNumbers::FINITE)
             .is_ok()
     );
     let start = 30 + "X.npy".len();

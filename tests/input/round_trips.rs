@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{Allow, Files, Want, Writing, save};
+use attn::input::{AllowedNumbers, Files, ReadOptions, WritePermission, save};
 use attn::matrix::{Labels, Matrix};
 use proptest::prelude::*;
 
@@ -11,12 +11,12 @@ const ENDINGS: [&str; 6] = ["npy", "npz", "safetensors", "csv", "tsv", "json"];
 const LABELLED: [&str; 3] = ["csv", "tsv", "json"];
 
 fn read(path: &Path) -> Matrix {
-    Files::new(&mut std::io::empty()).matrix(path.to_str().unwrap(), Allow::ANYTHING).unwrap()
+    Files::new(&mut std::io::empty()).matrix(path.to_str().unwrap(), AllowedNumbers::ANYTHING).unwrap()
 }
 
 /// The same from standard input, where no ending tells the format.
 fn piped(path: &Path) -> Matrix {
-    Files::new(&mut fs::File::open(path).unwrap()).matrix("-", Allow::ANYTHING).unwrap()
+    Files::new(&mut fs::File::open(path).unwrap()).matrix("-", AllowedNumbers::ANYTHING).unwrap()
 }
 
 #[track_caller]
@@ -24,7 +24,7 @@ fn assert_round_trips(matrix: &Matrix) {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", matrix, Writing::Allowed).unwrap();
+        save(&path, "A", matrix, WritePermission::Allowed).unwrap();
         for back in [read(&path), piped(&path)] {
             assert!(back.same_bits(matrix), ".{ending}: {back:?} is not {matrix:?}");
             if LABELLED.contains(&ending) {
@@ -112,12 +112,12 @@ proptest! {
     #[test]
     fn no_text_makes_the_readers_panic(text in "\\PC{0,60}|[0-9,;.\"\\n\\r\\t #eE+-]{0,60}|[\\[\\]{}\":,0-9 a]{0,60}") {
         let mut stdin = text.as_bytes();
-        let _ = Files::new(&mut stdin).array("-", Allow::ANYTHING);
+        let _ = Files::new(&mut stdin).array("-", AllowedNumbers::ANYTHING);
         let mut stdin = text.as_bytes();
-        let _ = Files::new(&mut stdin).bundle("-", None, Want::default());
+        let _ = Files::new(&mut stdin).bundle("-", None, ReadOptions::default());
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).word_vectors("-", &["1", "a"]);
-        let _ = attn::input::inline(&text, Allow::ANYTHING);
+        let _ = attn::input::inline(&text, AllowedNumbers::ANYTHING);
     }
 
     #[test]
@@ -133,8 +133,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::write(&path, &bytes).unwrap();
-        let _ = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), Allow::ANYTHING);
-        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), Some("0"), Want::default());
+        let _ = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), AllowedNumbers::ANYTHING);
+        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), Some("0"), ReadOptions::default());
     }
 }
 
@@ -153,7 +153,7 @@ fn nan_is_saved_where_it_is_data() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", &Matrix::of([[f64::NAN, 1.0]]), Writing::Allowed).unwrap();
+        save(&path, "A", &Matrix::of([[f64::NAN, 1.0]]), WritePermission::Allowed).unwrap();
         assert!(read(&path)[(0, 0)].is_nan(), "{ending}");
     }
 }
@@ -173,7 +173,7 @@ fn saved_text_is_what_a_person_would_write() {
         ),
     ] {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", &matrix, Writing::Allowed).unwrap();
+        save(&path, "A", &matrix, WritePermission::Allowed).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), expected);
     }
 }
@@ -183,8 +183,8 @@ fn the_same_matrix_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let [first, second] = ["1", "2"].map(|name| folder.path().join(format!("{name}.{ending}")));
-        save(&first, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
-        save(&second, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
+        save(&first, "A", &Matrix::identity(3), WritePermission::Allowed).unwrap();
+        save(&second, "A", &Matrix::identity(3), WritePermission::Allowed).unwrap();
         assert_eq!(fs::read(first).unwrap(), fs::read(second).unwrap(), "{ending}");
     }
 }
@@ -193,7 +193,7 @@ fn the_same_matrix_gives_the_same_bytes() {
 fn an_unknown_ending_is_refused_with_those_that_are_known() {
     let folder = tempfile::tempdir().unwrap();
     for (name, what) in [("A.xlsx", "files that end in `.xlsx` cannot be written"), ("A", "no ending")] {
-        let error = save(&folder.path().join(name), "A", &Matrix::identity(2), Writing::Allowed)
+        let error = save(&folder.path().join(name), "A", &Matrix::identity(2), WritePermission::Allowed)
             .unwrap_err()
             .to_string();
         assert!(error.contains(what) && error.contains("choose .npy"), "{error}");
@@ -205,11 +205,11 @@ fn an_unknown_ending_is_refused_with_those_that_are_known() {
 fn what_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such/folder/A.csv");
-    let error = save(&missing, "A", &Matrix::identity(2), Writing::Allowed).unwrap_err();
+    let error = save(&missing, "A", &Matrix::identity(2), WritePermission::Allowed).unwrap_err();
     assert!(error.to_string().contains("A.csv: there is no folder"), "{error}");
     let directory = folder.path().join("A.csv");
     fs::create_dir(&directory).unwrap();
-    assert!(save(&directory, "A", &Matrix::identity(2), Writing::Allowed).is_err());
+    assert!(save(&directory, "A", &Matrix::identity(2), WritePermission::Allowed).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -223,12 +223,12 @@ fn a_new_file_may_be_read_by_all_and_an_old_one_keeps_its_permissions_and_links(
     let ordinary = folder.path().join("ordinary");
     fs::write(&ordinary, "").unwrap();
     let path = folder.path().join("A.csv");
-    save(&path, "A", &Matrix::identity(2), Writing::Allowed).unwrap();
+    save(&path, "A", &Matrix::identity(2), WritePermission::Allowed).unwrap();
     assert_eq!(mode(&path), mode(&ordinary));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let link = folder.path().join("link.csv");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    save(&link, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
+    save(&link, "A", &Matrix::identity(3), WritePermission::Allowed).unwrap();
     assert_eq!((mode(&path), read(&path).rows()), (0o640, 3));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }

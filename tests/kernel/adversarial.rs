@@ -3,7 +3,7 @@
 use attn_kernel::{Attention, Layout, Output, attend};
 
 use crate::families::{Family, with_scores};
-use crate::oracle::{Judged, Shares, exact_row};
+use crate::oracle::{Shares, TestFloat, exact_row};
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
 use crate::{judge_everywhere, note, plain, run_everywhere};
@@ -28,7 +28,7 @@ fn shapes() -> impl Iterator<Item = Shape> {
 fn judge_families(families: impl Fn(&Family) -> bool) {
     let mut tested = 0;
     for family in Family::all().filter(families) {
-        fn judge<T: Judged>(family: Family) -> Shares {
+        fn judge<T: TestFloat>(family: Family) -> Shares {
             let judge = |(seed, shape)| {
                 let problem = family.problem::<T>(shape, &mut Random::new(seed));
                 judge_everywhere(&problem, &format!("{family:?}"))
@@ -93,7 +93,7 @@ fn a_scale_of_any_sign_and_size_keeps_the_bound() {
 
 #[test]
 fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
-    fn judge<T: Judged>(units: f64) {
+    fn judge<T: TestFloat>(units: f64) {
         for (seed, shape) in shapes().enumerate() {
             let problem = Family::Normal.problem::<T>(shape, &mut Random::new(seed as u64));
             let results = run_everywhere(&problem, "N(0, 1)");
@@ -101,7 +101,7 @@ fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
                 let exact = exact_row(&problem, r / shape.queries, r % shape.queries).expect("all is seen");
                 let share = exact.judge(&problem, row, results.log_sum_exps[r]).output;
                 let error = share * exact.bound(&problem);
-                assert!(error <= units * T::UNIT * exact.largest_value, "{shape:?}: {error:e}");
+                assert!(error <= units * T::UNIT * exact.max_value, "{shape:?}: {error:e}");
             }
         }
     }
@@ -112,15 +112,15 @@ fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
 
 #[test]
 fn one_score_of_1e30_above_all_gives_its_value_exactly() {
-    fn check<T: Judged>() {
+    fn check<T: TestFloat>() {
         for (seed, shape) in shapes().enumerate() {
-            let largest = shape.keys * 2 / 3;
-            let score = |j: usize| 1e30 * if j == largest { 3.0 } else { (j % 7) as f64 / 7.0 };
+            let peak = shape.keys * 2 / 3;
+            let score = |j: usize| 1e30 * if j == peak { 3.0 } else { (j % 7) as f64 / 7.0 };
             let problem = with_scores::<T>(shape, &mut Random::new(seed as u64), score);
             let results = run_everywhere(&problem, "one score is far above");
             for (r, row) in results.rows.iter().enumerate() {
                 for (c, x) in row.iter().enumerate() {
-                    let value = problem.v.at(shape.kv_head(r / shape.queries), largest, c);
+                    let value = problem.v.at(shape.kv_head(r / shape.queries), peak, c);
                     assert!(x.bits() == value.bits(), "{}: {shape:?}: {x:?}, not {value:?}", T::NAME);
                 }
             }
@@ -134,7 +134,7 @@ fn one_score_of_1e30_above_all_gives_its_value_exactly() {
 fn weights_at_the_smallest_normal_number_are_themselves_or_0() {
     /// Scores around the one whose weight is the smallest normal number, in steps of a unit in the last place, beside a
     /// max of 0 whose value is 0: what is left of the output is their weights alone.
-    fn check<T: Judged>(exponent: i32) {
+    fn check<T: TestFloat>(exponent: i32) {
         for (queries, keys) in [(1, 2), (1, 129), (33, 60), (33, 129)] {
             let shape = Shape::one_head(queries, keys, 3);
             let cut = f64::from(exponent) * std::f64::consts::LN_2;
@@ -156,11 +156,11 @@ fn weights_at_the_smallest_normal_number_are_themselves_or_0() {
 
 #[test]
 fn the_largest_scale_there_is_keeps_the_bound() {
-    fn judge<T: Judged>(largest: T, tiny: T) {
+    fn judge<T: TestFloat>(max: T, tiny: T) {
         for (seed, shape) in shapes().enumerate() {
             let score = |j: usize| tiny.to_f64() * (j % 9) as f64;
             let mut problem = with_scores::<T>(shape, &mut Random::new(seed as u64), score);
-            problem.scale = Some(largest);
+            problem.scale = Some(max);
             judge_everywhere(&problem, "the largest scale");
         }
     }
@@ -186,7 +186,7 @@ fn problems_without_queries_keys_or_columns_give_zeros_or_nothing() {
             for (heads, kv_heads) in [(2, 1), (0, 0), (0, 2)] {
                 let shape = Shape { heads, kv_heads, queries, keys, width, value_width };
                 for arrangement in Arrangement::ALL {
-                    fn judge<T: Judged>(shape: Shape, arrangement: Arrangement) {
+                    fn judge<T: TestFloat>(shape: Shape, arrangement: Arrangement) {
                         let problem = Problem::<T>::normal(shape, [arrangement; 3], &mut Random::new(0));
                         judge_everywhere(&problem, &format!("something is empty, {arrangement:?}"));
                     }

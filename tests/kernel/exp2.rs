@@ -15,17 +15,17 @@ fn exp2<T: Kernels>(x: T) -> T {
 
 /// The largest error that was found, and where.
 #[derive(Clone, Copy, Debug)]
-struct Worst {
+struct WorstError {
     units: f64,
     x: f64,
 }
 
-impl Worst {
-    const NONE: Worst = Worst { units: 0.0, x: f64::NAN };
+impl WorstError {
+    const NONE: WorstError = WorstError { units: 0.0, x: f64::NAN };
 
-    fn or(self, units: f64, x: f64) -> Worst {
+    fn or(self, units: f64, x: f64) -> WorstError {
         // NaN is the worst of all.
-        if units <= self.units { self } else { Worst { units, x } }
+        if units <= self.units { self } else { WorstError { units, x } }
     }
 }
 
@@ -52,9 +52,9 @@ fn error_f64(factor: f64, x: f64) -> f64 {
 const ALL: std::ops::RangeInclusive<u32> = 0x8000_0000..=0xC2FC_0000;
 
 /// Goes down the floats of these bits: the worst error; and 2ˣ falls with x, up to one unit in the last place.
-fn search(bits: impl Iterator<Item = u32>) -> Worst {
+fn search(bits: impl Iterator<Item = u32>) -> WorstError {
     let mut before = f32::INFINITY;
-    let mut worst = Worst::NONE;
+    let mut worst = WorstError::NONE;
     for bits in bits {
         let x = f32::from_bits(bits);
         let y = exp2(x);
@@ -97,7 +97,7 @@ fn two_to_the_x_of_f32_is_within_one_unit_everywhere() {
 #[test]
 fn two_to_the_x_of_f64_is_within_one_unit_on_a_sample() {
     let mut random = Random::new(6);
-    let mut worst = Worst::NONE;
+    let mut worst = WorstError::NONE;
     let anywhere = |random: &mut Random| -1022.0 * random.uniform();
     let near_0 = |random: &mut Random| -libm::scalbn(1.0 + random.uniform(), -(random.below(60) as i32));
     let near_a_half = |random: &mut Random| {
@@ -128,7 +128,7 @@ fn two_to_a_multiple_of_x_is_nearly_within_one_unit_too() {
     let mut random = Random::new(8);
     for factor in factors() {
         let single = factor as f32;
-        let (mut worst_f32, mut worst_f64) = (Worst::NONE, Worst::NONE);
+        let (mut worst_f32, mut worst_f64) = (WorstError::NONE, WorstError::NONE);
         for _ in 0..20_000 {
             let x = (-126.0 * random.uniform() / f64::from(single)) as f32;
             // Beside a half, where the fraction is largest.

@@ -24,9 +24,9 @@ pub enum Family {
     /// The last score is far above.
     Spike(f64),
     /// N(0, 1), and these keys hidden by a mask.
-    Masked(Hidden),
+    Masked(HiddenKeys),
     /// N(0, 1), and these keys hidden by a bias.
-    Biased(Hidden),
+    Biased(HiddenKeys),
     /// N(0, 1), and keys hidden by position.
     Banded(Banded),
     /// N(0, 1), and keys hidden at random.
@@ -37,7 +37,7 @@ pub enum Family {
 
 /// Which keys are hidden, and from whom.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Hidden {
+pub enum HiddenKeys {
     FirstKey,
     LastKey,
     FirstBlock,
@@ -47,26 +47,26 @@ pub enum Hidden {
     Everything,
 }
 
-impl Hidden {
-    const ALL: [Hidden; 7] = [
-        Hidden::FirstKey,
-        Hidden::LastKey,
-        Hidden::FirstBlock,
-        Hidden::SecondBlock,
-        Hidden::AllButTheLast,
-        Hidden::EveryThirdRow,
-        Hidden::Everything,
+impl HiddenKeys {
+    const ALL: [HiddenKeys; 7] = [
+        HiddenKeys::FirstKey,
+        HiddenKeys::LastKey,
+        HiddenKeys::FirstBlock,
+        HiddenKeys::SecondBlock,
+        HiddenKeys::AllButTheLast,
+        HiddenKeys::EveryThirdRow,
+        HiddenKeys::Everything,
     ];
 
     fn hides(self, keys: usize, i: usize, j: usize) -> bool {
         match self {
-            Hidden::FirstKey => j == 0,
-            Hidden::LastKey => j + 1 == keys,
-            Hidden::FirstBlock => j < BLOCK,
-            Hidden::SecondBlock => j / BLOCK == 1,
-            Hidden::AllButTheLast => j + 1 != keys,
-            Hidden::EveryThirdRow => i.is_multiple_of(3),
-            Hidden::Everything => true,
+            HiddenKeys::FirstKey => j == 0,
+            HiddenKeys::LastKey => j + 1 == keys,
+            HiddenKeys::FirstBlock => j < BLOCK,
+            HiddenKeys::SecondBlock => j / BLOCK == 1,
+            HiddenKeys::AllButTheLast => j + 1 != keys,
+            HiddenKeys::EveryThirdRow => i.is_multiple_of(3),
+            HiddenKeys::Everything => true,
         }
     }
 }
@@ -123,7 +123,7 @@ impl Family {
             Family::Spike(4.0),
         ];
         let masked =
-            Hidden::ALL.into_iter().flat_map(|hidden| [Family::Masked(hidden), Family::Biased(hidden)]);
+            HiddenKeys::ALL.into_iter().flat_map(|hidden| [Family::Masked(hidden), Family::Biased(hidden)]);
         let banded = Banded::ALL.into_iter().map(Family::Banded);
         let hidden = masked.chain(banded).chain(Masking::ALL.into_iter().map(Family::Masking));
         numbers.into_iter().chain(hidden).chain(SCALES.into_iter().map(Family::Scale))

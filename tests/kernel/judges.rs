@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::double_double::DoubleDouble;
 use crate::golden::{json, list, number};
-use crate::oracle::{Exact, Judged, exact_row};
+use crate::oracle::{Exact, TestFloat, exact_row};
 use crate::problem::{Problem, Shape};
 
 /// What double-double may be off, relatively. A place of `f64` is 2^−53.
@@ -47,7 +47,7 @@ fn double_double_functions_are_those_of_mpmath_to_95_bits() {
 }
 
 /// The golden problem; its numbers are exact in `f32` too.
-fn golden_problem<T: Judged>(figures: &Value) -> Problem<T> {
+fn golden_problem<T: TestFloat>(figures: &Value) -> Problem<T> {
     let figures = &figures["attention"];
     let shape = Shape { heads: 1, kv_heads: 1, queries: 4, keys: 5, width: 3, value_width: 2 };
     let at = |name: &str, i: usize, j: usize| match &figures[name][i][j] {
@@ -62,7 +62,7 @@ fn golden_problem<T: Judged>(figures: &Value) -> Problem<T> {
 }
 
 /// The oracle's rows against mpmath's, relative to numbers of about 1.
-fn assert_oracle_is_close<T: Judged>(close: f64) {
+fn assert_oracle_is_close<T: TestFloat>(close: f64) {
     let figures = json("double_double.json");
     let problem = golden_problem::<T>(&figures);
     for i in 0..4 {

@@ -2,7 +2,7 @@
 
 use attn_kernel::Kernels;
 
-use crate::oracle::Judged;
+use crate::oracle::TestFloat;
 use crate::problem::{Problem, Shape};
 use crate::random::Random;
 use crate::{judge_everywhere, note};
@@ -25,7 +25,7 @@ fn problem<T: Kernels>(
 #[test]
 fn one_score_above_many_equal_ones_keeps_the_bound() {
     // Every weight is off to the same side, and so is every block's sum.
-    fn judge<T: Judged>() {
+    fn judge<T: TestFloat>() {
         for sizes in SHAPES {
             let first = |_, j, c| T::from_f64(if (j, c) == (0, 0) { 0.01 } else { 0.0 });
             let shares = judge_everywhere(&problem(sizes, first), "one score above many");
@@ -38,7 +38,7 @@ fn one_score_above_many_equal_ones_keeps_the_bound() {
 
 #[test]
 fn many_scores_of_a_normal_distribution_keep_the_bound() {
-    fn judge<T: Judged>() {
+    fn judge<T: TestFloat>() {
         for sizes in SHAPES {
             let mut random = Random::new(4);
             let normal = |_, _, _| T::from_f64(0.1 * random.normal());

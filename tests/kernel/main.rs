@@ -1,7 +1,7 @@
-//! The proof of the fast path: the same bits from every set of instructions and any number of threads, an error below the
-//! promised bound, nothing hidden that leaks. `tests/README.md` says how the heavy parts are run.
+//! Tests of the fast path: the same bits from every instruction set and any number of threads, errors below the promised bound,
+//! no influence of hidden keys. `tests/README.md` says how the heavy parts are run.
 //!
-//! What this processor lacks is said on standard error, past the capture of the test harness.
+//! Instruction sets that this processor lacks are named on standard error, past the capture of the test harness.
 
 #[path = "../common/double_double.rs"]
 mod double_double;
@@ -31,7 +31,7 @@ use std::io::{Write, stderr};
 
 use attn_kernel::{Kernels, SimdLevel};
 
-use crate::oracle::{Judged, Shares, judge};
+use crate::oracle::{Shares, TestFloat, judge};
 use crate::problem::{Arrangement, Problem, Results};
 
 /// A line that the test harness does not capture.
@@ -77,7 +77,7 @@ fn run_everywhere<T: Kernels>(problem: &Problem<T>, what: &str) -> Results<T> {
 
 /// The same, with errors within what is promised.
 #[track_caller]
-fn judge_everywhere<T: Judged>(problem: &Problem<T>, what: &str) -> Shares {
+fn judge_everywhere<T: TestFloat>(problem: &Problem<T>, what: &str) -> Shares {
     let what = format!("{what}, {}, {:?}", T::NAME, problem.shape);
     judge(problem, &run_everywhere(problem, &what), &what)
 }

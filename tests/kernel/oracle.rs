@@ -92,7 +92,7 @@ impl Exact for DoubleDouble {
 }
 
 /// A kind of numbers with its judge.
-pub trait Judged: Kernels {
+pub trait TestFloat: Kernels {
     type Exact: Exact;
     /// u, half a unit in the last place of 1.
     const UNIT: f64;
@@ -100,33 +100,33 @@ pub trait Judged: Kernels {
     const LEAST_EXPONENT: i32;
 }
 
-impl Judged for f32 {
+impl TestFloat for f32 {
     type Exact = f64;
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
     const LEAST_EXPONENT: i32 = -149;
 }
 
-impl Judged for f64 {
+impl TestFloat for f64 {
     type Exact = DoubleDouble;
     const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
     const LEAST_EXPONENT: i32 = -1074;
 }
 
 /// The exact result of one query that sees something.
-pub struct ExactRow<T: Judged> {
+pub struct ExactRow<T: TestFloat> {
     /// The output, times 2^−exponent.
     pub output: Vec<T::Exact>,
     pub log_sum_exp: T::Exact,
     /// 2^exponent is about the largest |v| that the query sees: values may be subnormal, or close to overflow.
     pub exponent: i32,
     /// max |v| · 2^−exponent.
-    pub largest_value: f64,
+    pub max_value: f64,
     /// A of [`Promise`].
-    pub largest_score: f64,
+    pub max_score: f64,
 }
 
 /// The exact result of query i of head h; `None` if it sees nothing.
-pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
+pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
     let shape = problem.shape;
     let kv = shape.kv_head(h);
     let number = |x: T| <T::Exact as Exact>::from(x.to_f64());
@@ -149,8 +149,8 @@ pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<
     let sum = T::Exact::sum(weights.iter().copied());
     let value = |j: usize, c| problem.v.at(kv, j, c).to_f64();
     let values = seen.iter().flat_map(|&j| (0..shape.value_width).map(move |c| value(j, c).abs()));
-    let largest_value = values.fold(0.0, f64::max);
-    let exponent = if largest_value == 0.0 { 0 } else { libm::ilogb(largest_value) };
+    let max_value = values.fold(0.0, f64::max);
+    let exponent = if max_value == 0.0 { 0 } else { libm::ilogb(max_value) };
     let mix = |c| {
         let term = |(&j, weight): (&usize, &T::Exact)| {
             weight.times(<T::Exact as Exact>::from(libm::scalbn(value(j, c), -exponent)))
@@ -161,8 +161,8 @@ pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<
         output: (0..shape.value_width).map(mix).collect(),
         log_sum_exp: max.plus(sum.ln()),
         exponent,
-        largest_value: libm::scalbn(largest_value, -exponent),
-        largest_score: seen.iter().map(size).fold(0.0, f64::max),
+        max_value: libm::scalbn(max_value, -exponent),
+        max_score: seen.iter().map(size).fold(0.0, f64::max),
     })
 }
 
@@ -190,7 +190,7 @@ impl Shares {
     }
 }
 
-impl<T: Judged> ExactRow<T> {
+impl<T: TestFloat> ExactRow<T> {
     /// What is promised of the row, in units of 2^exponent.
     fn promise(&self, problem: &Problem<T>) -> Promise {
         Promise {
@@ -198,13 +198,13 @@ impl<T: Judged> ExactRow<T> {
             least: libm::scalbn(1.0, T::LEAST_EXPONENT - self.exponent),
             width: problem.shape.width,
             keys: problem.shape.keys,
-            largest_score: self.largest_score,
+            max_score: self.max_score,
         }
     }
 
     /// What is promised of the row's output, in units of 2^exponent.
     pub fn bound(&self, problem: &Problem<T>) -> f64 {
-        self.promise(problem).output(self.largest_value)
+        self.promise(problem).output(self.max_value)
     }
 
     /// The errors of a row as shares of the promise.
@@ -226,7 +226,7 @@ impl<T: Judged> ExactRow<T> {
 
 /// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp −∞.
 #[track_caller]
-pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
+pub fn judge<T: TestFloat>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
     let mut worst = Shares::default();
     for (r, row) in results.rows.iter().enumerate() {
         let (h, i) = (r / problem.shape.queries, r % problem.shape.queries);

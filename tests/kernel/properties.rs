@@ -3,7 +3,7 @@
 use attn_kernel::Kernels;
 use proptest::prelude::*;
 
-use crate::oracle::{Judged, exact_row};
+use crate::oracle::{TestFloat, exact_row};
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
 use crate::run_everywhere;
@@ -24,7 +24,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 /// The outputs of two problems with the same exact results differ by less than what is promised of one.
 #[track_caller]
-fn assert_within_bound<T: Judged>(a: &Problem<T>, b: &Problem<T>) {
+fn assert_within_bound<T: TestFloat>(a: &Problem<T>, b: &Problem<T>) {
     let (first, second) = (run_everywhere(a, "one"), run_everywhere(b, "the other"));
     for (r, (x, y)) in first.rows.iter().zip(&second.rows).enumerate() {
         let exact = exact_row(b, r / b.shape.queries, r % b.shape.queries).expect("every key is seen");
@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn the_order_of_the_keys_matters_less_than_the_bound(shape in shape(), seed in any::<u64>()) {
-        fn check<T: Judged>(shape: Shape, seed: u64) {
+        fn check<T: TestFloat>(shape: Shape, seed: u64) {
             let mut random = Random::new(seed);
             let problem = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut random);
             assert_within_bound(&problem, &with_permuted_keys(&problem, &mut random));
@@ -72,7 +72,7 @@ proptest! {
 
     #[test]
     fn a_constant_added_to_a_row_of_scores_matters_less_than_the_bound(shape in shape(), seed in any::<u64>()) {
-        fn check<T: Judged>(shape: Shape, seed: u64) {
+        fn check<T: TestFloat>(shape: Shape, seed: u64) {
             let problem = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(seed));
             assert_within_bound(&problem, &with_constants(&problem));
         }

@@ -2,7 +2,7 @@
 
 use attn_kernel::Kernels;
 
-use crate::oracle::Judged;
+use crate::oracle::TestFloat;
 use crate::problem::{Arrangement, Problem, Results, Shape};
 use crate::promise::Promise;
 use crate::random::Random;
@@ -33,14 +33,14 @@ fn quarter<T: Kernels>() -> T {
 }
 
 /// The promised share that the weighted sum of equal values may be off: errors of the scores do not matter to it.
-fn bound_of_equal_values<T: Judged>(shape: Shape) -> f64 {
+fn bound_of_equal_values<T: TestFloat>(shape: Shape) -> f64 {
     let Shape { width, keys, .. } = shape;
-    Promise { unit: T::UNIT, least: 0.0, width, keys, largest_score: 0.0 }.output(1.0)
+    Promise { unit: T::UNIT, least: 0.0, width, keys, max_score: 0.0 }.output(1.0)
 }
 
 #[test]
 fn values_of_a_quarter_of_the_largest_number_keep_the_bound() {
-    fn judge<T: Judged>() {
+    fn judge<T: TestFloat>() {
         for problem in with_values::<T>(|random, _, _| match random.below(2) {
             0 => quarter(),
             _ => -quarter::<T>(),
@@ -54,7 +54,7 @@ fn values_of_a_quarter_of_the_largest_number_keep_the_bound() {
 
 #[test]
 fn sums_that_would_overflow_keep_the_bound() {
-    fn judge<T: Judged>() {
+    fn judge<T: TestFloat>() {
         for problem in with_values::<T>(|_, _, _| quarter()) {
             judge_everywhere(&problem, "V of +MAX/4");
         }
@@ -73,7 +73,7 @@ fn sums_that_would_overflow_keep_the_bound() {
 
 #[test]
 fn values_of_half_the_largest_number_come_back_finite() {
-    fn check<T: Judged>() {
+    fn check<T: TestFloat>() {
         for problem in with_values::<T>(|_, _, _| -T::MIN * T::from_f64(0.5)) {
             let results = run_everywhere(&problem, "V of MAX/2");
             let bound = bound_of_equal_values::<T>(problem.shape);
@@ -89,7 +89,7 @@ fn values_of_half_the_largest_number_come_back_finite() {
 
 #[test]
 fn subnormal_values_are_not_flushed() {
-    fn judge<T: Judged>() {
+    fn judge<T: TestFloat>() {
         for problem in with_values::<T>(|random, _, _| {
             let whole = (1 + random.below(1000)) as f64;
             T::from_f64(libm::scalbn(if random.below(2) == 0 { whole } else { -whole }, T::LEAST_EXPONENT))
@@ -103,7 +103,7 @@ fn subnormal_values_are_not_flushed() {
 
 #[test]
 fn the_mean_of_equal_subnormal_values_is_that_value() {
-    fn check<T: Judged>() {
+    fn check<T: TestFloat>() {
         let (tiny, least) = (libm::scalbn(77.0, T::LEAST_EXPONENT), libm::scalbn(1.0, T::LEAST_EXPONENT));
         for mut problem in with_values::<T>(|_, _, _| T::from_f64(tiny)) {
             problem.scale = Some(T::ZERO);
@@ -119,7 +119,7 @@ fn the_mean_of_equal_subnormal_values_is_that_value() {
 
 #[test]
 fn zeros_of_either_sign_mix_to_plus_0() {
-    fn check<T: Judged>(zero: T) {
+    fn check<T: TestFloat>(zero: T) {
         for problem in with_values::<T>(|_, _, _| zero) {
             let results = run_everywhere(&problem, "V of ±0");
             let plus = results.rows.iter().flatten().all(|x| x.bits() == T::ZERO.bits());
@@ -134,7 +134,7 @@ fn zeros_of_either_sign_mix_to_plus_0() {
 
 #[test]
 fn the_weights_of_every_row_sum_to_1() {
-    fn check<T: Judged>() {
+    fn check<T: TestFloat>() {
         for problem in with_values::<T>(|_, _, _| T::ONE) {
             let results: Results<T> = run_everywhere(&problem, "V of ones");
             let bound = bound_of_equal_values::<T>(problem.shape);

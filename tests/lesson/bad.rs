@@ -194,26 +194,26 @@ fn conditions_of_options_that_say_nothing_are_refused() {
 
 #[test]
 fn a_number_is_asked_for_at_the_digits_that_the_question_shows() {
-    let mixture = |key: &str, precision: &str| {
+    let output = |key: &str, precision: &str| {
         let show =
             format!("```console\n$ attn attend --random 2,2 --seed 3 --only A,V{precision}\n...\n```\n\n");
         let run = "<!-- run: drawn = attn attend --random 2,2 --seed 3 -->\n\n";
         format!("{run}{}", ask("number", &show, &format!("<!-- key: {key} -->\n")))
     };
     let two = " --precision 2";
-    let passes = checked(lesson(&mixture("drawn:O[2,2] ± 0.05 from 2 decimals", two)));
+    let passes = checked(lesson(&output("drawn:O[2,2] ± 0.05 from 2 decimals", two)));
     assert_eq!(passes.code, 0, "{}", passes.out);
-    bad(&mixture("drawn:O[2,2] ± 0.001", two), 1, "<!-- key", "from which an answer can be off by 0.0");
+    bad(&output("drawn:O[2,2] ± 0.001", two), 1, "<!-- key", "from which an answer can be off by 0.0");
     bad(
-        &mixture("drawn:O[2,2] ± 0.05 from 3 decimals", two),
+        &output("drawn:O[2,2] ± 0.05 from 3 decimals", two),
         1,
         "<!-- key",
         "shows none of its operands that way",
     );
-    bad(&mixture("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
-    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "needs a single cell");
-    bad(&mixture("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
-    bad(&mixture("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
+    bad(&output("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
+    bad(&output("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "needs a single cell");
+    bad(&output("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
+    bad(&output("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
 }
 
 #[test]

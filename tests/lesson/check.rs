@@ -8,14 +8,14 @@ use attn::cli::Env;
 use tempfile::TempDir;
 
 /// A lesson in a folder of its own.
-struct Bench {
+struct LessonFolder {
     folder: TempDir,
 }
 
-impl Bench {
+impl LessonFolder {
     /// The lesson that `attn lesson new` writes.
-    fn new() -> Bench {
-        let bench = Bench { folder: tempfile::tempdir().expect("a folder") };
+    fn new() -> LessonFolder {
+        let bench = LessonFolder { folder: tempfile::tempdir().expect("a folder") };
         assert_eq!(attn("lesson new").arg(bench.path()).run().code, 0);
         bench
     }
@@ -33,13 +33,13 @@ impl Bench {
     }
 
     /// With one text replaced by another, wherever it stands.
-    fn with(self, from: &str, to: &str) -> Bench {
+    fn with(self, from: &str, to: &str) -> LessonFolder {
         let text = self.text();
         assert!(text.contains(from), "no `{from}`");
         self.holding(&text.replace(from, to))
     }
 
-    fn holding(self, text: &str) -> Bench {
+    fn holding(self, text: &str) -> LessonFolder {
         fs::write(self.file(), text).expect("written");
         self
     }
@@ -67,7 +67,7 @@ impl Bench {
 
 #[test]
 fn a_new_lesson_passes_and_says_how_much_was_checked() {
-    let bench = Bench::new();
+    let bench = LessonFolder::new();
     let outcome = bench.check();
     assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{}", outcome.out);
     assert_eq!(outcome.out, format!("{}  4 steps, 4 commands, 6 numbers, 3 questions: ok\n", bench.path()));
@@ -76,7 +76,7 @@ fn a_new_lesson_passes_and_says_how_much_was_checked() {
 
 #[test]
 fn a_new_lesson_can_be_played() {
-    let played = attn("lesson play --no-input").arg(Bench::new().path()).run();
+    let played = attn("lesson play --no-input").arg(LessonFolder::new().path()).run();
     assert_eq!(played.code, 0, "{}", played.err);
     for words in ["Three words", "How much of its attention does", "Try it yourself"] {
         assert!(played.out.contains(words), "{words} in\n{}", played.out);
@@ -88,7 +88,7 @@ fn the_lesson_in_the_manual_passes_and_its_proofs_are_what_the_manual_says() {
     let manual = fs::read_to_string("docs/lessons.md").expect("UTF-8");
     let lesson =
         manual.split("````markdown\n").nth(1).and_then(|rest| rest.split("````").next()).expect("a lesson");
-    let bench = Bench::new().holding(lesson);
+    let bench = LessonFolder::new().holding(lesson);
     let outcome = bench.check();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert!(!outcome.out.contains("remark"), "{}", outcome.out);
@@ -145,7 +145,7 @@ fn new_adds_the_ending_says_what_comes_next_and_overwrites_nothing() {
 
 #[test]
 fn an_output_that_differs_is_shown_as_a_diff_in_lines_of_the_file() {
-    let bench = Bench::new().with("│ sea  │ 0   2 │", "│ sea  │ 0   3 │");
+    let bench = LessonFolder::new().with("│ sea  │ 0   2 │", "│ sea  │ 0   3 │");
     bench.says("$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X", "prints something else");
     let out = bench.check().out;
     let line = 1 + bench.text().lines().position(|line| line == "│ sea  │ 0   3 │").expect("the line");
@@ -158,7 +158,7 @@ fn an_output_that_differs_is_shown_as_a_diff_in_lines_of_the_file() {
 
 #[test]
 fn of_a_long_diff_the_beginning_is_shown() {
-    let bench = Bench::new().with("--tokens sun,moon,sea --only X\n", "--tokens sun,moon,sea\n");
+    let bench = LessonFolder::new().with("--tokens sun,moon,sea --only X\n", "--tokens sun,moon,sea\n");
     let out = bench.check().out;
     assert!(
         out.contains("\n  +Attention\n") && out.contains(" more lines\n") && out.lines().count() < 40,
@@ -168,7 +168,7 @@ fn of_a_long_diff_the_beginning_is_shown() {
 
 #[test]
 fn wildcards_stand_for_lines_and_for_parts_of_lines() {
-    let bench = Bench::new()
+    let bench = LessonFolder::new()
         .with("│ sun  │ 2   0 │\n│ moon │ 1   1 │\n", "...\n")
         .with("X (3×2) = given by 2 0; 1 1; 0 2", "X [..] = given by [..]");
     assert_eq!(bench.check().code, 0, "{}", bench.check().out);
@@ -179,7 +179,7 @@ fn wildcards_stand_for_lines_and_for_parts_of_lines() {
 
 #[test]
 fn the_last_digit_may_differ_by_one_only_where_that_is_said() {
-    let wrong = Bench::new().with("│ sun  │ 0.77   0.19   0.05 │", "│ sun  │ 0.76   0.20   0.05 │");
+    let wrong = LessonFolder::new().with("│ sun  │ 0.77   0.19   0.05 │", "│ sun  │ 0.76   0.20   0.05 │");
     assert_eq!(wrong.check().code, 1);
     let block = "```console\n$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only A";
     let allowed = wrong.with(block, &format!("<!-- tol: last-digit -->\n\n{block}"));
@@ -189,38 +189,38 @@ fn the_last_digit_may_differ_by_one_only_where_that_is_said() {
 
 #[test]
 fn a_block_that_closes_without_an_empty_line_is_told_so() {
-    let bench = Bench::new().with("╰──────┴───────╯\n\n```", "╰──────┴───────╯\n```");
+    let bench = LessonFolder::new().with("╰──────┴───────╯\n\n```", "╰──────┴───────╯\n```");
     bench.says("$ attn attend", "write an empty line below it");
 }
 
 #[test]
 fn a_command_that_fails_or_no_longer_does_is_named_with_what_it_says() {
-    Bench::new()
+    LessonFolder::new()
         .with("--only X\n", "--olny X\n")
         .says("$ attn attend", "fails with exit code 2: unexpected argument '--olny'");
-    Bench::new()
+    LessonFolder::new()
         .with("--only X\n", "--only X\n? 2\n")
         .says("$ attn attend", "succeeds, but exit code 2 is expected");
 }
 
 #[test]
 fn a_number_in_the_text_is_held_to_the_digits_written() {
-    Bench::new()
+    LessonFolder::new()
         .with("2.83<!--", "2.82<!--")
         .says("2.82", "the text says `2.82`, but `plain:S_scaled[sun,sun]` is 2.83");
-    assert_eq!(Bench::new().with("2.83<!--", "2.8<!--").check().code, 0);
-    Bench::new().with("[sun,sun] --> for", "[sun,snu] --> for").says("2.83", "did you mean `sun`");
-    Bench::new()
+    assert_eq!(LessonFolder::new().with("2.83<!--", "2.8<!--").check().code, 0);
+    LessonFolder::new().with("[sun,sun] --> for", "[sun,snu] --> for").says("2.83", "did you mean `sun`");
+    LessonFolder::new()
         .with("= plain:S_scaled[sun,moon]", "= plan:S_scaled[sun,moon]")
         .says("2.83", "no command is named `plan`");
-    Bench::new().with("= plain:S_scaled[sun,moon]", "= plain:Z[sun,moon]").says("2.83", "Z");
-    Bench::new().with("= plain:S_scaled[sun,moon]", "= plain:S_scaled").says("2.83", "not a number");
+    LessonFolder::new().with("= plain:S_scaled[sun,moon]", "= plain:Z[sun,moon]").says("2.83", "Z");
+    LessonFolder::new().with("= plain:S_scaled[sun,moon]", "= plain:S_scaled").says("2.83", "not a number");
 }
 
 #[test]
 fn a_run_that_fails_is_said_once_and_not_again_at_all_that_reads_it() {
-    let bench =
-        Bench::new().with("plain = attn attend --x \"2 0; 1 1; 0 2\"", "plain = attn attend --x nowhere.csv");
+    let bench = LessonFolder::new()
+        .with("plain = attn attend --x \"2 0; 1 1; 0 2\"", "plain = attn attend --x nowhere.csv");
     bench.says("<!-- run: plain", "the run `plain` gives no numbers: nowhere.csv: no such file");
     let out = bench.check().out;
     assert!(out.ends_with("3 questions: 1 fault\n"), "{out}");
@@ -229,27 +229,27 @@ fn a_run_that_fails_is_said_once_and_not_again_at_all_that_reads_it() {
 #[test]
 fn a_key_that_is_false_or_names_no_option_is_named() {
     let key = "B iff plain:A[sun,sun] > plain:A[sun,moon]";
-    let smaller = Bench::new().with(key, "B iff count(plain:A[sun], > 0.5) == 2");
+    let smaller = LessonFolder::new().with(key, "B iff count(plain:A[sun], > 0.5) == 2");
     smaller.says("<!-- key: B", "the key of `keeps` is false: `count(plain:A[sun], > 0.5)` is 1");
-    Bench::new()
+    LessonFolder::new()
         .with(key, "E iff plain:A[sun,sun] > 0.5")
         .says("<!-- key: E", "option E, which does not exist");
-    Bench::new().with(key, "B iff plain:A[sun,snu] > 0.5").says("<!-- key: B", "the key of `keeps`: ");
+    LessonFolder::new().with(key, "B iff plain:A[sun,snu] > 0.5").says("<!-- key: B", "the key of `keeps`: ");
 }
 
 #[test]
 fn options_that_cannot_be_told_apart_are_named() {
-    let same = Bench::new().with("opt A: unscaled:", "opt A: plain:").with("- A. 0.87", "- A. 0.77");
+    let same = LessonFolder::new().with("opt A: unscaled:", "opt A: plain:").with("- A. 0.87", "- A. 0.77");
     same.says("- B. 0.77", "options A and B show the same number, 0.77");
     // At one decimal 0.67 shows what 0.7 does too, but a wrong option that shows 0.8 passes for the right one, 0.77.
-    let coarse = Bench::new()
+    let coarse = LessonFolder::new()
         .with("opt A: unscaled:A[sun,sun]", "opt A: plain:A[sea,sea]")
         .with("- A. 0.87", "- A. 0.8");
     coarse.says("- B. 0.77", "options A and B show the same number");
-    Bench::new()
+    LessonFolder::new()
         .with("- C. 0.67", "- C. 0.68")
         .says("- C. 0.68", "the text says `0.68`, but `halved:A[sun,sun]` is 0.67");
-    Bench::new()
+    LessonFolder::new()
         .with("<!-- opt C: halved:A[sun,sun] -->\n", "")
         .with(
             "<!-- run: halved = attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --scale 0.5 -->\n",
@@ -260,26 +260,27 @@ fn options_that_cannot_be_told_apart_are_named() {
 
 #[test]
 fn a_wrong_answer_that_would_pass_or_is_never_recognised_is_named() {
-    Bench::new()
+    LessonFolder::new()
         .with("± 0.01 -->", "± 0.2 -->")
         .says("<!-- opt A: plain:A[moon", "would count as the right answer, 0.5 ± 0.2");
     let twice = "<!-- opt A: plain:A[moon,sun] -->\n<!-- opt B: plain:A[moon,moon] -->";
-    Bench::new()
+    LessonFolder::new()
         .with("<!-- opt A: plain:A[moon,sun] -->", twice)
         .says("<!-- opt B: plain:A[moon,moon]", "would count as option A");
-    Bench::new()
+    LessonFolder::new()
         .with("<!-- if A: That was its weight", "<!-- if D: That was its weight")
         .says("<!-- if D: That", "`if D` is never shown");
     let cell = "<!-- opt A: argmax(plain:A) -->";
-    Bench::new().with("<!-- opt A: plain:A[moon,sun] -->", cell).says(cell, "tie");
+    LessonFolder::new().with("<!-- opt A: plain:A[moon,sun] -->", cell).says(cell, "tie");
 }
 
 #[test]
 fn ties_are_no_answers() {
-    let cell =
-        Bench::new().with("kind=number", "kind=cell").with("causal:A[moon,sun] ± 0.01", "argmax(plain:A)");
+    let cell = LessonFolder::new()
+        .with("kind=number", "kind=cell")
+        .with("causal:A[moon,sun] ± 0.01", "argmax(plain:A)");
     cell.says("<!-- key: argmax", "the key of `masked`: `argmax(plain:A)`: ");
-    let order = Bench::new()
+    let order = LessonFolder::new()
         .with("kind=number", "kind=order")
         .with("causal:A[moon,sun] ± 0.01", "rank(plain:A[moon])");
     order.says("<!-- key: rank", "the key of `masked`: `rank(plain:A[moon])`: ");
@@ -288,7 +289,7 @@ fn ties_are_no_answers() {
 #[test]
 fn the_options_of_an_order_are_the_columns_in_their_order() {
     let listed = "?\n\n- A. the moon\n- B. the sun\n- C. the sea\n\n<!-- key: rank(plain:A[sun]) -->";
-    let bench = Bench::new()
+    let bench = LessonFolder::new()
         .with("kind=number", "kind=order")
         .with("?\n\n<!-- key: causal:A[moon,sun] ± 0.01 -->", listed)
         .with("<!-- opt A: plain:A[moon,sun] -->", "<!-- opt A: rank(plain:A[sea]) -->");
@@ -299,12 +300,12 @@ fn the_options_of_an_order_are_the_columns_in_their_order() {
 
 #[test]
 fn what_does_not_fit_the_screen_is_named() {
-    let wide =
-        Bench::new().with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
+    let wide = LessonFolder::new()
+        .with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
     let wide = wide.with("screen: 100x30", "screen: 60x30");
     let said = "--width 100` prints a line of 63 columns, but the screen has 60\n  step: Three words\n  help: print less";
     assert!(wide.check().out.contains(said), "{}", wide.check().out);
-    Bench::new()
+    LessonFolder::new()
         .with("screen: 100x30", "screen: 100x10")
         .with(
             "$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X",
@@ -312,27 +313,27 @@ fn what_does_not_fit_the_screen_is_named() {
         )
         .says("$ attn attend --random", "prints 12 lines without a break, but the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
-    Bench::new().with("## Without", &text).says("═", "a line has 101 columns, but the screen has 100");
+    LessonFolder::new().with("## Without", &text).says("═", "a line has 101 columns, but the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
-    Bench::new()
+    LessonFolder::new()
         .with("## Without", &text)
         .says("```text", "a text of 29 lines without a break, but the screen shows 28");
 }
 
 #[test]
 fn a_plan_adds_up() {
-    Bench::new()
+    LessonFolder::new()
         .with("minutes: 10", "minutes: 12")
         .says("minutes: 12", "the steps take 10 minutes together, but the lesson is planned for 12");
-    let some = Bench::new().with("<!-- step: minutes=1 -->\n", "");
+    let some = LessonFolder::new().with("<!-- step: minutes=1 -->\n", "");
     assert_eq!(some.check().code, 0);
     some.with("minutes: 10", "minutes: 8").says("minutes: 8", "3 of 4 steps already take 9 minutes");
 }
 
 #[test]
 fn what_nothing_uses_is_remarked_and_no_fault() {
-    let bench =
-        Bench::new().with("## Three words", "<!-- run: spare = attn softmax 1 2 -->\n\n## Three words");
+    let bench = LessonFolder::new()
+        .with("## Three words", "<!-- run: spare = attn softmax 1 2 -->\n\n## Three words");
     let outcome = bench.check();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert!(outcome.out.contains("remark: nothing uses the run `spare`"), "{}", outcome.out);
@@ -341,7 +342,7 @@ fn what_nothing_uses_is_remarked_and_no_fault() {
 
 #[test]
 fn of_a_folder_lessons_are_checked_and_the_worst_counts() {
-    let bench = Bench::new();
+    let bench = LessonFolder::new();
     let folder = bench.folder.path().to_path_buf();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("written");
     write("README.md", "# No lesson\n\n```\nx\n```\n");
@@ -366,7 +367,7 @@ fn of_a_folder_lessons_are_checked_and_the_worst_counts() {
 
 #[test]
 fn update_writes_outputs_and_nothing_else_and_keeps_wildcards_that_match() {
-    let bench = Bench::new();
+    let bench = LessonFolder::new();
     let right = bench.text();
     let kept = right.replace("│ sun  │ 2   0 │\n", "...\n");
     let bench = bench
@@ -382,7 +383,7 @@ fn update_writes_outputs_and_nothing_else_and_keeps_wildcards_that_match() {
 
 #[test]
 fn update_fills_empty_blocks_and_keeps_the_ends_of_lines() {
-    let bench = Bench::new();
+    let bench = LessonFolder::new();
     let whole = bench.text().replace('\n', "\r\n");
     let table = whole.find("X (3×2)").expect("the output")..whole.find("### Every").expect("the pause");
     let mut empty = whole.clone();
@@ -403,7 +404,7 @@ fn update_refuses_while_a_key_or_a_character_is_wrong() {
             "fails with exit code 2",
         ),
     ] {
-        let bench = Bench::new().with("│ sea  │ 0   2 │", "│ old  │ 0   0 │").with(from, to);
+        let bench = LessonFolder::new().with("│ sea  │ 0   2 │", "│ old  │ 0   0 │").with(from, to);
         let before = bench.text();
         let outcome = bench.update();
         assert_eq!((outcome.code, bench.text()), (1, before), "{}", outcome.out);
@@ -413,7 +414,7 @@ fn update_refuses_while_a_key_or_a_character_is_wrong() {
 
 #[test]
 fn update_leaves_numbers_to_their_author_and_says_so_at_the_new_lines() {
-    let bench = Bench::new().with("│ sea  │ 0   2 │\n", "").with("2.83<!--", "2.82<!--");
+    let bench = LessonFolder::new().with("│ sea  │ 0   2 │\n", "").with("2.83<!--", "2.82<!--");
     let outcome = bench.update();
     assert_eq!(outcome.code, 1, "{}", outcome.out);
     assert!(outcome.out.ends_with("x.md  1 output rewritten, 1 fault to fix\n"), "{}", outcome.out);
@@ -486,7 +487,7 @@ fn a_lesson_that_would_write_files_is_refused_and_nothing_is_written() {
     for option in
         ["--save O=FOLDER/o.npy", "--suggest-input FOLDER/made.npz", "--suggest-input=FOLDER/made.npz"]
     {
-        let bench = Bench::new();
+        let bench = LessonFolder::new();
         let option = option.replace("FOLDER", &bench.folder.path().display().to_string());
         let command = if option.starts_with("--save") { "attend" } else { "diagnose" };
         let block =
@@ -511,7 +512,7 @@ fn a_new_lesson_is_not_called_as_one_of_the_program() {
 
 #[test]
 fn a_list_is_of_a_folder() {
-    let bench = Bench::new();
+    let bench = LessonFolder::new();
     let refused = attn("lesson list").arg(bench.path()).run();
     assert_eq!(refused.code, 2);
     for words in ["is not a folder", "name its folder", "attn lesson play"] {
@@ -520,7 +521,7 @@ fn a_list_is_of_a_folder() {
 }
 
 #[test]
-fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_again_and_the_check_says_so() {
+fn a_question_that_quotes_its_own_seed_is_reported_and_not_redrawn() {
     let tour = fs::read_to_string("walkthroughs/0-tour.md").expect("UTF-8");
     let hint = "<!-- hint: What does a row of weights sum to? -->";
     let checked = |to: &str| {

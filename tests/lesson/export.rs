@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::{attn, in_process, without_colours, words};
-use attn::lesson::show::Show;
+use attn::lesson::show::LessonView;
 use attn::lesson::{BUILT_IN, Lesson, Runner, open};
 use attn::render::{Charset, Screen, Theme};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
@@ -18,7 +18,7 @@ fn lesson(name: &str) -> Lesson {
 
 fn transcript(name: &str, screen: Screen) -> String {
     let (lesson, runner) = (lesson(name), Runner::new(&in_process));
-    let mut show = Show::new(&lesson, &runner, screen);
+    let mut show = LessonView::new(&lesson, &runner, screen);
     show.notes = true;
     show.transcript(true)
 }

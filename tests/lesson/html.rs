@@ -404,7 +404,7 @@ fn a_command_is_copied_without_its_prompt() {
 }
 
 #[test]
-fn another_seed_gives_other_numbers_in_the_text_the_command_its_table_and_what_is_foreseen() {
+fn another_seed_changes_text_command_table_and_foreseen_answers() {
     let mask = |options: &str| page("tests/lessons/mask.md", options);
     let (own, drawn) = (mask(""), mask("--seed 11"));
     let part = |page: &str, from: &str, to: &str| {

@@ -1,4 +1,4 @@
-//! Lessons: they check themselves, play in a terminal, ask and grade, and become pages.
+//! Lessons: checking, playing in a terminal, quizzes with grades, and exported pages.
 
 #[path = "../browser/mod.rs"]
 mod browser;

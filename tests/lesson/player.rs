@@ -644,7 +644,7 @@ fn a_list_longer_than_the_screen_is_shown_a_screen_at_a_time() {
 }
 
 #[test]
-fn errata_letters_and_weights_are_shown_a_screen_at_a_time_and_whole_in_a_format_for_programs() {
+fn long_tables_are_paged_on_a_screen_and_whole_for_programs() {
     let state = state();
     for args in [&["errata"][..], &["notation"], &["params", "gpt2"]] {
         let mut terminal = demo(state.path(), args);

@@ -9,7 +9,7 @@ use attn::cli::Env;
 use attn::lesson::check::check;
 use attn::lesson::key::Value as Answered;
 use attn::lesson::question::Answer;
-use attn::lesson::show::Show;
+use attn::lesson::show::LessonView;
 use attn::lesson::{BUILT_IN, Block, DrawResult, Lesson, Question, Runner, draw, open};
 use attn::render::{Charset, Screen};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn question<'l>(lesson: &'l Lesson, id: &str) -> &'l Question {
 
 fn answer(lesson: &Lesson, id: &str) -> Answer {
     let runner = Runner::new(&in_process);
-    Show::new(lesson, &runner, Screen::plain(100)).right(question(lesson, id)).expect("a right answer")
+    LessonView::new(lesson, &runner, Screen::plain(100)).right(question(lesson, id)).expect("a right answer")
 }
 
 /// The commands of a question's blocks, as they are typed.
@@ -125,13 +125,13 @@ fn an_answer_computed_from_the_digits_on_the_sheet_is_right() {
         // As a student does it: with the two decimals shown, and one decimal as the result.
         let weights = row(&lesson, question, "A", "saw");
         let values = ["she", "saw"].map(|name| row(&lesson, question, "V", name)[1]);
-        let mixture = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
+        let output = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
         let right = answer(&lesson, "mix");
-        assert!(right.accepts(&Answered::Number(mixture)), "{seed}: {mixture} is not {right}");
+        assert!(right.accepts(&Answered::Number(output)), "{seed}: {output} is not {right}");
         let value = right.value.number().expect("a number");
         let tolerance = right.tolerance;
         assert!(tolerance <= 0.2, "{seed}: everything is right with {tolerance}");
-        rounding_matters += usize::from((mixture - value).abs() > 0.06);
+        rounding_matters += usize::from((output - value).abs() > 0.06);
     }
     assert!(rounding_matters > 0, "no seed shows the difference");
 }
@@ -396,7 +396,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
         for charset in [Charset::Utf8, Charset::Ascii] {
             let env = Env { width, charset, ..Env::default() };
             let shown = |env: Env| attn(&format!("lesson quiz {MASK}")).env(env).input(typed).run().out;
-            let plain = shown(env);
+            let plain = shown(env.clone());
             assert_eq!(words(&without_colours(&shown(Env { colour: true, ..env }))), words(&plain));
             assert!(charset == Charset::Utf8 || plain.is_ascii());
             assert!(charset == Charset::Utf8 || plain.contains("Answer: 0.41\n"), "{plain}");
@@ -407,7 +407,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
 }
 
 #[test]
-fn in_a_terminal_what_is_typed_is_not_written_twice_and_an_answer_waits_until_it_is_read() {
+fn a_terminal_echoes_input_once_and_an_answer_waits_for_a_key() {
     let env = Env { has_keys: true, has_screen: true, ..Env::default() };
     let out = attn(&format!("lesson quiz {MASK}")).env(env).input("C\n\n0.41\n").run().out;
     assert!(out.contains("> Right: C. Two tokens") && out.contains("> Right: 0.41\n"), "{out}");

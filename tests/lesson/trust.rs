@@ -18,7 +18,7 @@ fn attn(args: &[&str], folder: &Path) -> String {
 }
 
 #[test]
-fn a_lesson_reads_no_file_elsewhere_whatever_command_names_it_and_a_trusted_one_does() {
+fn only_a_trusted_lesson_reads_files_elsewhere() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     for folder in ["home", "home/lessons", "other"] {
@@ -69,7 +69,7 @@ fn a_lesson_reads_no_file_elsewhere_whatever_command_names_it_and_a_trusted_one_
 }
 
 #[test]
-fn a_lesson_reads_what_lies_below_its_folder_the_working_directory_and_in_the_program() {
+fn a_lesson_reads_below_its_folder_and_the_working_directory() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     for folder in ["lessons/data", "work/data"] {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use attn::attention::{Mask, MatrixRule};
-use attn::diagnose::{Answer, Diagnosis, Examiner, Named, Task, Tolerance};
+use attn::diagnose::{Answer, Diagnosis, Examiner, NamedMistake, Task, Tolerance};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score};
 use attn::matrix::Matrix;
 use serde_json::Value;
@@ -218,7 +218,7 @@ pub fn by_hand(name: &str, matrix: &Matrix, decimals: usize) -> Answer {
 
 pub fn named(diagnosis: &Diagnosis) -> Vec<Ids> {
     let first = diagnosis.first_wrong();
-    let ids = |named: &Named| named.ids().iter().map(|id| id.to_string()).collect();
+    let ids = |named: &NamedMistake| named.ids().iter().map(|id| id.to_string()).collect();
     first.map_or_else(Vec::new, |judged| judged.mistakes.iter().map(ids).collect())
 }
 

@@ -1,9 +1,10 @@
-//! The project itself: the README and `docs/` print what the program prints, modules use only those above them, and each
-//! thing has one place.
+//! The project itself: the README and `docs/` print what the program prints, modules use only those above them, import
+//! circles and matches on a bool are counted.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bool_matches;
 mod cycles;
 mod examples;
 mod imports;

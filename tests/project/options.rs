@@ -59,7 +59,8 @@ fn has_option(text: &str) -> bool {
     })
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+/// All files below a folder.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }

@@ -334,7 +334,7 @@ fn help_is_as_wide_as_is_asked_for() {
             assert_eq!(attn(&format!("attend {flag} {asked}")).ok().out, narrow);
             assert_eq!(attn(&format!("attend {asked} {flag}")).ok().out, narrow);
         }
-        let set: &'static [(String, String)] = vec![("width".to_string(), "40".to_string())].leak();
+        let set = vec![("width".to_string(), "40".to_string())];
         let env = Env { defaults: set, ..Env::default() };
         assert_eq!(attn(&format!("attend {flag}")).env(env).ok().out, narrow);
     }
@@ -342,11 +342,11 @@ fn help_is_as_wide_as_is_asked_for() {
 
 #[test]
 fn a_wrong_variable_does_not_keep_help_and_version_away() {
-    let set: &'static [(String, String)] = vec![("width".to_string(), "x".to_string())].leak();
+    let set = vec![("width".to_string(), "x".to_string())];
     let env = Env { defaults: set, ..Env::default() };
-    attn("softmax 1 2").env(env).refused(&["ATTN_WIDTH", "unset ATTN_WIDTH"]);
+    attn("softmax 1 2").env(env.clone()).refused(&["ATTN_WIDTH", "unset ATTN_WIDTH"]);
     for asked in ["--version", "--help", "-h", "attend --help", "softmax 1 2 -h", "help environment", ""] {
-        assert_eq!(attn(asked).env(env).ok().out, attn(asked).ok().out, "{asked}");
+        assert_eq!(attn(asked).env(env.clone()).ok().out, attn(asked).ok().out, "{asked}");
     }
 }
 

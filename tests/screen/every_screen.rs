@@ -68,7 +68,7 @@ fn numbers(width: usize, precision: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_number_is_the_same_at_every_width_and_loses_decimals_only_where_that_saves_a_band() {
+fn numbers_lose_decimals_only_to_save_a_band() {
     let whole = numbers(200, "");
     assert_eq!(whole.len(), 48);
     assert!(whole.iter().all(|number| number.split_once('.').unwrap().1.len() == 4), "{whole:?}");
@@ -177,7 +177,7 @@ fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
 fn the_surroundings_decide_where_no_option_does() {
     let ascii =
         attn::cli::Env { charset: Charset::Ascii, width: 60, colour: true, ..attn::cli::Env::default() };
-    let out = attn("similarity bat cave racket").env(ascii).ok().out;
+    let out = attn("similarity bat cave racket").env(ascii.clone()).ok().out;
     assert!(out.is_ascii() && out.contains("\x1b["));
     let forced = attn("similarity bat cave racket --charset utf8 --color never").env(ascii).ok().out;
     assert!(!forced.is_ascii() && !forced.contains('\x1b'));

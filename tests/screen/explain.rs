@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::common::attn;
 use attn::demo::{Settings, demos};
-use attn::explain::{Branch, Depth, Explanation, Sums, explain, shortened};
+use attn::explain::{Branch, Depth, Explanation, LongSums, explain, shortened};
 use attn::graph::{CellId, Convention, Graph, Op, Origin, Symbols, resolve};
 use attn::matrix::Matrix;
 use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
@@ -154,7 +154,7 @@ fn every_cell_of_every_op_is_what_its_explanation_evaluates_to() {
     let mut ops = HashMap::new();
     for graph in [every_op(false), every_op(true)] {
         for cell in cells(&graph) {
-            let tree = explain(&graph, &[cell], Depth::All, Sums::Whole).unwrap();
+            let tree = explain(&graph, &[cell], Depth::All, LongSums::Whole).unwrap();
             for explanation in all(&tree[0]) {
                 let recorded = graph.matrix(explanation.cell.node).unwrap()
                     [(explanation.cell.row, explanation.cell.col)];
@@ -176,7 +176,7 @@ fn every_cell_of_every_op_is_what_its_explanation_evaluates_to() {
 fn every_op_can_be_told_in_every_format_width_and_charset() {
     let graph = every_op(true);
     let firsts = graph.nodes().map(|(node, _)| CellId { node, row: 0, col: 0 });
-    let tree = explain(&graph, &firsts.collect::<Vec<_>>(), Depth::Levels(2), Sums::Shortened).unwrap();
+    let tree = explain(&graph, &firsts.collect::<Vec<_>>(), Depth::Levels(2), LongSums::Shortened).unwrap();
     for width in [60, 80, 120, 200] {
         for (charset, format) in [(Charset::Utf8, Format::Table), (Charset::Ascii, Format::Table)] {
             let out = shown(&graph, tree.clone(), false, &Style { width, charset, format, ..STYLE });
@@ -207,7 +207,7 @@ fn the_last_cell_of_every_node_of_every_demo_is_told_down_to_what_is_given() {
         };
         let cells: Vec<CellId> = graph.nodes().map(last).collect();
         for depth in [Depth::Levels(1), Depth::All] {
-            let tree = explain(&graph, &cells, depth, Sums::Shortened).unwrap();
+            let tree = explain(&graph, &cells, depth, LongSums::Shortened).unwrap();
             for width in [60, 80] {
                 let out =
                     shown(&graph, tree.clone(), false, &Style { width, charset: Charset::Ascii, ..STYLE });
@@ -256,7 +256,7 @@ fn two_explanations_stand_side_by_side_where_there_is_room() {
     let s = graph.add("S", Op::ProductTransposed, &[q, k]).unwrap();
     let t = graph.add("T", Op::ProductTransposed, &[k, q]).unwrap();
     let both = [s, t].map(|node| CellId { node, row: 0, col: 0 });
-    let tree = explain(&graph, &both, Depth::Levels(1), Sums::Shortened).unwrap();
+    let tree = explain(&graph, &both, Depth::Levels(1), LongSums::Shortened).unwrap();
     let line = |width, words: &str| {
         let out = shown(&graph, tree.clone(), true, &Style { width, ..STYLE });
         out.lines().find(|line| line.contains(words)).expect("S in numbers").to_string()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::common::attn;
-use attn::explain::{Depth, Sums, explain};
+use attn::explain::{Depth, LongSums, explain};
 use attn::graph::{CellId, Graph, Op, Origin};
 use attn::matrix::Matrix;
 use serde_json::Value;
@@ -79,8 +79,8 @@ fn a_formula_that_would_fill_the_memory_is_refused() {
     let s = graph.given("S", Matrix::filled(1, 300_000, 0.0), Origin::Stated).unwrap();
     let softmax = Op::Softmax(attn::attention::Axis::Rows, attn::attention::Base::E);
     let node = graph.add("A", softmax, &[s]).unwrap();
-    let error =
-        explain(&graph, &[CellId { node, row: 0, col: 0 }], Depth::Levels(1), Sums::Shortened).unwrap_err();
+    let error = explain(&graph, &[CellId { node, row: 0, col: 0 }], Depth::Levels(1), LongSums::Shortened)
+        .unwrap_err();
     assert!(error.to_string().contains("computed from 300000 numbers"), "{error}");
 }
 

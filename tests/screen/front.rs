@@ -84,7 +84,7 @@ fn examples_in_help_stand_whole_in_the_short_and_the_long_help() {
 }
 
 #[test]
-fn every_option_stands_in_the_long_help_and_the_screen_takes_a_line_for_each_of_its_options() {
+fn the_long_help_has_every_option_and_a_line_for_each_of_the_screen() {
     for path in paths() {
         let (short, long) = (attn(&format!("{path} -h")).ok().out, attn(&format!("{path} --help")).ok().out);
         let page = attn(&format!("man {path}")).ok().out;

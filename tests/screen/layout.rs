@@ -75,7 +75,7 @@ fn a_wider_screen_never_needs_more_lines() {
 }
 
 #[test]
-fn where_the_remarks_are_told_stands_under_the_headline_and_the_demo_ends_with_its_main_point() {
+fn the_headline_points_to_the_remarks_and_the_main_point_is_last() {
     let remarks = "2 remarks on the source text";
     for (format, line) in [
         ("table", "2 remarks on the source text: attn errata --demo mask".to_string()),

@@ -1,4 +1,4 @@
-//! What a user types and sees: commands, screens, pages, themes, steps, explanations, and the words in them.
+//! The command line and its screens: commands, pages, themes, steps, explanations, and their wording.
 
 #[path = "../cases/mod.rs"]
 mod cases;

@@ -106,7 +106,7 @@ mod asked {
     }
 
     /// What came of a script.
-    struct Seen {
+    struct ScriptResult {
         out: String,
         asked: usize,
         /// How much later than it was due an answer was sent.
@@ -119,7 +119,7 @@ mod asked {
         terminal: &Answers<'_>,
         variables: &[(&str, &str)],
         told: &mut dyn FnMut(&str),
-    ) -> Seen {
+    ) -> ScriptResult {
         let pair = native_pty_system()
             .openpty(PtySize { rows: 50, cols: 100, pixel_width: 0, pixel_height: 0 })
             .expect("a pseudo-terminal");
@@ -178,7 +178,7 @@ mod asked {
             }
         }
         child.wait().expect("sh ends");
-        Seen { out: String::from_utf8_lossy(&out).into_owned(), asked, delayed }
+        ScriptResult { out: String::from_utf8_lossy(&out).into_owned(), asked, delayed }
     }
 
     const WEIGHTS: &str = "\"$ATTN\" attend --words 'bat cave racket' --only A";

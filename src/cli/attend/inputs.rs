@@ -7,7 +7,7 @@ use crate::cli::word_vectors::WordArgs;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Origin, Role};
-use crate::input::{self, Files, Layout, Want, exists};
+use crate::input::{self, Files, Layout, ReadOptions, exists};
 use crate::tensor::Dtype;
 use crate::text::quoted;
 
@@ -136,7 +136,7 @@ impl InputArgs {
         let mut loader = InputLoader::with_layout(self.layout.map(LayoutArg::layout));
         let mask_kind = self.mask_kind.map(MaskKindArg::rule);
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
-        let want = Want { dtype, mask_as_truth };
+        let want = ReadOptions { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
             loader.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;

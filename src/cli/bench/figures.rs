@@ -149,7 +149,7 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
 /// The largest difference from the exact path over all lengths, for the other paths.
 pub(super) fn worst_error(points: &[Point]) -> Option<String> {
     let error = |point: &Point| match point.measured {
-        Measurement::Done { largest_error, .. } => largest_error,
+        Measurement::Done { max_error, .. } => max_error,
         _ => None,
     };
     let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
@@ -205,7 +205,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: 
     let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));
     let dtype = if is_fused { T::NAME } else { f64::NAME };
     let reason = match &point.measured {
-        Measurement::Done { timing, extra_bytes, threads, largest_error, .. } => {
+        Measurement::Done { timing, extra_bytes, threads, max_error, .. } => {
             let asked = if is_fused { asked } else { 1 };
             let line = MeasurementLine {
                 peer: &peer,
@@ -215,7 +215,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: 
                 threads: [asked, *threads],
                 timing,
                 extra_bytes: *extra_bytes,
-                largest_error: *largest_error,
+                max_error: *max_error,
                 peak: peaks.beside::<T>(way, *threads),
             };
             return line.value();

@@ -19,7 +19,7 @@ pub(super) struct MeasurementLine<'a> {
     /// Bytes beside inputs and outputs.
     pub extra_bytes: usize,
     /// The largest |O − exact|, where it is not the exact path itself.
-    pub largest_error: Option<f64>,
+    pub max_error: Option<f64>,
     /// The peak of multiply-adds on the threads that were used, in flop/s.
     pub peak: f64,
 }
@@ -39,7 +39,7 @@ impl MeasurementLine<'_> {
             "runs": runs,
             "gflops": flop / median / 1e9,
             "gflops_best": flop / least / 1e9,
-            "max_err": self.largest_error,
+            "max_err": self.max_error,
             "other_busy": other_busy,
             "peak_gflops": self.peak / 1e9,
             "extra_bytes": self.extra_bytes,

@@ -109,7 +109,7 @@ fn table(single: &ShapeMeasurement) -> Table {
     ));
     rows.push(row(
         "error",
-        format!("at most {:.1e}, compared with the exact path on some rows", single.largest_error),
+        format!("at most {:.1e}, compared with the exact path on some rows", single.max_error),
     ));
     if let Some(busy) = timing.other_busy {
         rows.push(row("others", format!("other processes kept {} processors busy", three_digits(busy))));
@@ -137,7 +137,7 @@ fn read(reading: &ReadRates) -> String {
 
 /// The line for a script.
 fn line(single: &ShapeMeasurement) -> Value {
-    let ShapeMeasurement { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
+    let ShapeMeasurement { shape, machine, dtype, ref timing, used, max_error, peak, .. } = *single;
     let line = MeasurementLine {
         peer: "attn",
         shape,
@@ -146,7 +146,7 @@ fn line(single: &ShapeMeasurement) -> Value {
         threads: [machine.threads, used.threads],
         timing,
         extra_bytes: used.extra_bytes,
-        largest_error: Some(largest_error),
+        max_error: Some(max_error),
         peak,
     };
     let mut line = line.value();

@@ -30,7 +30,7 @@ impl FollowArgs {
             .as_deref()
             .map(|asked| open(asked, LESSON_OPTIONS).map(|(lesson, _)| lesson))
             .transpose()?;
-        let Some(state) = env.state else {
+        let Some(state) = env.state.as_deref() else {
             return Err(Error::new("there is no folder in which the player can record its position")
                 .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));
         };

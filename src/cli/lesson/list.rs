@@ -93,7 +93,8 @@ fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
 
 /// `3/8`; empty if no step was shown, or the progress is unknown.
 fn shown(lesson: &Lesson, env: &Env) -> String {
-    let progress = env.state.and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
+    let progress =
+        env.state.as_deref().and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
     match progress.steps_done(lesson) {
         0 => String::new(),
         done => format!("{done}/{}", lesson.steps.len()),

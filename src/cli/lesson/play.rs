@@ -10,7 +10,7 @@ use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;
 
@@ -63,7 +63,7 @@ impl PlayArgs {
         let screen = self.screen.shaded_screen(env);
         let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
-        let mut show = Show::new(&lesson, &runner, screen);
+        let mut show = LessonView::new(&lesson, &runner, screen);
         show.notes = self.notes;
         let scripted = ScriptedAnswers::read(&self.answer, &show)?;
         if self.no_input || !env.has_screen || !(env.has_keys || self.auto) {
@@ -77,7 +77,7 @@ impl PlayArgs {
             keys: env.has_keys,
         };
         let window = options.window();
-        let (saver, progress, mut notices) = ProgressSaver::new(env.state, &lesson, first);
+        let (saver, progress, mut notices) = ProgressSaver::new(env.state.as_deref(), &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let typed = typed_commands(program);
@@ -93,7 +93,7 @@ impl PlayArgs {
 /// A warning if the screen is too small for a line or a paragraph of the lesson.
 fn too_small(lesson: &Lesson, runner: &Runner<'_>, window: Window) -> Option<String> {
     let (size, Window { screen, rows }) = (lesson.size, window);
-    let show = Show::new(lesson, runner, Screen { colour: false, ..screen });
+    let show = LessonView::new(lesson, runner, Screen { colour: false, ..screen });
     let is_cut =
         || lesson.every_block().any(|block| show.block(block).iter().any(|line| line.width() > screen.width));
     let fits = rows >= size.rows.min(FEW_ROWS) && (screen.width >= size.columns || !is_cut());

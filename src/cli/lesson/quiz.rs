@@ -20,7 +20,7 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::input::write_text;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, QuizProgress, Runner, Store, open};
 use crate::render;
 use crate::terminal::INTERRUPTED;
@@ -101,9 +101,9 @@ impl QuizArgs {
         let at_terminal = env.has_keys && (env.has_screen || on_err);
         let mut screen = self.screen.screen(env);
         screen.colour &= !on_err || env.colour_err;
-        let show = Show::new(&lesson, &runner, screen);
+        let show = LessonView::new(&lesson, &runner, screen);
         let scripted = self.scripted(&show)?;
-        let store = env.state.filter(|_| at_terminal).map(Store::new);
+        let store = env.state.as_deref().filter(|_| at_terminal).map(Store::new);
         let kept = self.kept(store.as_ref(), &lesson, streams);
         let interrupt = if at_terminal { Some(Interrupt::new()?) } else { None };
         let waits = || interrupt.as_ref().is_none_or(Interrupt::waits);
@@ -205,7 +205,7 @@ impl QuizArgs {
 
     /// # Errors
     /// If an answer cannot be one, or a second one is given to a question.
-    fn scripted(&self, show: &Show<'_>) -> Result<ScriptedAnswers> {
+    fn scripted(&self, show: &LessonView<'_>) -> Result<ScriptedAnswers> {
         let scripted = ScriptedAnswers::read(&self.answer, show)?;
         let ids = self.answer.iter().filter_map(|one| one.split_once('=')).map(|(id, _)| id.trim());
         let mut seen = HashSet::new();

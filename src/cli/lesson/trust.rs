@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::program::{Program, RunFn};
 use crate::cli::{Env, Outcome, Streams};
-use crate::input::{Reading, Writing};
+use crate::input::{ReadPermission, WritePermission};
 use crate::lesson::{CommandOutput, MOST_PRINTED};
 use crate::memory::ChargedBytes;
 use crate::render::Screen;
@@ -39,23 +39,24 @@ impl TrustArgs {
 impl LessonCommands {
     /// Runs the commands of one lesson in this process. They write no files.
     pub(super) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
-        let reading = if self.is_trusted { Reading::Anywhere } else { Reading::of_lesson(lesson) };
-        move |args, screen| output_of(self.run, args, screen, Writing::Refused, reading)
+        let reading =
+            if self.is_trusted { ReadPermission::Anywhere } else { ReadPermission::of_lesson(lesson) };
+        move |args, screen| output_of(self.run, args, screen, WritePermission::Refused, reading.clone())
     }
 }
 
 /// Runs the commands that a teacher types during a lesson. They may write files.
 pub(crate) fn typed_commands(program: &Program<'_>) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
     let run = program.run;
-    move |args, screen| output_of(run, args, screen, Writing::Allowed, Reading::Anywhere)
+    move |args, screen| output_of(run, args, screen, WritePermission::Allowed, ReadPermission::Anywhere)
 }
 
 fn output_of(
     run: RunFn,
     args: &[String],
     screen: Screen,
-    writing: Writing,
-    reading: Reading,
+    writing: WritePermission,
+    reading: ReadPermission,
 ) -> CommandOutput {
     let env = Env {
         writing,

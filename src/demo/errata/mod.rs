@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_true_is_told_in_sentences_and_a_quotation_has_no_marks_that_would_end_it() {
+    fn errata_are_sentences_and_quotations_have_no_quotation_marks() {
         for erratum in errata() {
             assert!(erratum.holds.ends_with('.'), "{}: {}", erratum.id, erratum.holds);
             assert!(!erratum.text.contains(['“', '”']), "{}: {}", erratum.id, erratum.text);

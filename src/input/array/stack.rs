@@ -12,7 +12,7 @@ use super::Array;
 use crate::input::dims::shape_text;
 
 impl<T: Element> Array<T> {
-    /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
+    /// The number of heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
     ///
     /// # Errors
     /// If it has four dimensions and the first is not 1, or more than four.

@@ -9,7 +9,7 @@ use super::{Answers, Handout};
 use crate::lesson::model::{Block, Console, Lesson, Question};
 use crate::lesson::play::{ScriptedAnswers, answered};
 use crate::lesson::question::is_show_of_hands;
-use crate::lesson::show::{Ink, Show, Tone};
+use crate::lesson::show::{Ink, LessonView, Tone};
 
 /// Between two keys of a command.
 const KEY: u64 = 40;
@@ -72,7 +72,7 @@ fn header(lesson: &Lesson) -> String {
 
 /// The recording so far.
 struct Recording<'a> {
-    show: Show<'a>,
+    show: LessonView<'a>,
     /// The answers of the class.
     scripted: RefCell<ScriptedAnswers>,
     /// Milliseconds since the beginning.

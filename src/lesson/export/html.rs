@@ -2,7 +2,7 @@
 
 use super::{Answers, Handout, html_prose, more_lines};
 use crate::lesson::option_names::name_of;
-use crate::lesson::show::{Show, minutes};
+use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
 use crate::render::html_page::{HtmlPage, escaped, fragment, how};
 use crate::text::counted;
@@ -34,7 +34,7 @@ pub fn html(handout: &Handout<'_>) -> String {
 }
 
 struct HtmlWriter<'a> {
-    show: Show<'a>,
+    show: LessonView<'a>,
     answers: Answers,
 }
 

@@ -3,7 +3,7 @@
 use super::md_prose::safe;
 use super::{Answers, Handout, more_lines};
 use crate::lesson::model::{Block, Choice, Console, Literal, Prose, Question};
-use crate::lesson::show::{BLANK, Show, escaped};
+use crate::lesson::show::{BLANK, LessonView, escaped};
 
 /// Fields of worksheets without answers.
 const NAME: &str = "Name: ______________________________ Date: ______________";
@@ -31,7 +31,7 @@ pub fn markdown(handout: &Handout<'_>) -> String {
 }
 
 struct MarkdownWriter<'a> {
-    show: Show<'a>,
+    show: LessonView<'a>,
     answers: Answers,
     /// Paragraphs, to be separated by empty lines.
     parts: Vec<String>,

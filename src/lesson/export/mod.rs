@@ -14,7 +14,7 @@ pub use txt::transcript;
 
 use super::model::{Lesson, Question};
 use super::run::Runner;
-use super::show::Show;
+use super::show::LessonView;
 use crate::render::{Screen, Theme};
 
 /// Whether a link leads to a page, to a mailbox, or into the text itself.
@@ -54,10 +54,10 @@ pub struct Handout<'a> {
 
 impl<'a> Handout<'a> {
     /// The lesson on the screen that it is written for.
-    pub fn show(&self, colour: bool) -> Show<'a> {
+    pub fn show(&self, colour: bool) -> LessonView<'a> {
         // A recording is played on a dark ground.
         let screen = Screen { colour, theme: Theme::Dark, ..Screen::plain(self.lesson.size.columns) };
-        let mut show = Show::new(self.lesson, self.runner, screen);
+        let mut show = LessonView::new(self.lesson, self.runner, screen);
         show.notes = self.notes;
         show
     }

@@ -85,7 +85,7 @@ impl Expression {
     }
 
     /// The largest cell, or the smallest, in the coordinates of its node also where one row is searched.
-    fn extreme(&self, cells: &Cells, largest: bool, values: &dyn Values) -> Result<Cell> {
+    fn extreme(&self, cells: &Cells, is_max: bool, values: &dyn Values) -> Result<Cell> {
         let (node, row) = match cells.address.split_once('[') {
             None => (cells.address.trim(), None),
             Some((node, row)) => (node.trim(), row.trim_end().strip_suffix(']')),
@@ -105,7 +105,7 @@ impl Expression {
             table.address(row, col)
         };
         let (row, col) =
-            in_node(extreme(&cells.matrix, largest, address).map_err(|error| self.in_words(error))?);
+            in_node(extreme(&cells.matrix, is_max, address).map_err(|error| self.in_words(error))?);
         Ok(Cell { row, col, in_given_row: given_row.is_some(), table })
     }
 

@@ -88,11 +88,11 @@ impl fmt::Display for Order {
 /// If there is none, or another cell ties with it.
 pub(super) fn extreme(
     matrix: &Matrix,
-    largest: bool,
+    is_max: bool,
     address: impl Fn((usize, usize)) -> String,
 ) -> Result<(usize, usize)> {
     let positions = || (0..matrix.rows()).flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)));
-    let better = |a: f64, b: f64| if largest { a > b } else { a < b };
+    let better = |a: f64, b: f64| if is_max { a > b } else { a < b };
     let best = positions().reduce(|best, at| if better(matrix[at], matrix[best]) { at } else { best });
     let best = best.ok_or_else(|| Error::new("there is no cell to choose from"))?;
     let scale = scale_of(matrix);
@@ -157,7 +157,7 @@ mod tests {
         ranked(&row, |at| format!("#{at}")).map_err(|error| error.to_string())
     }
 
-    fn largest(rows: &[Vec<f64>]) -> std::result::Result<(usize, usize), String> {
+    fn max(rows: &[Vec<f64>]) -> std::result::Result<(usize, usize), String> {
         let matrix = Matrix::from_rows(rows).unwrap();
         extreme(&matrix, true, |(row, col)| format!("{row}/{col}")).map_err(|error| error.to_string())
     }
@@ -171,17 +171,17 @@ mod tests {
 
     #[test]
     fn the_largest_is_one_cell_and_the_smallest_may_be_minus_infinity() {
-        assert_eq!(largest(&[vec![1.0, -5.0], vec![3.0, 2.0]]).unwrap(), (1, 0));
+        assert_eq!(max(&[vec![1.0, -5.0], vec![3.0, 2.0]]).unwrap(), (1, 0));
         let masked = Matrix::of([[1.0, f64::NEG_INFINITY], [3.0, 2.0]]);
         assert_eq!(extreme(&masked, false, |_| String::new()).unwrap(), (0, 1));
-        assert_eq!(largest(&[]).unwrap_err(), "there is no cell to choose from");
+        assert_eq!(max(&[]).unwrap_err(), "there is no cell to choose from");
     }
 
     #[test]
     fn a_tie_names_its_cells() {
-        let said = largest(&[vec![0.5, 0.1], vec![0.5, 0.2]]).unwrap_err();
+        let said = max(&[vec![0.5, 0.1], vec![0.5, 0.2]]).unwrap_err();
         assert!(said.starts_with("a tie, 0/0, 1/0 both hold 0.5\n  help: "), "{said}");
-        let said = largest(&[vec![1.0; 6]]).unwrap_err();
+        let said = max(&[vec![1.0; 6]]).unwrap_err();
         assert!(said.starts_with("a tie, 0/0, 0/1, 0/2, 0/3 and 2 more all hold 1\n"), "{said}");
         let said = order(&[3.0, 1.0, 2.0, 1.0]).unwrap_err();
         assert!(said.starts_with("a tie, #1, #3 both hold 1\n"), "{said}");

@@ -24,7 +24,7 @@ pub(super) struct Grammar;
 pub struct ParseError {
     /// The error, as a sentence without a full stop.
     pub what: String,
-    /// How to fix it.
+    /// The fix.
     pub help: Option<String>,
     /// The line within the text, from 1.
     pub line: usize,

@@ -1,6 +1,6 @@
 //! The lesson that is played, with its stops and the output of its commands.
 
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Run, Runner};
 use crate::render::Screen;
 
@@ -22,8 +22,8 @@ impl<'a> Course<'a> {
     }
 
     /// The lesson, formatted for a screen.
-    pub(super) fn show(&self, screen: Screen) -> Show<'_> {
-        let mut show = Show::new(self.lesson, &self.runner, screen);
+    pub(super) fn show(&self, screen: Screen) -> LessonView<'_> {
+        let mut show = LessonView::new(self.lesson, &self.runner, screen);
         show.notes = self.notes;
         show
     }

@@ -42,6 +42,6 @@ pub use session::{PlayOptions, play};
 pub use state::Window;
 pub(in crate::lesson) use transcript::answered;
 pub use transcript::transcript;
-pub use view::Bottom;
+pub use view::StatusLine;
 
 pub use crate::terminal::Key;

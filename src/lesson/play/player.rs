@@ -11,7 +11,7 @@ use super::event::{Action, Effects, Event, Input};
 use super::scripted::ScriptedAnswers;
 use super::state::{State, Window};
 use super::update::update;
-use super::view::{self, Bottom};
+use super::view::{self, StatusLine};
 
 /// A lesson that is being played: its state, and what can be looked up about it.
 pub struct Player<'a> {
@@ -103,7 +103,7 @@ impl<'a> Player<'a> {
     }
 
     /// The line at the bottom, `now` after the beginning.
-    pub fn bottom(&self, now: Duration) -> Bottom {
+    pub fn bottom(&self, now: Duration) -> StatusLine {
         view::bottom(&self.course, &self.state, now)
     }
 

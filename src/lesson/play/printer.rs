@@ -10,7 +10,7 @@ use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
 use crate::terminal::ERASE;
 
-use super::view::Bottom;
+use super::view::StatusLine;
 
 /// To the upper left corner.
 const HOME: &str = "\x1b[H";
@@ -21,7 +21,7 @@ const ERASE_REST: &str = "\x1b[K";
 pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     screen: Screen,
-    bottom: Option<Bottom>,
+    bottom: Option<StatusLine>,
 }
 
 impl<'a> Printer<'a> {
@@ -43,7 +43,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints lines above the bottom line, and that below them.
-    pub(super) fn print(&mut self, lines: &[String], bottom: Bottom) -> Result<()> {
+    pub(super) fn print(&mut self, lines: &[String], bottom: StatusLine) -> Result<()> {
         let mut text = String::from(ERASE);
         for line in lines {
             text.push_str(line);
@@ -58,7 +58,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Rewrites the bottom line, if it is another.
-    pub(super) fn rewrite(&mut self, bottom: Bottom) -> Result<()> {
+    pub(super) fn rewrite(&mut self, bottom: StatusLine) -> Result<()> {
         if self.bottom.as_ref() == Some(&bottom) {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl<'a> Printer<'a> {
         self.write(&format!("{line}\r\n"))
     }
 
-    fn drawn(&self, bottom: &Bottom) -> String {
+    fn drawn(&self, bottom: &StatusLine) -> String {
         let ink = match bottom.cursor {
             Some(_) => Ink::default(),
             None if bottom.is_alert => Ink { bold: true, ..Ink::of(Tone::Asked) },
@@ -102,8 +102,8 @@ impl<'a> Printer<'a> {
 mod tests {
     use super::*;
 
-    fn bottom(text: &str, cursor: Option<usize>) -> Bottom {
-        Bottom { text: text.to_string(), cursor, is_alert: false }
+    fn bottom(text: &str, cursor: Option<usize>) -> StatusLine {
+        StatusLine { text: text.to_string(), cursor, is_alert: false }
     }
 
     fn number(count: u16) -> std::num::NonZero<u16> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::lesson::question::{is_show_of_hands, votes};
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::verdict::Verdict;
 use crate::lesson::{Lesson, Question};
 use crate::text::nearest;
@@ -19,7 +19,7 @@ impl ScriptedAnswers {
     ///
     /// # Errors
     /// If one is not written so, there is no such question, or it cannot be an answer to it.
-    pub fn read(asked: &[String], show: &Show<'_>) -> Result<ScriptedAnswers> {
+    pub fn read(asked: &[String], show: &LessonView<'_>) -> Result<ScriptedAnswers> {
         let mut scripted = ScriptedAnswers::default();
         for one in asked {
             let source = format!("{} {one}", Hint::Answer);
@@ -54,7 +54,7 @@ fn question<'l>(lesson: &'l Lesson, id: &str, wrong: impl Fn(String) -> Error) -
     })
 }
 
-fn usable(question: &Question, typed: &str, show: &Show<'_>) -> Result<()> {
+fn usable(question: &Question, typed: &str, show: &LessonView<'_>) -> Result<()> {
     if question.kind.is_chosen_by_letter() && is_show_of_hands(typed.trim()) {
         votes(typed.trim(), question.letters().len()).map(|_| ())
     } else {
@@ -69,10 +69,10 @@ mod tests {
     use crate::lesson::play::sample;
     use crate::render::Screen;
 
-    fn with_show<T>(test: impl Fn(&Show<'_>) -> T) -> T {
+    fn with_show<T>(test: impl Fn(&LessonView<'_>) -> T) -> T {
         let lesson = sample::lesson();
         let runner = Runner::new(&sample::run);
-        test(&Show::new(&lesson, &runner, Screen::plain(80)))
+        test(&LessonView::new(&lesson, &runner, Screen::plain(80)))
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::overlay::Overlay;
 use super::pages::PageStart;
 use super::stops::{StopKind, commands};
 use super::timing::Timing;
-use super::typing::Typing;
+use super::typing::LineInput;
 
 /// The rows below the text: an empty line and the status line.
 const BELOW: usize = 2;
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub window: Window,
     pub page: CurrentPage,
     pub overlay: Overlay,
-    pub typing: Typing,
+    pub typing: LineInput,
     pub class: Class,
     pub timing: Timing,
     /// Whether the page that is about to be printed begins a clean screen: an answer above it would give its question away.
@@ -62,7 +62,7 @@ impl State {
             window,
             page: CurrentPage { stop, ..CurrentPage::default() },
             overlay: Overlay::default(),
-            typing: Typing::default(),
+            typing: LineInput::default(),
             class: Class::beginning_at(first.unwrap_or(0)),
             timing: Timing::default(),
             is_clean: false,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use crate::lesson::Question;
 use crate::lesson::question::{is_show_of_hands, votes};
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::verdict::Verdict;
 
 use super::bars;
@@ -12,7 +12,7 @@ use super::scripted::ScriptedAnswers;
 
 /// The whole lesson, or its part from a step on, with its answers. Scripted answers and the feedback to them come between a
 /// question and its answer.
-pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
+pub fn transcript(show: &LessonView<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
     let scripted = RefCell::new(scripted);
     show.transcript_with(first, &|question| {
         let mut lines = Vec::new();
@@ -29,7 +29,7 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswe
 }
 
 /// The lines below a scripted answer or vote.
-pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
+pub(in crate::lesson) fn answered(show: &LessonView<'_>, question: &Question, typed: &str) -> Vec<String> {
     if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
         let verdict = Verdict::of(typed, question, show);
         return verdict.map(|verdict| verdict.lines("", show.screen)).unwrap_or_default();
@@ -52,7 +52,7 @@ mod tests {
     fn answers_given_beforehand_stand_between_question_and_answer() {
         let lesson = sample::lesson();
         let runner = Runner::new(&sample::run);
-        let show = Show::new(&lesson, &runner, Screen::plain(80));
+        let show = LessonView::new(&lesson, &runner, Screen::plain(80));
         let asked = ["zeros=A3 C4", "zeros=A"].map(String::from);
         let text = transcript(&show, Some(1), ScriptedAnswers::read(&asked, &show).unwrap());
         let mut rest = text.as_str();

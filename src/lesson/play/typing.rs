@@ -12,7 +12,7 @@ const LARGEST_COUNT: usize = 99_999;
 
 /// The purpose of a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum LinePurpose {
     /// To answer the question.
     Answer,
     /// To vote.
@@ -26,22 +26,22 @@ pub(super) enum Purpose {
 /// A line that is being typed.
 #[derive(Clone, Debug)]
 pub(super) struct TypedLine {
-    pub purpose: Purpose,
+    pub purpose: LinePurpose,
     pub line: EditLine,
 }
 
 impl TypedLine {
-    pub(super) fn new(purpose: Purpose, text: &str, earlier: Vec<String>) -> TypedLine {
+    pub(super) fn new(purpose: LinePurpose, text: &str, earlier: Vec<String>) -> TypedLine {
         TypedLine { purpose, line: EditLine::new(text, earlier) }
     }
 
     /// The mark before the line.
     pub(super) fn label(&self) -> &'static str {
         match self.purpose {
-            Purpose::Answer => " answer: ",
-            Purpose::Hands => " hands: ",
-            Purpose::Search => " search: ",
-            Purpose::Command => " $ ",
+            LinePurpose::Answer => " answer: ",
+            LinePurpose::Hands => " hands: ",
+            LinePurpose::Search => " search: ",
+            LinePurpose::Command => " $ ",
         }
     }
 }
@@ -56,7 +56,7 @@ struct DroppedVotes {
 
 /// The typed input, and earlier input.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Typing {
+pub(super) struct LineInput {
     /// The line that is being typed.
     pub entry: Option<TypedLine>,
     /// The number that is being typed for `<n>G`.
@@ -68,15 +68,15 @@ pub(super) struct Typing {
     dropped: Option<DroppedVotes>,
 }
 
-impl Typing {
+impl LineInput {
     /// Whether a line or a number is being typed.
     pub(super) fn is_active(&self) -> bool {
         self.entry.is_some() || self.count.is_some()
     }
 
     /// Begins a line.
-    pub(super) fn begin(&mut self, purpose: Purpose, text: &str) {
-        let earlier = if purpose == Purpose::Command { self.commands.clone() } else { Vec::new() };
+    pub(super) fn begin(&mut self, purpose: LinePurpose, text: &str) {
+        let earlier = if purpose == LinePurpose::Command { self.commands.clone() } else { Vec::new() };
         self.entry = Some(TypedLine::new(purpose, text, earlier));
     }
 

@@ -1,7 +1,7 @@
 //! The attempts at a question.
 
 use crate::lesson::Question;
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::verdict::Verdict;
 
 use super::result::Grade;
@@ -32,7 +32,7 @@ impl Attempts {
         question: &Question,
         answers: &[String],
         hints: usize,
-        show: &Show<'_>,
+        show: &LessonView<'_>,
     ) -> Attempts {
         let right = |typed: &String| {
             Verdict::of(typed, question, show).is_ok_and(|verdict| verdict.is_right == Some(true))

@@ -1,6 +1,6 @@
 //! The questions of a lesson, with the text before each.
 
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::{Block, Question};
 
 /// A question, and the blocks before it in its step.
@@ -13,7 +13,7 @@ pub(super) struct AskedQuestion<'l> {
 }
 
 /// Every question with the blocks that a class has seen of its step.
-pub(super) fn places<'l>(show: &Show<'l>) -> Vec<AskedQuestion<'l>> {
+pub(super) fn places<'l>(show: &LessonView<'l>) -> Vec<AskedQuestion<'l>> {
     let lesson = show.lesson;
     let opening = std::iter::once((None, lesson.opening.iter().collect::<Vec<&Block>>()));
     let steps = lesson.steps.iter().enumerate().map(|(at, step)| (Some(at), step.blocks().collect()));

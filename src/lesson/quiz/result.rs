@@ -3,7 +3,7 @@
 use crate::text::{counted, quoted};
 use std::fmt::Write;
 
-use crate::lesson::show::{Ink, Show, Text, Tone};
+use crate::lesson::show::{Ink, LessonView, Text, Tone};
 
 /// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,12 @@ fn is_fine(graded: &QuestionResult) -> bool {
 }
 
 /// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
-pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
+pub(super) fn score(
+    graded: &[QuestionResult],
+    stopped: bool,
+    asked: &str,
+    show: &LessonView<'_>,
+) -> Vec<String> {
     let count = |outcome: Grade| graded.iter().filter(|one| one.outcome == outcome).count();
     let total = graded.iter().filter(|one| one.outcome != Grade::Open).count();
     let second = count(Grade::SecondTry);
@@ -143,7 +148,11 @@ pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show:
 }
 
 /// The steps with wrong answers, each with the command that plays it.
-fn back<'g>(graded: impl Iterator<Item = &'g QuestionResult>, asked: &str, show: &Show<'_>) -> Vec<String> {
+fn back<'g>(
+    graded: impl Iterator<Item = &'g QuestionResult>,
+    asked: &str,
+    show: &LessonView<'_>,
+) -> Vec<String> {
     let missed = graded.filter(|one| !is_fine(one));
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();
     steps.dedup();

@@ -4,7 +4,7 @@ use crate::hint::Hint;
 use crate::text::{counted, quoted};
 
 use crate::error::{Error, Result};
-use crate::lesson::show::{Ink, Show, Text, Tone};
+use crate::lesson::show::{Ink, LessonView, Text, Tone};
 use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};
 
@@ -18,7 +18,7 @@ use super::student::Student;
 ///
 /// # Errors
 /// If the lesson asks nothing, a key of it is false, or reading or writing fails.
-pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<Results> {
+pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Result<Results> {
     let places = places(show);
     if places.is_empty() {
         return Err(Error::new(format!("`{}` has no questions", show.lesson.name))
@@ -61,7 +61,7 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
 
 /// # Errors
 /// If the key of a question is false.
-fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
+fn sound(question: &Question, asked: &str, show: &LessonView<'_>) -> Result<()> {
     let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {}", quoted(asked)));
     let right = question.right_answer(&show.values()).map_err(says)?;
     if right.is_some_and(|right| !right.holds) {
@@ -72,7 +72,7 @@ fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
 
 /// A quiz in progress.
 struct Quiz<'s, 'p, 'a> {
-    show: &'s Show<'s>,
+    show: &'s LessonView<'s>,
     student: &'p mut Student<'a>,
     /// Whether the input has ended.
     ended: bool,

@@ -3,7 +3,7 @@
 use crate::text::ScreenWidth;
 use textwrap::core::display_width;
 
-use super::Show;
+use super::LessonView;
 use super::spans::{Ink, Tone};
 use crate::lesson::{Console, Exchange, Literal};
 
@@ -14,7 +14,7 @@ const GOES_ON: &str = " \\";
 /// Indent of a block that is only shown, where there is room for it.
 const INDENT: usize = 4;
 
-impl Show<'_> {
+impl LessonView<'_> {
     /// The commands of a block, each with what it prints on this screen.
     pub(super) fn console(&self, console: &Console) -> Vec<String> {
         let mut lines = Vec::new();

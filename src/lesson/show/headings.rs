@@ -2,7 +2,7 @@
 
 use crate::text::ScreenWidth;
 
-use super::Show;
+use super::LessonView;
 use super::spans::{Ink, Text, Tone};
 use crate::lesson::Step;
 use crate::render::Screen;
@@ -16,7 +16,7 @@ pub(in crate::lesson) fn minutes(minutes: f64) -> String {
     format!("{minutes} {}", if minutes == 1.0 { "minute" } else { "minutes" })
 }
 
-impl Show<'_> {
+impl LessonView<'_> {
     /// The lesson's title, how many steps it has and how long it takes.
     pub fn title(&self) -> Vec<String> {
         let steps = counted(self.lesson.steps.len(), "step");

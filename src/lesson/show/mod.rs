@@ -23,7 +23,7 @@ use spans::{PROSE_WIDTH, joined};
 
 /// A lesson, and the screen that it is shown on.
 #[derive(Clone, Copy)]
-pub struct Show<'a> {
+pub struct LessonView<'a> {
     /// The lesson.
     pub lesson: &'a Lesson,
     /// The runner of its commands.
@@ -34,10 +34,10 @@ pub struct Show<'a> {
     pub notes: bool,
 }
 
-impl<'a> Show<'a> {
+impl<'a> LessonView<'a> {
     /// A lesson on a screen, without its notes.
-    pub fn new(lesson: &'a Lesson, runner: &'a Runner<'a>, screen: Screen) -> Show<'a> {
-        Show { lesson, runner, screen, notes: false }
+    pub fn new(lesson: &'a Lesson, runner: &'a Runner<'a>, screen: Screen) -> LessonView<'a> {
+        LessonView { lesson, runner, screen, notes: false }
     }
 
     /// The lines of a block: of a question without its answer, and of a note only if notes are shown.

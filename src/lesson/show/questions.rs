@@ -3,7 +3,7 @@
 use crate::foreign::visible;
 use crate::text::ScreenWidth;
 
-use super::Show;
+use super::LessonView;
 use super::markdown;
 use super::spans::{Ink, Text, Tone, joined};
 use crate::lesson::key::Value;
@@ -17,7 +17,7 @@ const DEEPEST: usize = 6;
 /// The line for a handwritten answer, if the answer is left out.
 pub const BLANK: &str = "Answer: ______________________________";
 
-impl<'a> Show<'a> {
+impl<'a> LessonView<'a> {
     /// The numbers of the lesson's commands.
     pub fn values(&self) -> RunValues<'a> {
         RunValues { runs: &self.lesson.runs, runner: self.runner }
@@ -50,7 +50,7 @@ impl<'a> Show<'a> {
             .collect()
     }
 
-    /// The answer, [`Show::answer`], and the rest of the details.
+    /// The answer, [`LessonView::answer`], and the rest of the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
         let (answer, rest) = self.answer(question, None, |_| true);
         joined([answer, self.blocks(rest)])

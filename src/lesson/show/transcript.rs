@@ -1,9 +1,9 @@
 //! A whole lesson from its title to its end.
 
-use super::Show;
+use super::LessonView;
 use crate::lesson::{Block, Part, Question};
 
-impl Show<'_> {
+impl LessonView<'_> {
     /// The whole lesson as text: every question followed by its answer, or by a line for a handwritten one.
     pub fn transcript(&self, answers: bool) -> String {
         self.transcript_with(None, &|question| if answers { self.reveal(question) } else { self.blank() })

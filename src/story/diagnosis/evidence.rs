@@ -1,10 +1,11 @@
-//! The evidence for a diagnosis: cells, how far the answer is off, and what stands out in it.
+//! The evidence for a diagnosis: cells, distances and clues.
 
 use super::cells::{number, size};
 use super::mistakes::{are_same_computation, demos};
 use super::precision::how_close;
 use crate::diagnose::{
-    Answer, Clue, Distance, Evidence, HalfPrecision, Judged, Named, Resemblance, Task, Verdict, cause,
+    Answer, Clue, Distance, Evidence, HalfPrecision, JudgedNode, NamedMistake, Resemblance, Task, Verdict,
+    cause,
 };
 use crate::graph::Graph;
 use crate::story::Table;
@@ -15,7 +16,7 @@ const LEAST: usize = 4;
 const MOST: usize = 12;
 
 /// The most telling cells: yours, right, and what the mistake gives there. `None` where no cell is compared.
-pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {
+pub(super) fn cells(node: &JudgedNode, right: &Graph) -> Option<Table> {
     if node.evidence.is_empty() || compares_nothing(node) {
         return None;
     }
@@ -62,7 +63,7 @@ fn in_column(numbers: Vec<Option<f64>>, most: usize) -> Vec<String> {
 }
 
 /// Whether no cell is compared, because all are NaN or 0.
-fn compares_nothing(node: &Judged) -> bool {
+fn compares_nothing(node: &JudgedNode) -> bool {
     matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros))
 }
 
@@ -72,8 +73,8 @@ fn telling_places(cell: &Evidence) -> usize {
     (LEAST..MOST).find(|&places| number(cell.yours, places) != number(right, places)).unwrap_or(MOST)
 }
 
-/// How far off the answer is, what remains with the mistake, and the demo of the step.
-pub(super) fn extent_and_match(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
+/// The distance of the answer, the residual with the mistake, and the demo of the step.
+pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task: &Task) -> String {
     let extent = match &node.verdict {
         _ if compares_nothing(node) => None,
         Verdict::Wrong(distance) => Some(extent(distance)),
@@ -93,7 +94,7 @@ fn extent(distance: &Distance) -> String {
 }
 
 /// “If we make the same mistake, our result is exactly yours (otherwise it differs by 0.4).”
-fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
+fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -> String {
     let same = if named.slips.len() == 1 { "the same mistake" } else { "both mistakes" };
     let remains = match named.residual {
         0.0 => "our result is exactly yours".to_string(),
@@ -101,7 +102,7 @@ fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
     };
     let without = match &wrong.verdict {
         Verdict::Wrong(distance) => {
-            format!(" (otherwise it differs by {})", size(distance.difference.largest))
+            format!(" (otherwise it differs by {})", size(distance.difference.max))
         }
         _ => String::new(),
     };
@@ -114,7 +115,7 @@ fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
 }
 
 /// A warning that a few rounded numbers, or NaN alone, may fit by chance.
-pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
+pub(super) fn caution(wrong: &JudgedNode, answer: Option<&Answer>) -> Option<String> {
     let answer = answer.filter(|_| wrong.may_be_chance)?;
     let all = || answer.matrices.iter().flat_map(|matrix| matrix.cells());
     if all().any(f64::is_nan) {
@@ -139,8 +140,8 @@ pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String>
     ))
 }
 
-/// What stands out in numbers that no mistake explains, and its usual cause.
-pub(super) fn clues(node: &Judged, task: &Task) -> Option<String> {
+/// The clues in numbers that no mistake explains, and their usual cause.
+pub(super) fn clues(node: &JudgedNode, task: &Task) -> Option<String> {
     let cause = cause(task, node.resembles.as_ref(), &node.clues);
     if !node.mistakes.is_empty() {
         return None;

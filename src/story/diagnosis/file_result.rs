@@ -3,7 +3,7 @@
 use super::cells::{first_cell, size, worst_cell};
 use super::mistakes::alternatives;
 use super::precision::{confidence, precision};
-use crate::diagnose::{Answer, Diagnosis, Judged, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Verdict};
 use crate::graph::Graph;
 use crate::text::counted;
 
@@ -16,9 +16,9 @@ pub struct FileResult {
     pub outcome: std::result::Result<Diagnosis, String>,
     /// Whether it was not read: a folder, a link, or a file with an unknown ending.
     pub is_ignored: bool,
-    /// How exactly it is right: “to 2 decimals: the largest difference is 0.0041”.
+    /// The precision to which it is right: “to 2 decimals: the largest difference is 0.0041”.
     precision: String,
-    /// How far the numbers agree: “to 5 decimals”, “one of 2”.
+    /// The agreement of the numbers: “to 5 decimals”, “one of 2”.
     confidence: String,
 }
 
@@ -33,7 +33,7 @@ pub struct FileRow {
     pub place: String,
     /// The mistakes, or why none is named.
     pub mistake: String,
-    /// How far the numbers agree.
+    /// The agreement of the numbers.
     pub confidence: String,
 }
 
@@ -95,11 +95,11 @@ impl FileResult {
 }
 
 /// The mistakes of a file that is not right, or why none is named.
-fn mistake(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+fn mistake(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     match &wrong.verdict {
         _ if !wrong.mistakes.is_empty() => alternatives(&wrong.mistakes),
         _ if wrong.too_few_digits => "too few digits to tell".into(),
-        Verdict::Close(close) => format!("off by {}", size(close.beyond.difference.largest)),
+        Verdict::Close(close) => format!("off by {}", size(close.beyond.difference.max)),
         Verdict::OtherShape(yours, expected) => format!("{yours}, not {expected}"),
         Verdict::OtherCount(yours, expected) => format!("{}, not {expected}", counted(*yours, "matrix")),
         _ if diagnosis.pairs_tried => "no known mistake".into(),

@@ -1,9 +1,9 @@
 //! The first wrong cell, computed both ways: correctly, and with the mistake.
 
 use super::mistakes::ids;
-use crate::diagnose::{Judged, Named, Verdict};
+use crate::diagnose::{JudgedNode, NamedMistake, Verdict};
 use crate::error::Result;
-use crate::explain::{Depth, Sums, explain};
+use crate::explain::{Depth, LongSums, explain};
 use crate::graph::{
     CellId, Convention, Difference, Graph, GraphPair, NodeId, Term, address_of, formula, side_by_side,
 };
@@ -24,7 +24,7 @@ pub(super) struct BothWays {
 ///
 /// # Errors
 /// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
-pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<BothWays> {
+pub(super) fn both_ways(right: &Graph, wrong: &JudgedNode, named: &NamedMistake) -> Result<BothWays> {
     let both = side_by_side(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
     let place = match &wrong.verdict {
         Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
@@ -86,7 +86,7 @@ fn cell(both: &GraphPair, pair: &Difference, row: Option<usize>) -> Option<(usiz
     let change = both.graph[pair.change?].matrix()?;
     let in_row = row.filter(|&i| i < change.rows());
     let found = in_row.and_then(|i| Some((i, change.row(i).position(|x| x != 0.0)?)));
-    found.or_else(|| both.movement(pair).map(|movement| (movement.largest.row, movement.largest.col)))
+    found.or_else(|| both.movement(pair).map(|movement| (movement.furthest.row, movement.furthest.col)))
 }
 
 fn step(
@@ -94,7 +94,7 @@ fn step(
     both: &GraphPair,
     pair: &Difference,
     (row, col): (usize, usize),
-    named: &Named,
+    named: &NamedMistake,
 ) -> Result<Option<Step>> {
     let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
     let mut of = Vec::new();
@@ -127,7 +127,7 @@ fn explained(
     col: usize,
 ) -> Result<Vec<ExplainedCell>> {
     let cell = computed(graph, CellId { node, row, col });
-    let explanations = explain(graph, &[cell], Depth::Levels(1), Sums::Shortened)?;
+    let explanations = explain(graph, &[cell], Depth::Levels(1), LongSums::Shortened)?;
     Ok(explanations
         .into_iter()
         .map(|explanation| ExplainedCell { caption: caption.clone(), explanation })

@@ -1,9 +1,9 @@
-//! The first sentence of a report: what is wrong, from which cell on, and which mistake it is.
+//! The first sentence of a report: the wrong node, its first wrong cell, and the mistake.
 
 use super::cells::{first_cell, size};
 use super::mistakes::{alternatives, are_same_computation, sentence};
 use super::precision::precision;
-use crate::diagnose::{Answer, Diagnosis, Judged, Resemblance, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Resemblance, Verdict};
 use crate::graph::Graph;
 use crate::text::all_of;
 
@@ -47,7 +47,7 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
 }
 
 /// “O is wrong, from O[1,1] on.”
-pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
+pub(super) fn opening(wrong: &JudgedNode, right: &Graph) -> String {
     let name = &wrong.name;
     match &wrong.verdict {
         Verdict::Wrong(distance) if distance.difference.cells == 1 => {
@@ -58,8 +58,8 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
             format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
         }
         Verdict::Close(close) => {
-            let largest = size(close.distance.difference.largest);
-            format!("{name} is close, but not right in half precision: the largest difference is {largest}.")
+            let max = size(close.distance.difference.max);
+            format!("{name} is close, but not right in half precision: the largest difference is {max}.")
         }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
@@ -78,7 +78,7 @@ pub(super) fn other_count(yours: usize, expected: usize) -> String {
     }
 }
 
-fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+fn nothing_fits(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
     if let Some(resembles) = &wrong.resembles {
         return resemblance(resembles);
     }

@@ -1,9 +1,9 @@
 //! Mistakes in words: their ids, what was done, and the demos that show the correct step.
 
-use crate::diagnose::{Named, Slip};
+use crate::diagnose::{NamedMistake, Slip};
 use crate::text::one_of;
 
-/// What was done, with its detail and its id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
+/// The sentence of a mistake, with its detail and id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
 pub(super) fn sentence(slip: &Slip) -> String {
     format!("{} [{}]", slip.sentence(), slip.mistake.id)
 }
@@ -17,12 +17,12 @@ pub(super) fn id(slip: &Slip) -> String {
 }
 
 /// The ids of one explanation: `no-scale`, `no-scale + weights-rounded (to 2 decimals)`.
-pub(super) fn ids(named: &Named) -> String {
+pub(super) fn ids(named: &NamedMistake) -> String {
     named.slips.iter().map(id).collect::<Vec<_>>().join(" + ")
 }
 
 /// The ids of explanations that fit equally.
-pub(super) fn alternatives(several: &[Named]) -> String {
+pub(super) fn alternatives(several: &[NamedMistake]) -> String {
     const MOST: usize = 6;
     let mut ids: Vec<String> = several.iter().take(MOST).map(ids).collect();
     if several.len() > MOST {
@@ -32,8 +32,8 @@ pub(super) fn alternatives(several: &[Named]) -> String {
 }
 
 /// Whether several explanations are the same computation on every input.
-pub(super) fn are_same_computation(several: &[Named]) -> bool {
-    let steps = |named: &Named| -> Vec<_> {
+pub(super) fn are_same_computation(several: &[NamedMistake]) -> bool {
+    let steps = |named: &NamedMistake| -> Vec<_> {
         named
             .graph
             .nodes()
@@ -45,7 +45,7 @@ pub(super) fn are_same_computation(several: &[Named]) -> bool {
 }
 
 /// “The correct step: attn demo scale.”
-pub(super) fn demos(named: &Named) -> String {
+pub(super) fn demos(named: &NamedMistake) -> String {
     let mut demos: Vec<&str> = named.slips.iter().map(|slip| slip.mistake.demo).collect();
     demos.dedup();
     let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();

@@ -1,8 +1,8 @@
-//! The notes below a report: what this input cannot show, and what to hand in so that more can be said.
+//! The notes below a report: mistakes that this input cannot show, and suggestions for a better diagnosis.
 
 use super::mistakes::are_same_computation;
 use super::precision::{half_precision, near_enough};
-use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Mistake, Verdict};
 use crate::graph;
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Table};
@@ -60,8 +60,8 @@ fn suggested_input() -> String {
     format!("{} FILE instead of {}", Hint::SuggestInput, Hint::Yours)
 }
 
-/// What to hand in, so that more can be said.
-fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) -> Vec<String> {
+/// Suggestions of what to hand in for a better diagnosis.
+fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
     let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);

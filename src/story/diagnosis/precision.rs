@@ -1,9 +1,10 @@
-//! How exactly numbers agree: with the right ones, with those of a named mistake, and with what half precision explains.
+//! The precision of the agreement: with the right numbers, with those of a named mistake, and within the rounding of half precision.
 
 use super::cells::{number, size, worst_cell};
 use super::mistakes::are_same_computation;
 use crate::diagnose::{
-    Answer, Close, Diagnosis, Difference, HalfPrecision, Judged, MOST_DECIMALS, Verdict, decimals_of,
+    Answer, CloseNumbers, Diagnosis, Difference, HalfPrecision, JudgedNode, MOST_DECIMALS, Verdict,
+    decimals_of,
 };
 use crate::graph::Graph;
 use crate::hint::Hint;
@@ -16,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 fn least_exact<'a>(
     diagnosis: &'a Diagnosis,
     answers: &'a [Answer],
-) -> Option<(&'a Judged, &'a Answer, &'a Difference)> {
+) -> Option<(&'a JudgedNode, &'a Answer, &'a Difference)> {
     let measured = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
         Verdict::Right(distance) => {
             let answer = answers.iter().find(|answer| answer.name == node.name)?;
@@ -24,13 +25,13 @@ fn least_exact<'a>(
         }
         _ => None,
     });
-    measured.max_by(|a, b| a.2.largest.total_cmp(&b.2.largest))
+    measured.max_by(|a, b| a.2.max.total_cmp(&b.2.max))
 }
 
-/// How exactly an answer is right: which precision was allowed for, and the largest difference. Empty where the numbers agree to
+/// The precision of a right answer: the allowed half precision, if any, and the max difference. Empty where the numbers agree to
 /// nine digits.
 pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
-    let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.largest > ROUNDING);
+    let inexact = least_exact(diagnosis, answers).filter(|(.., difference)| difference.max > ROUNDING);
     let Some((node, answer, difference)) = inexact else { return String::new() };
     let half = half_precision_of(node, answer, difference);
     let how = match (half, difference.right_to(answer)) {
@@ -39,27 +40,27 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
         (None, Some(decimals)) => format!("to {}", counted(decimals, "decimal")),
         (None, None) => format!("within the tolerance of {}", size(difference.allowed)),
     };
-    format!("{how}: the largest difference is {}", size(difference.largest))
+    format!("{how}: the largest difference is {}", size(difference.max))
 }
 
 /// The half precision that an answer was computed or stored in, unless it was rounded for a reader.
 fn half_precision_of(
-    node: &Judged,
+    node: &JudgedNode,
     answer: &Answer,
     difference: &Difference,
 ) -> Option<&'static HalfPrecision> {
-    node.half.filter(|_| difference.largest > ROUNDING && !difference.rounded_by_hand(answer))
+    node.half.filter(|_| difference.max > ROUNDING && !difference.rounded_by_hand(answer))
 }
 
-/// How far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives.
+/// The agreement with the right numbers or, where a mistake is named, with those of the mistake.
 pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
         let furthest = least_exact(diagnosis, answers);
         return furthest.map_or(String::new(), |(node, answer, difference)| {
             match (half_precision_of(node, answer, difference), difference.right_to(answer)) {
                 (Some(half), _) => format!("within {}", half.name),
-                (None, Some(decimals)) if difference.largest > ROUNDING => agreement_to(decimals),
-                _ => agreement(difference.largest),
+                (None, Some(decimals)) if difference.max > ROUNDING => agreement_to(decimals),
+                _ => agreement(difference.max),
             }
         });
     };
@@ -72,11 +73,11 @@ pub(super) fn confidence(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     }
 }
 
-/// The number of decimals to which numbers with this largest difference agree.
-fn agreement(largest: f64) -> String {
-    match decimals_of(largest) {
+/// The number of decimals to which numbers with this max difference agree.
+fn agreement(max: f64) -> String {
+    match decimals_of(max) {
         Some(decimals) => agreement_to(decimals),
-        None => format!("to {}", size(largest)),
+        None => format!("to {}", size(max)),
     }
 }
 
@@ -89,8 +90,8 @@ fn agreement_to(decimals: usize) -> String {
 }
 
 /// The tolerances with which close numbers count as right.
-pub(super) fn near_enough(close: &Close) -> String {
-    let absolute = rounded_up(close.distance.difference.largest);
+pub(super) fn near_enough(close: &CloseNumbers) -> String {
+    let absolute = rounded_up(close.distance.difference.max);
     format!(
         "If this is near enough for you, give {} {} {} {absolute}.",
         Hint::RelativeTolerance,
@@ -105,9 +106,9 @@ fn rounded_up(x: f64) -> String {
     text.parse().map_or(text, |x: f64| x.to_string())
 }
 
-/// How much of the difference half precision explains, where the numbers are close: “O[2,1]: yours is …”.
-pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> String {
-    let Difference { cells, of, yours, expected, allowed, largest, .. } = beyond.difference;
+/// The part of the difference that half precision explains, where the numbers are close: “O[2,1]: yours is …”.
+pub(super) fn how_close(CloseNumbers { beyond, half, .. }: &CloseNumbers, right: &Graph) -> String {
+    let Difference { cells, of, yours, expected, allowed, max, .. } = beyond.difference;
     let are = if cells == 1 { "is" } else { "are" };
     let name = half.name;
     format!(
@@ -116,7 +117,7 @@ pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> St
         worst_cell(beyond, right),
         number(yours, 4),
         number(expected, 4),
-        size(largest),
+        size(max),
         size(allowed)
     )
 }

@@ -6,14 +6,14 @@ use super::headline::{headline, opening};
 use super::mistakes::{are_same_computation, sentence};
 use super::notes::{cannot_show, notes, undetectable};
 use super::table::{forms, nodes};
-use crate::diagnose::{Answer, Diagnosis, Judged, Named, Slip, Task};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Slip, Task};
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Story};
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
 
-/// The report on what one student handed in: verdict, fix and evidence in a few lines.
+/// The report on one submission: verdict, fix and evidence in a few lines.
 ///
 /// `task` is the exercise, and `diagnosis` judges these `answers` to it.
 pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
@@ -76,7 +76,7 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
 }
 
 /// The nodes that are not right, in the order of computing.
-fn all_wrong(diagnosis: &Diagnosis) -> Vec<&Judged> {
+fn all_wrong(diagnosis: &Diagnosis) -> Vec<&JudgedNode> {
     diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect()
 }
 
@@ -105,11 +105,11 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
     steps
 }
 
-/// How to fix it, a sentence for each mistake, with its id where there are several.
-fn fixes(node: &Judged, is_further: bool) -> Vec<String> {
+/// The fixes: a sentence for each mistake, with its id where there are several.
+fn fixes(node: &JudgedNode, is_further: bool) -> Vec<String> {
     let count = if are_same_computation(&node.mistakes) { 1 } else { MOST_EXPLAINED };
     let explanations = node.mistakes.iter().take(count);
-    let fix = |named: &Named| {
+    let fix = |named: &NamedMistake| {
         let several = node.mistakes.len() > 1 || named.slips.len() > 1 || is_further;
         let one = |slip: &Slip| {
             let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
@@ -131,7 +131,7 @@ fn sentence_step(text: String) -> Step {
 }
 
 /// The step that introduces a second wrong node, which does not follow from the first.
-fn further(node: &Judged, task: &Task) -> Step {
+fn further(node: &JudgedNode, task: &Task) -> Step {
     let nothing = if node.mistakes.is_empty() { " No known mistake gives these numbers." } else { "" };
     let opening = opening(node, task.right());
     Step {
@@ -141,7 +141,7 @@ fn further(node: &Judged, task: &Task) -> Step {
 }
 
 /// Why it is wrong and its symptom. The headline has said already what was done if there is only one explanation.
-fn explanation(named: &Named, is_alone: bool) -> Vec<Step> {
+fn explanation(named: &NamedMistake, is_alone: bool) -> Vec<Step> {
     let one = |slip: &Slip| {
         let mistake = slip.mistake;
         let name = match (is_alone, named.slips.len()) {

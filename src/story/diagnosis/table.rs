@@ -2,24 +2,26 @@
 
 use super::cells::{number, size, worst_cell};
 use super::headline::other_count;
-use crate::diagnose::{Close, Diagnosis, Judged, Task, Verdict};
+use crate::diagnose::{CloseNumbers, Diagnosis, JudgedNode, Task, Verdict};
 use crate::story::Table;
 use crate::text::all_of;
 
 /// A row for every node.
 pub(super) fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
-    let row = |(at, node): (usize, &Judged)| {
+    let row = |(at, node): (usize, &JudgedNode)| {
         let mut row = vec![node.name.clone(), verdict(node, &diagnosis.nodes[..at])];
         row.extend(match &node.verdict {
-            Verdict::Right(distance) | Verdict::Wrong(distance) | Verdict::Close(Close { distance, .. }) => {
+            Verdict::Right(distance)
+            | Verdict::Wrong(distance)
+            | Verdict::Close(CloseNumbers { distance, .. }) => {
                 let difference = &distance.difference;
-                let place = match difference.largest {
+                let place = match difference.max {
                     0.0 => String::new(),
                     _ => worst_cell(distance, task.right()),
                 };
                 let cells = format!("{} of {}", difference.cells, difference.of);
                 let [yours, right] = [difference.yours, difference.expected].map(|x| number(x, 4));
-                [place, yours, right, size(difference.largest), cells]
+                [place, yours, right, size(difference.max), cells]
             }
             _ => [const { String::new() }; 5],
         });
@@ -34,7 +36,7 @@ pub(super) fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
 }
 
 /// The verdict on a node, for a cell of the table.
-fn verdict(node: &Judged, before: &[Judged]) -> String {
+fn verdict(node: &JudgedNode, before: &[JudgedNode]) -> String {
     match &node.verdict {
         Verdict::Right(_) => "right".into(),
         Verdict::Close(_) => "close".into(),
@@ -55,8 +57,8 @@ fn verdict(node: &Judged, before: &[Judged]) -> String {
 }
 
 /// The nodes that are right in another form: “S: these are the masked scores, S_masked.”
-pub(super) fn forms(nodes: &[Judged]) -> Option<String> {
-    let form = |node: &Judged| match &node.verdict {
+pub(super) fn forms(nodes: &[JudgedNode]) -> Option<String> {
+    let form = |node: &JudgedNode| match &node.verdict {
         Verdict::AnotherForm(form) => Some(format!("{}: {}.", node.name, form.says)),
         _ => None,
     };

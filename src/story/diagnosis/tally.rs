@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file_result::FileResult;
 use super::mistakes::{alternatives, are_same_computation, id};
-use crate::diagnose::{Judged, Verdict};
+use crate::diagnose::{JudgedNode, Verdict};
 use crate::story::Table;
 use crate::text::counted;
 
@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    fn add_wrong(&mut self, wrong: &Judged, file: String) {
+    fn add_wrong(&mut self, wrong: &JudgedNode, file: String) {
         let mut named = |mistake: String, done: &str| {
             let (_, files) = self.named.entry(mistake).or_insert_with(|| (done.to_string(), Vec::new()));
             files.push(file.clone());
@@ -133,7 +133,7 @@ impl Tally {
 }
 
 /// Why a wrong file has no named mistake.
-fn why_unnamed(wrong: &Judged) -> &'static str {
+fn why_unnamed(wrong: &JudgedNode) -> &'static str {
     match wrong.verdict {
         _ if wrong.too_few_digits => "too few digits to tell",
         Verdict::OtherShape(..) | Verdict::OtherCount(..) => "wrong shape",

@@ -127,8 +127,8 @@ fn scores_spread_like_the_root_of_d_and_saturate_a_softmax_that_is_stable_anyway
         let a = weights(s);
         assert!(row_sums_to_one(&a), "stable at any size");
         let slope = |i| {
-            let largest = a.row(i).fold(0.0, f64::max);
-            largest * (1.0 - largest)
+            let max = a.row(i).fold(0.0, f64::max);
+            max * (1.0 - max)
         };
         (spread, (0..16).map(slope).sum::<f64>() / 16.0)
     }

@@ -151,7 +151,7 @@ fn the_other_lines_that_a_correction_names_say_what_it_says_of_them() {
 }
 
 #[test]
-fn the_second_text_has_as_many_rows_in_b_as_numbers_in_a_and_no_erratum_says_otherwise() {
+fn the_shapes_of_the_second_text_fit_and_no_erratum_denies_it() {
     // 001:12 says “b_1, …, b_m, with the dimension of the a vectors being m”, which is what a weighted sum needs.
     assert!(errata().all(|erratum| (erratum.document.number(), erratum.line) != ("001", 12)));
 }

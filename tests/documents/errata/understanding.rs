@@ -73,8 +73,8 @@ fn unscaled_scores_give_the_documents_weights_and_scaled_ones_are_less_sharp() {
     assert_eq!(format!("{:.3} {:.3}", unscaled[(1, 0)], unscaled[(2, 2)]), "0.978 0.807");
     let scaled = weights(&s.map(|x| x / 7.0_f64.sqrt()));
     assert_eq!(format!("{:.3} {:.3}", scaled[(1, 0)], scaled[(2, 2)]), "0.738 0.525");
-    let largest = |i: usize| scaled.row(i).fold(0.0, f64::max);
-    assert_eq!((largest(1), largest(2)), (scaled[(1, 0)], scaled[(2, 2)]));
+    let max = |i: usize| scaled.row(i).fold(0.0, f64::max);
+    assert_eq!((max(1), max(2)), (scaled[(1, 0)], scaled[(2, 2)]));
 }
 
 #[test]

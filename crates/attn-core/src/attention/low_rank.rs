@@ -47,7 +47,7 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
     if !tall {
         std::mem::swap(&mut stretched, &mut turned);
     }
-    let sign: Vec<f64> = stretched.iter().map(|column| sign_of_largest(column)).collect();
+    let sign: Vec<f64> = stretched.iter().map(|column| sign_of_max_size(column)).collect();
     let vectors = |columns: &[Vec<f64>], rows| {
         Matrix::from_fn(rows, order.len(), |i, k| sign[order[k]] * columns[order[k]][i])
     };
@@ -58,10 +58,10 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
     })
 }
 
-/// 1, or the largest size where its square could leave the range of numbers.
+/// 1, or the max size where its square could leave the range of numbers.
 fn unit_of_size(w: &Matrix) -> f64 {
-    let largest = super::max(w.cells().map(f64::abs));
-    if largest == 0.0 || (1e-100..1e100).contains(&largest) { 1.0 } else { largest }
+    let max = super::max(w.cells().map(f64::abs));
+    if max == 0.0 || (1e-100..1e100).contains(&max) { 1.0 } else { max }
 }
 
 /// Columns at right angles, and the turned unit vectors that take the original columns there.
@@ -154,9 +154,9 @@ fn unit_vector(length: usize, at: usize) -> Vec<f64> {
     (0..length).map(|i| if i == at { 1.0 } else { 0.0 }).collect()
 }
 
-fn sign_of_largest(column: &[f64]) -> f64 {
-    let largest = column.iter().fold(0.0_f64, |best, &x| if x.abs() > best.abs() { x } else { best });
-    if largest < 0.0 { -1.0 } else { 1.0 }
+fn sign_of_max_size(column: &[f64]) -> f64 {
+    let extreme = column.iter().fold(0.0_f64, |best, &x| if x.abs() > best.abs() { x } else { best });
+    if extreme < 0.0 { -1.0 } else { 1.0 }
 }
 
 /// The square matrix with the numbers of a row down its diagonal: `out[i,i] = values[1,i]`, and 0 elsewhere.
@@ -182,18 +182,18 @@ pub fn diagonal(values: &Matrix) -> Result<Matrix> {
 mod tests {
     use super::*;
 
-    /// The largest cell of `left · diag(values) · rightᵀ − w`, and of `leftᵀ · left` and `rightᵀ · right` minus ones.
+    /// The max size of the cells of `left · diag(values) · rightᵀ − w`, and of `leftᵀ · left` and `rightᵀ · right` minus ones.
     fn misses(w: &Matrix) -> [f64; 3] {
         let SingularValues { left, values, right } = singular_values(w).unwrap();
-        let largest =
+        let max =
             |a: Matrix, b: &Matrix| a.cells().zip(b.cells()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
         let product = |a: &Matrix, b: &Matrix| crate::attention::product_transposed(a, b).unwrap();
         let stretched = Matrix::from_fn(left.rows(), left.cols(), |i, k| left[(i, k)] * values[(0, k)]);
         let ones = Matrix::identity(values.cols());
         [
-            largest(product(&stretched, &right), w),
-            largest(product(&left.transposed(), &left.transposed()), &ones),
-            largest(product(&right.transposed(), &right.transposed()), &ones),
+            max(product(&stretched, &right), w),
+            max(product(&left.transposed(), &left.transposed()), &ones),
+            max(product(&right.transposed(), &right.transposed()), &ones),
         ]
     }
 
@@ -220,8 +220,8 @@ mod tests {
         let SingularValues { left, values, .. } = singular_values(&w).unwrap();
         assert!(values[(0, 0)] >= values[(0, 1)] && values[(0, 1)] >= 0.0);
         for k in 0..2 {
-            let largest = left.col(k).fold(0.0_f64, |best, x| if x.abs() > best.abs() { x } else { best });
-            assert!(largest > 0.0);
+            let extreme = left.col(k).fold(0.0_f64, |best, x| if x.abs() > best.abs() { x } else { best });
+            assert!(extreme > 0.0);
         }
     }
 

@@ -74,9 +74,9 @@ fn in_range(a: &Matrix) -> Cow<'_, Matrix> {
 pub fn range_factor(numbers: impl Iterator<Item = f64>) -> f64 {
     // 2⁴⁰⁰ and 2⁶⁰⁰, exactly.
     let (limit, power) = (f64::from_bits((1023 + 400) << 52), f64::from_bits((1023 + 600) << 52));
-    match numbers.fold(0.0, |largest, x: f64| if x.abs() > largest { x.abs() } else { largest }) {
-        largest if largest > limit && largest.is_finite() => 1.0 / power,
-        largest if largest < 1.0 / limit && largest > 0.0 => power,
+    match numbers.fold(0.0, |max, x: f64| if x.abs() > max { x.abs() } else { max }) {
+        max if max > limit && max.is_finite() => 1.0 / power,
+        max if max < 1.0 / limit && max > 0.0 => power,
         _ => 1.0,
     }
 }

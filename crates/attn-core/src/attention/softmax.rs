@@ -35,9 +35,9 @@ impl Base {
     }
 }
 
-/// Every cell minus the largest of its row (or column): `out[i,j] = x[i,j] − max_k x[i,k]`.
+/// Every cell minus the max of its row (or column): `out[i,j] = x[i,j] − max_k x[i,k]`.
 ///
-/// The softmax of the result is the softmax of `x`, and for a base above 1 its largest power is exactly 1, so none
+/// The softmax of the result is the softmax of `x`, and for a base above 1 its max power is exactly 1, so none
 /// overflows.
 /// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row. The only other cell of a row is its own
 /// maximum, and becomes 0 even where it has left the range.
@@ -54,7 +54,7 @@ pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     })
 }
 
-/// The largest of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
+/// The max of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
 /// (`f64::max` drops NaN, and may give either zero for +0 and −0.)
 pub fn max(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(f64::NEG_INFINITY, |max, x| if max.is_nan() || x <= max { max } else { x })
@@ -85,7 +85,7 @@ pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
     }
 }
 
-/// The largest cell of each row (a column), or of each column (a row); the first of equals.
+/// The max of each row (a column), or of each column (a row); the first of equals.
 pub fn max_along(x: &Matrix, axis: Axis) -> Matrix {
     match axis {
         Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| max(x.row(i)))

@@ -1,4 +1,4 @@
-//! What a student hands in.
+//! A student's answers.
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Step};
@@ -15,17 +15,17 @@ pub struct Answer {
     pub matrices: Vec<Matrix>,
     /// The decimals that the file carries; `None` where they are not counted.
     pub decimals: Option<usize>,
-    /// The unit roundoff of the type in which the file stores its numbers; 0 for text.
+    /// The unit roundoff of the file's number type; 0 for text.
     pub roundoff: f64,
 }
 
-/// An answer in its place: its matrices with the nodes that they are for.
+/// An answer with its matrices assigned to nodes of the right answer.
 #[derive(Clone)]
 pub(super) struct Part<'a> {
     pub answer: &'a Answer,
     /// One for each head where the node comes in heads; under the bare name where there are not as many as heads.
     pub matrices: Vec<(String, &'a Matrix)>,
-    /// How many matrices the right answer has there.
+    /// The number of matrices of the right answer at these nodes.
     pub expected: usize,
     /// The first node that they are for.
     pub first: NodeId,
@@ -68,7 +68,7 @@ impl Answer {
     }
 }
 
-/// A part as what its name says, and as each later step of the scores.
+/// The readings of a part: as the step of its name, and as each later step of the scores.
 pub(super) fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
     let mut all = vec![part.clone()];
     let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What many computations give for a few nodes: kept for the next submission where there is room, else computed again.
+//! The numbers of many computations at a few nodes: kept for the next submission where there is room, else computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, Stage};
 
 use super::candidates::standing_for;
 use super::column::{Column, EACH, GrowingColumn, Probe};
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::task::Task;
 use super::ways::{Plan, Ways};
 
@@ -17,7 +17,7 @@ const MOST_KEPT: usize = 8_000_000;
 /// All computations, and a column for each node that was asked for.
 type PlansAndColumns = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
 
-/// One computation, and what it has for the nodes that were asked for.
+/// One computation, and its numbers at the requested nodes.
 pub(super) struct Row<'a> {
     pub plan: &'a Plan,
     nodes: &'a [String],
@@ -27,19 +27,19 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     /// The numbers that take a node's place.
-    pub(super) fn numbers(&self, node: &str) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, node: &str) -> Option<&NodeNumbers> {
         let at = self.nodes.iter().position(|known| known == node)?;
         self.columns[at].numbers(self.at)
     }
 }
 
-/// Computations by their plans, and what is known of them so far.
+/// Computations by their plans, and their known numbers.
 #[derive(Default)]
 pub(super) struct Cache(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Every computation, once all of them have been made.
+    /// All computations, once they have been made.
     plans: Option<Arc<Vec<Plan>>>,
     columns: BTreeMap<String, Arc<Column>>,
 }
@@ -118,7 +118,7 @@ fn each_computed(
 ) {
     for (plan, graph) in plans.iter().flat_map(|plan| ways.made(task, plan)) {
         let places = ways.places(task, &plan);
-        let one = |node: &String| Arc::new(Column::of_one(Numbers::at(&places, &graph, node)));
+        let one = |node: &String| Arc::new(Column::of_one(NodeNumbers::at(&places, &graph, node)));
         let columns: Vec<Arc<Column>> = nodes.iter().map(one).collect();
         visit(&Row { plan: &plan, nodes, columns: &columns, at: 0 });
     }
@@ -143,7 +143,7 @@ impl State {
         let mut keep = |plan: &Plan, graph: &Graph| {
             let places = ways.places(task, plan);
             for (node, column) in &mut growing {
-                kept += column.push(Numbers::at(&places, graph, node));
+                kept += column.push(NodeNumbers::at(&places, graph, node));
             }
             if kept > MOST_KEPT {
                 growing.retain(|(node, _)| asked(node));

@@ -1,9 +1,9 @@
-//! A computation with mistakes in it, and what it has in the place of each node.
+//! A computation with mistakes in it, and the matrices that a student takes for each node.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::recipes::{Comparison, Recipe, Role, Source};
+use crate::graph::recipes::{Qkv, QkvSource, Recipe, ScoreRows};
 use crate::graph::{self, Graph, Stage, Step};
 use crate::matrix::Matrix;
 
@@ -13,19 +13,19 @@ use super::{Change, Slip};
 /// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
 pub(super) struct Variant {
-    /// What was done.
+    /// The mistakes.
     pub slips: Vec<Slip>,
-    /// What was changed.
+    /// Their changes to the recipe.
     changes: Vec<Change>,
-    places: Places,
+    places: NodePlaces,
 }
 
-/// Where a computation has what a student takes for a node.
+/// The nodes of a computation that a student takes for those of the exercise.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
-    /// Whether its matrices are handed in with their rows as columns.
+pub(super) struct NodePlaces {
+    /// Whether its matrices are handed in transposed.
     transposed: bool,
-    /// What is taken for what: keys for values.
+    /// Pairs of a step and the step that is taken for it: keys for values.
     standing_in: Vec<(Stage, Stage)>,
 }
 
@@ -39,16 +39,16 @@ pub(super) struct Candidate {
 impl Variant {
     /// The exercise of this recipe with these mistakes, which change this.
     pub(super) fn new(recipe: &Recipe, slips: Vec<Slip>, changes: Vec<Change>) -> Variant {
-        let places = Places::of(recipe, &changes);
+        let places = NodePlaces::of(recipe, &changes);
         Variant { slips, changes, places }
     }
 
     /// A mistake that was found by solving for a number, not by trying.
     pub(super) fn fitted(slip: Slip) -> Variant {
-        Variant { slips: vec![slip], changes: Vec::new(), places: Places::default() }
+        Variant { slips: vec![slip], changes: Vec::new(), places: NodePlaces::default() }
     }
 
-    /// What was changed.
+    /// Their changes to the recipe.
     pub(super) fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -73,11 +73,11 @@ impl Variant {
     }
 }
 
-impl Places {
+impl NodePlaces {
     /// With these changes to a recipe.
-    pub(super) fn of(recipe: &Recipe, changes: &[Change]) -> Places {
+    pub(super) fn of(recipe: &Recipe, changes: &[Change]) -> NodePlaces {
         let transposed = changes.contains(&Change::Transposed);
-        Places { transposed, standing_in: standing_in(recipe, changes) }
+        NodePlaces { transposed, standing_in: standing_in(recipe, changes) }
     }
 
     /// The numbers of a graph that take a node's place.
@@ -137,26 +137,26 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
     graph[found?].matrix()
 }
 
-/// What weights are called that are rounded before they mix.
+/// The name of weights that are rounded before they mix.
 fn rounded_weights(head: Option<usize>) -> String {
     head.map_or_else(|| "A_rounded".to_string(), |head| format!("A_rounded_{head}"))
 }
 
-/// What is taken for what with these changes.
+/// The steps that are taken for others with these changes.
 fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
     changes.iter().for_each(|change| change.put_into(&mut recipe));
-    let stage = |role: Role| Stage::Role(role.into());
+    let stage = |role: Qkv| Stage::Role(role.into());
     let mut pairs = Vec::new();
-    for role in [Role::Query, Role::Key, Role::Value] {
+    for role in [Qkv::Query, Qkv::Key, Qkv::Value] {
         match recipe.roles.of(role) {
-            Source::Of(other) => pairs.push((stage(role), stage(other))),
-            Source::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
-            Source::Own | Source::Transposed | Source::From(_) => {}
+            QkvSource::Of(other) => pairs.push((stage(role), stage(other))),
+            QkvSource::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
+            QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => {}
         }
     }
-    if pairs.is_empty() && recipe.comparison == Comparison::KeysWithQueries {
-        let [q, k] = [Role::Query, Role::Key].map(stage);
+    if pairs.is_empty() && recipe.comparison == ScoreRows::KeysWithQueries {
+        let [q, k] = [Qkv::Query, Qkv::Key].map(stage);
         pairs = vec![(q, k), (k, q)];
     }
     pairs

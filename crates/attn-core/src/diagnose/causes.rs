@@ -1,4 +1,4 @@
-//! What usually makes numbers that stand out.
+//! Usual causes of conspicuous numbers.
 
 use crate::graph::{Stage, Step};
 
@@ -7,7 +7,7 @@ use super::{Clue, Resemblance, Task};
 /// exp of more than this overflows in single precision, and then ∞/∞ is NaN.
 const OVERFLOWS: f64 = 88.7;
 
-/// What usually makes what stands out in an answer, and what to do about it; `None` where nothing is usual.
+/// The usual cause of a clue, with a fix; `None` where there is no usual cause.
 pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Option<String> {
     if let Some(Resemblance::NotANumber) = resembles {
         return Some(of_nan_rows(task));
@@ -33,7 +33,7 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
 }
 
 fn of_nan_rows(task: &Task) -> String {
-    if task.facts().largest_score > OVERFLOWS {
+    if task.facts().max_score > OVERFLOWS {
         return overflow(task);
     }
     "Two things usually make a whole row NaN: exp overflowed (subtract each row's maximum first), or the mask leaves the row \
@@ -42,7 +42,7 @@ fn of_nan_rows(task: &Task) -> String {
 }
 
 fn overflow(task: &Task) -> String {
-    let score = task.facts().largest_score;
+    let score = task.facts().max_score;
     if score > OVERFLOWS {
         format!("exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp.")
     } else {

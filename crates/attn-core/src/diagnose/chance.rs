@@ -1,4 +1,4 @@
-//! How likely numbers without meaning fit a mistake by chance.
+//! The probability that meaningless numbers fit a mistake by chance.
 
 use crate::elementary;
 use crate::graph::{Stage, Step};
@@ -7,14 +7,14 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::distance;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::search::Search;
-use super::tolerance::{Allowed, spread};
+use super::tolerance::{CellTolerance, spread};
 
 /// NaN, infinities and rows of zeros hardly ever stand in one place by chance and not in another.
 const HARDLY_EVER: f64 = 1e-6;
 
-/// What makes a cell a piece of evidence of its own: two cells of one kind are one piece.
+/// The identity of a piece of evidence: cells with the same key are one piece.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Piece {
     /// A number, by its bits.
@@ -25,40 +25,40 @@ enum Piece {
 }
 
 impl Search<'_> {
-    /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
+    /// The natural logarithm of the probability that meaningless numbers fit a candidate as well as this part does.
     pub(super) fn log_chance<'n>(
         &self,
-        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
         part: &Part<'_>,
         residual: f64,
     ) -> Option<f64> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(Piece, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let Numbers { matrix: mistaken, largest, .. } = numbers(node)?;
-            let (mistaken, largest) = (mistaken, *largest);
-            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
+            let NodeNumbers { matrix: mistaken, max_size, .. } = numbers(node)?;
+            let (mistaken, max_size) = (mistaken, *max_size);
+            let allowed = CellTolerance::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
             let range = match right.map(|right| furthest(yours, right)) {
-                // What is only a little off may be noise, and noise falls near the right numbers.
+                // A small difference may be noise, and noise falls near the right numbers.
                 Some(moved) if self.near && moved > 0.0 => 2.0 * moved,
                 _ => range(yours, mistaken, right),
             };
             let free = self.free_cells(node);
             // Numbers that come nearer than they must tell more than those that just fit.
-            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
+            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * max_size);
             for i in 0..yours.rows() {
                 let mut row: Vec<(Piece, f64)> = Vec::new();
                 let is_zero_row = yours.row(i).chain(mistaken.row(i)).all(|x| x == 0.0);
                 for j in 0..yours.cols() {
                     let near = allowed.around(mistaken[(i, j)]).min(nearest);
-                    // Only what tells the mistake from the right answer is evidence for it.
+                    // Only cells in which the mistake differs from the right answer are evidence for it.
                     let as_right = |right: &Matrix| {
                         distance(mistaken[(i, j)], right[(i, j)]) <= allowed.around(mistaken[(i, j)])
                     };
                     // Nothing but zeros is no evidence at all.
-                    if right.is_some_and(as_right) || (largest == 0.0 && mistaken[(i, j)] == 0.0) {
+                    if right.is_some_and(as_right) || (max_size == 0.0 && mistaken[(i, j)] == 0.0) {
                         continue;
                     }
                     let own = yours[(i, j)];
@@ -86,7 +86,7 @@ impl Search<'_> {
         Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
     }
 
-    /// How many cells of a row tell anything: what N weights mix has N − 1 of them for each head, however wide it is.
+    /// The number of independent cells of a row: a mixture by N weights has N − 1 for each head, at any width.
     fn free_cells(&self, node: &str) -> usize {
         let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
         let heads = self.task.recipe().heads;
@@ -98,13 +98,13 @@ impl Search<'_> {
     }
 }
 
-/// The range over which numbers might have fallen: their spread, or how far the mistake takes them.
+/// The range of numbers by chance: their spread, or the distance between mistaken and right numbers.
 fn range(yours: &Matrix, mistaken: &Matrix, right: Option<&Matrix>) -> f64 {
     let moved = right.map_or(0.0, |right| furthest(mistaken, right));
     spread(yours).max(right.map_or(0.0, spread)).max(moved).max(f64::MIN_POSITIVE)
 }
 
-/// The largest finite distance between two matrices of one shape.
+/// The max finite distance between two matrices of one shape.
 fn furthest(a: &Matrix, b: &Matrix) -> f64 {
     let distances = a.cells().zip(b.cells()).map(|(a, b)| distance(a, b));
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)

@@ -1,12 +1,12 @@
-//! A mistake as data: one choice of a recipe, and what stands there by mistake.
+//! A mistake as data: one choice of a recipe, and its mistaken value.
 
 use crate::attention::{Base, Mask};
 use crate::graph::recipes::{
-    Alter, Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe,
-    Residual, Role, Scale, Score, Source, Split, SplitRoles,
+    Alter, Alteration, Biasing, Groups, HeadSharing, Hiding, Merge, Normalise, Projection, Qkv, QkvSource,
+    Recipe, Residual, Scale, Score, ScoreRows, Split, SplitRoles,
 };
 
-use super::sight::Sight;
+use super::mask_pattern::MaskPattern;
 
 /// One changed choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub enum Change {
     /// [`Recipe::scale`].
     Scale(Scale),
     /// [`Recipe::comparison`].
-    Comparison(Comparison),
+    Comparison(ScoreRows),
     /// [`Recipe::score`].
     Score(Score),
     /// [`Recipe::biasing`].
@@ -24,7 +24,7 @@ pub enum Change {
     /// [`Recipe::mask`].
     Mask(Mask),
     /// [`Recipe::mask`] and its matrix.
-    Sight(Sight),
+    MaskPattern(MaskPattern),
     /// [`Recipe::hiding`].
     Hiding(Hiding),
     /// [`Recipe::score_decimals`].
@@ -44,20 +44,20 @@ pub enum Change {
     /// [`Recipe::groups`].
     Groups(Groups),
     /// [`Recipe::common`].
-    Common(Common),
+    Common(HeadSharing),
     /// [`Recipe::merge`].
     Merge(Merge),
     /// One of [`Recipe::roles`].
-    Source(Role, Source),
+    Source(Qkv, QkvSource),
     /// All of [`Recipe::roles`] that come from their own weights.
     AllTransposed,
-    /// What the output projection does.
+    /// The output projection.
     Projection(Projection),
     /// Whether the output is projected.
     Projected(bool),
     /// Whether the residual is added.
     Residual(bool),
-    /// How it is added.
+    /// The addition of the residual.
     Addition(Residual),
     /// [`Recipe::alteration`].
     Alteration(Alteration),
@@ -69,7 +69,7 @@ impl Change {
     /// Whether both change the same choice, so that they cannot be made together.
     pub fn same_field(&self, other: &Change) -> bool {
         use std::mem::discriminant;
-        let is_mask = |change: &Change| matches!(change, Change::Mask(_) | Change::Sight(_));
+        let is_mask = |change: &Change| matches!(change, Change::Mask(_) | Change::MaskPattern(_));
         match (self, other) {
             (Change::Source(a, _), Change::Source(b, _)) => a == b,
             _ if is_mask(self) && is_mask(other) => true,
@@ -97,7 +97,7 @@ impl Change {
             Change::Biasing(biasing) => recipe.biasing = biasing,
             Change::Temperature(temperature) => recipe.temperature = temperature,
             Change::Mask(mask) => recipe.mask = mask,
-            Change::Sight(_) => recipe.mask = Sight::mask(),
+            Change::MaskPattern(_) => recipe.mask = MaskPattern::mask(),
             Change::Hiding(hiding) => recipe.hiding = hiding,
             Change::ScoreDecimals(decimals) => recipe.score_decimals = Some(decimals),
             Change::Normalise(normalise) => recipe.normalise = normalise,
@@ -109,14 +109,14 @@ impl Change {
             Change::Groups(groups) => recipe.groups = groups,
             Change::Common(common) => recipe.common = common,
             Change::Merge(merge) => recipe.merge = merge,
-            Change::Source(Role::Query, source) => recipe.roles.q = source,
-            Change::Source(Role::Key, source) => recipe.roles.k = source,
-            Change::Source(Role::Value, source) => recipe.roles.v = source,
+            Change::Source(Qkv::Query, source) => recipe.roles.q = source,
+            Change::Source(Qkv::Key, source) => recipe.roles.k = source,
+            Change::Source(Qkv::Value, source) => recipe.roles.v = source,
             Change::AllTransposed => {
                 let roles = &mut recipe.roles;
                 for source in [&mut roles.q, &mut roles.k, &mut roles.v] {
-                    if *source == Source::Own {
-                        *source = Source::Transposed;
+                    if *source == QkvSource::Own {
+                        *source = QkvSource::Transposed;
                     }
                 }
             }

@@ -1,35 +1,35 @@
-//! Something that stands out in numbers, as a sentence.
+//! Conspicuous properties of wrong numbers, with a sentence for each.
 
 use crate::text::counted;
 
-/// Something that stands out.
+/// A conspicuous property of numbers that no mistake explains.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
     /// Weights whose rows do not sum to 1.
     RowSums {
         /// The node.
         node: String,
-        /// The smallest of these sums and the largest.
+        /// The min and max of these sums.
         between: (f64, f64),
         /// The rows (from 0) that do not sum to 1; all of them where none is listed.
         rows: Vec<usize>,
     },
     /// The columns of the weights sum to 1, and not the rows.
     ColumnSums(String),
-    /// Some weights are negative: the node, and the smallest.
+    /// Some weights are negative: the node, and the min.
     Negative(String, f64),
-    /// Some weights are above 1: the node, and the largest.
+    /// Some weights are above 1: the node, and the max.
     AboveOne(String, f64),
     /// NaN in some cells: the node, and the rows (from 0) that are nothing else.
     NotANumber {
         /// The node.
         node: String,
-        /// How many cells.
+        /// The number of these cells.
         cells: usize,
         /// The rows that are NaN throughout.
         rows: Vec<usize>,
     },
-    /// Infinite numbers: the node, and in how many cells.
+    /// Infinite numbers: the node, and the number of cells.
     Infinite(String, usize),
     /// All rows are equal.
     EqualRows(String),
@@ -39,20 +39,20 @@ pub enum Clue {
     Symmetric(String),
     /// The rows are the right ones in another order; for each row (from 0) the one that it is.
     RowOrder(String, Vec<usize>),
-    /// Only some rows are wrong: the node, the first wrong row (from 0), and how many are wrong.
+    /// Only some rows are wrong: the node, the first wrong row (from 0), and the number of wrong rows.
     SomeRows(String, usize, usize),
-    /// Only some columns are wrong: the node, the first wrong column (from 0), and how many are wrong.
+    /// Only some columns are wrong: the node, the first wrong column (from 0), and the number of wrong columns.
     SomeColumns(String, usize, usize),
     /// Some heads (from 0) are wrong, and the others are right.
     SomeHeads(String, Vec<usize>),
-    /// Signs are the other way round in most cells.
+    /// The sign is reversed in most cells.
     Signs(String),
-    /// What the numbers could come from without any proof of it: “a bias of the keys”.
+    /// A possible cause without proof: “a bias of the keys”.
     ConsistentWith(&'static str),
 }
 
 impl Clue {
-    /// One sentence.
+    /// The clue as a sentence.
     pub fn sentence(&self) -> String {
         let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
         match self {

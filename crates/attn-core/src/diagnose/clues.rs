@@ -1,4 +1,4 @@
-//! What stands out in numbers that no mistake explains.
+//! Clues in numbers that no mistake explains.
 
 use crate::graph::{Role, Stage, Step};
 use crate::matrix::Matrix;
@@ -7,10 +7,10 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::{distance, residual};
 use super::fitting::DROPOUT;
-use super::tolerance::{Allowed, Tolerance, spread};
+use super::tolerance::{CellTolerance, Tolerance, spread};
 use super::{Clue, Task, implied};
 
-/// What stands out in a part, the most telling first.
+/// The clues in a part, the strongest first.
 pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<Clue> {
     const MOST: usize = 3;
     let mut all: Vec<Clue> = wrong_heads(task, part, tolerance).into_iter().collect();
@@ -18,11 +18,11 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
     let joined = task.recipe().heads;
     for (node, yours) in &part.matrices {
         let right = standing_for(task.right(), node);
-        let allowed = Allowed::between(part.answer, right.unwrap_or(yours), tolerance);
+        let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
         let is_joined =
             node == "C" || (node == "O" && !task.facts().projects && !task.recipe().output.residual);
         let heads = if is_joined { joined } else { 1 };
-        let one = One { node, yours, right, allowed, heads };
+        let one = AnswerMatrix { node, yours, right, allowed, heads };
         one.not_finite(&mut all);
         if one.stage() == Some(Stage::Weights) {
             one.weights(&mut all);
@@ -47,7 +47,7 @@ fn wrong_heads(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Cl
     let is_wrong = |(node, yours): &(String, &Matrix)| {
         let right = standing_for(task.right(), node);
         right.is_some_and(|right| {
-            residual(yours, right, Allowed::between(part.answer, right, tolerance)).is_none()
+            residual(yours, right, CellTolerance::between(part.answer, right, tolerance)).is_none()
         })
     };
     let all: Vec<bool> = part.matrices.iter().map(is_wrong).collect();
@@ -57,16 +57,16 @@ fn wrong_heads(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Cl
 }
 
 /// One matrix that was handed in.
-struct One<'a> {
+struct AnswerMatrix<'a> {
     node: &'a str,
     yours: &'a Matrix,
     right: Option<&'a Matrix>,
-    allowed: Allowed,
-    /// How many heads stand side by side in it.
+    allowed: CellTolerance,
+    /// The number of heads side by side in it.
     heads: usize,
 }
 
-impl One<'_> {
+impl AnswerMatrix<'_> {
     fn name(&self) -> String {
         self.node.to_string()
     }
@@ -109,7 +109,7 @@ impl One<'_> {
             sums.filter(|x| x.is_finite())
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
-        // With a NaN among them sums say nothing.
+        // A sum with NaN is no evidence.
         let has_sums = !self.has_nan();
         if has_sums && !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
@@ -133,7 +133,7 @@ impl One<'_> {
         }
     }
 
-    /// What stands out next to the right numbers.
+    /// Clues from a comparison with the right numbers.
     fn beside(&self, right: &Matrix, all: &mut Vec<Clue>) {
         let (rows, cols) = (self.yours.rows(), self.yours.cols());
         let row_is = |i: usize, k: usize| (0..cols).all(|j| self.same(self.yours[(i, j)], right[(k, j)]));
@@ -213,7 +213,7 @@ impl One<'_> {
         let Some(x) = x.filter(|x| x.shape() == right.shape()) else { return };
         let added = |sum: &Matrix| Matrix::from_fn(x.rows(), x.cols(), |i, j| sum[(i, j)] - x[(i, j)]);
         let yours = added(self.yours).map(|cell| if self.same(cell, 0.0) { 0.0 } else { cell });
-        One { yours: &yours, ..*self }.dropped(&added(right), all);
+        AnswerMatrix { yours: &yours, ..*self }.dropped(&added(right), all);
     }
 
     /// Scores that differ by one number down each column: a bias of the queries gives that, among other things.

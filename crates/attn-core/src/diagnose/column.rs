@@ -1,17 +1,17 @@
-//! What many computations give for one node, stored so that one number is compared with all of them quickly.
+//! The numbers of many computations at one node, stored for a fast comparison of one number with all of them.
 
 use std::collections::HashMap;
 
 use crate::matrix::Shape;
 
 use super::answer::Part;
-use super::numbers::Numbers;
-use super::tolerance::{Allowance, Tolerance};
+use super::numbers::NodeNumbers;
+use super::tolerance::{AnswerTolerance, Tolerance};
 
-/// What a matrix takes besides its numbers, in numbers.
+/// The overhead of a matrix besides its numbers, counted in numbers.
 pub(super) const EACH: usize = 16;
 
-/// What each computation has for one node.
+/// The numbers of each computation at one node.
 #[derive(Default)]
 pub(super) struct Column {
     /// For each computation the place of its numbers among the distinct ones; `None` where it does not come so far.
@@ -32,22 +32,22 @@ pub(super) struct GrowingColumn {
 
 /// Numbers, and the computations that have them, in their order.
 struct Distinct {
-    numbers: Numbers,
+    numbers: NodeNumbers,
     computations: Vec<usize>,
 }
 
-/// What is compared first of the matrices of one shape.
+/// The first-compared numbers of all matrices of one shape.
 struct Block {
     shape: Shape,
     /// Their places among the distinct ones.
     places: Vec<usize>,
-    /// The largest finite number by size of each.
-    largest: Vec<f64>,
+    /// The max size of the finite numbers of each matrix.
+    max_sizes: Vec<f64>,
     /// For each row the last number of it in each matrix.
     last_of_rows: Vec<Vec<f64>>,
 }
 
-/// One number of a submission, with which all computations are compared before all its numbers are.
+/// One number of a submission. All computations are compared with it before any is compared with all numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe<'a> {
     /// The node that it is for.
@@ -57,7 +57,7 @@ pub(super) struct Probe<'a> {
     /// The number is the last one of this row.
     pub row: usize,
     pub number: f64,
-    pub allowance: Allowance,
+    pub allowance: AnswerTolerance,
 }
 
 impl<'a> Probe<'a> {
@@ -66,7 +66,7 @@ impl<'a> Probe<'a> {
         let (node, matrix) = part.matrices.first()?;
         let last = (row < matrix.rows()).then(|| matrix.row(row).last()).flatten();
         let number = last.unwrap_or(f64::NAN);
-        let allowance = Allowance::of(part.answer, tolerance);
+        let allowance = AnswerTolerance::of(part.answer, tolerance);
         Some(Probe { node, shape: matrix.shape(), row, number, allowance })
     }
 
@@ -85,8 +85,8 @@ impl GrowingColumn {
         self.column
     }
 
-    /// Appends what one more computation has; how many numbers that takes.
-    pub(super) fn push(&mut self, numbers: Option<Numbers>) -> usize {
+    /// Appends the numbers of one more computation; returns the room that they take, in numbers.
+    pub(super) fn push(&mut self, numbers: Option<NodeNumbers>) -> usize {
         let Column { places, distinct, blocks } = &mut self.column;
         let computation = places.len();
         let Some(numbers) = numbers else {
@@ -112,14 +112,14 @@ impl GrowingColumn {
 
 impl Column {
     /// The column of a single computation.
-    pub(super) fn of_one(numbers: Option<Numbers>) -> Column {
+    pub(super) fn of_one(numbers: Option<NodeNumbers>) -> Column {
         let mut column = GrowingColumn::default();
         column.push(numbers);
         column.finished()
     }
 
     /// The numbers of a computation.
-    pub(super) fn numbers(&self, computation: usize) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, computation: usize) -> Option<&NodeNumbers> {
         Some(&self.distinct[self.places[computation]?].numbers)
     }
 
@@ -138,14 +138,14 @@ impl Block {
         if known.is_none() {
             let rows = if shape.cols == 0 { 0 } else { shape.rows };
             let last_of_rows = vec![Vec::new(); rows];
-            blocks.push(Block { shape, places: Vec::new(), largest: Vec::new(), last_of_rows });
+            blocks.push(Block { shape, places: Vec::new(), max_sizes: Vec::new(), last_of_rows });
         }
         &mut blocks[at]
     }
 
-    fn push(&mut self, place: usize, numbers: &Numbers) {
+    fn push(&mut self, place: usize, numbers: &NodeNumbers) {
         self.places.push(place);
-        self.largest.push(numbers.largest);
+        self.max_sizes.push(numbers.max_size);
         for (row, cells) in self.last_of_rows.iter_mut().enumerate() {
             cells.push(numbers.matrix[(row, self.shape.cols - 1)]);
         }
@@ -162,7 +162,7 @@ impl Block {
             let is_other = if distance.is_nan() {
                 number.is_nan() != expected.is_nan()
             } else {
-                distance > allowance.at_most(self.largest[at], expected)
+                distance > allowance.at_most(self.max_sizes[at], expected)
             };
             !is_other || expected == f64::NEG_INFINITY
         };

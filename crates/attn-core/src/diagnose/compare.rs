@@ -1,31 +1,31 @@
-//! Whether a student's numbers are those expected, as far as their digits can tell.
+//! The comparison of a student's numbers with the expected ones, within their digits.
 
 use std::borrow::Cow;
 
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::numbers::Numbers;
-use super::tolerance::{Allowed, decimals_of, half_unit};
+use super::numbers::NodeNumbers;
+use super::tolerance::{CellTolerance, decimals_of, half_unit};
 
-/// The distance between a student's numbers and those expected.
+/// The difference between a student's numbers and the expected ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// How many cells are further away than allowed.
+    /// The number of cells beyond the tolerance.
     pub cells: usize,
-    /// How many cells there are.
+    /// The number of all cells.
     pub of: usize,
-    /// The largest distance; ∞ where one of both is not finite, or is NaN.
-    pub largest: f64,
-    /// How far the cell with the largest distance may be from the number expected.
+    /// The max distance; ∞ where one of both is not finite, or is NaN.
+    pub max: f64,
+    /// The tolerance of the cell with the max distance.
     pub allowed: f64,
-    /// Where that is: row and column from 0.
+    /// The row and column of that cell, from 0.
     pub at: (usize, usize),
     /// The student's number there.
     pub yours: f64,
     /// The number expected there.
     pub expected: f64,
-    /// The first cell that is further away than allowed, row by row, or where the largest distance is.
+    /// The first cell beyond the tolerance, row by row, or else the cell with the max distance.
     pub first: (usize, usize),
 }
 
@@ -39,20 +39,20 @@ impl Difference {
     /// of them (and what the type of the file rounds).
     pub fn rounded_to(&self, answer: &Answer) -> Option<usize> {
         let stored = answer.roundoff * self.expected.abs();
-        answer.decimals.filter(|&decimals| decimals <= 6 && self.largest <= half_unit(decimals) + stored)
+        answer.decimals.filter(|&decimals| decimals <= 6 && self.max <= half_unit(decimals) + stored)
     }
 
     /// The decimals to which the answer is right: no more than its numbers carry, and no more than its largest difference leaves.
     /// `None` where not even whole numbers agree.
     pub fn right_to(&self, answer: &Answer) -> Option<usize> {
         let supported = || {
-            let left = decimals_of(self.largest)?;
+            let left = decimals_of(self.max)?;
             Some(answer.decimals.map_or(left, |carried| left.min(carried)))
         };
         self.rounded_to(answer).or_else(supported)
     }
 
-    /// Whether the answer's numbers have one or two decimals, and are right to these: somebody rounded them for a reader.
+    /// Whether the answer's numbers have one or two decimals and are right to these: rounded for a reader.
     pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
         self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
     }
@@ -67,7 +67,7 @@ pub(super) fn distance(yours: f64, expected: f64) -> f64 {
     if distance.is_finite() { distance } else { f64::INFINITY }
 }
 
-/// The difference between matrices of one shape, where a place and the number expected there say how much is allowed; `None`
+/// The difference between two matrices; `allowed` gives the tolerance of a cell from its place and expected number. `None`
 /// where the shapes differ.
 pub(super) fn difference(
     yours: &Matrix,
@@ -78,12 +78,12 @@ pub(super) fn difference(
         return None;
     }
     let (yours, cells) = (hiding_like(yours, expected), yours.rows() * yours.cols());
-    // A matrix without cells differs in none.
+    // Matrices without cells are equal.
     let start = yours.cells().zip(expected.cells()).next().unwrap_or((0.0, 0.0));
     let mut all = Difference {
         cells: 0,
         of: cells,
-        largest: 0.0,
+        max: 0.0,
         allowed: if cells == 0 { 0.0 } else { allowed((0, 0), start.1) },
         at: (0, 0),
         yours: start.0,
@@ -94,8 +94,8 @@ pub(super) fn difference(
         for j in 0..yours.cols() {
             let (own, right) = (yours[(i, j)], expected[(i, j)]);
             let distance = distance(own, right);
-            if distance > all.largest {
-                (all.largest, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
+            if distance > all.max {
+                (all.max, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
                 all.allowed = allowed((i, j), right);
             }
             if distance > allowed((i, j), right) {
@@ -112,37 +112,37 @@ pub(super) fn difference(
     Some(all)
 }
 
-/// The largest distance, if every cell is near enough.
-pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<f64> {
+/// The max distance, if every cell is near enough.
+pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
     if yours.shape() != expected.shape() {
         return None;
     }
-    largest_within(&hiding_like(yours, expected), expected, allowed)
+    max_within(&hiding_like(yours, expected), expected, allowed)
 }
 
-/// The same of numbers that are compared often: where nothing is hidden, the first cell that is too far off ends it.
-pub(super) fn residual_of(yours: &Matrix, expected: &Numbers, allowed: Allowed) -> Option<f64> {
+/// The same, faster for frequent comparisons: without hidden cells, the first cell beyond the tolerance ends it.
+pub(super) fn residual_of(yours: &Matrix, expected: &NodeNumbers, allowed: CellTolerance) -> Option<f64> {
     if expected.hides || yours.shape() != expected.matrix.shape() {
         return residual(yours, &expected.matrix, allowed);
     }
-    largest_within(yours, &expected.matrix, allowed)
+    max_within(yours, &expected.matrix, allowed)
 }
 
-/// The largest distance of two matrices of one shape, if every cell is near enough.
-fn largest_within(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<f64> {
-    let mut largest: f64 = 0.0;
+/// The max distance of two matrices of one shape, if every cell is near enough.
+fn max_within(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
+    let mut max: f64 = 0.0;
     for (yours, expected) in yours.cells().zip(expected.cells()) {
         let distance = distance(yours, expected);
         if distance > allowed.around(expected) {
             return None;
         }
-        largest = largest.max(distance);
+        max = max.max(distance);
     }
-    Some(largest)
+    Some(max)
 }
 
-/// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
-/// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
+/// The numbers, with −∞ in place of scores whose weight is 0 (too far below the row's max) where −∞ is expected: −1e9 hides a
+/// key as well as −∞ does.
 pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, Matrix> {
     /// e⁻⁷⁴⁵ is the last power of e that is not 0 in 64 bits.
     const BELOW_ALL: f64 = 746.0;
@@ -150,9 +150,9 @@ pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, M
     if !expected.cells().any(is_hidden) || yours.cells().any(is_hidden) {
         return Cow::Borrowed(yours);
     }
-    let largest: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
+    let row_max: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
     Cow::Owned(Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
-        let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < largest[i] - BELOW_ALL;
+        let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < row_max[i] - BELOW_ALL;
         if hidden { f64::NEG_INFINITY } else { yours[(i, j)] }
     }))
 }
@@ -165,7 +165,7 @@ mod tests {
     fn fits(yours: &[f64], expected: &[f64], decimals: Option<usize>, roundoff: f64) -> bool {
         let row = |cells: &[f64]| Matrix::from_row_major(1, cells.len(), cells).unwrap();
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, roundoff };
-        let allowed = Allowed::between(&answer, &row(expected), &Tolerance::default());
+        let allowed = CellTolerance::between(&answer, &row(expected), &Tolerance::default());
         difference(&row(yours), &row(expected), |_, x| allowed.around(x)).unwrap().fits()
     }
 
@@ -206,13 +206,10 @@ mod tests {
         let expected = Matrix::of([[1.0, 2.0], [3.0, 4.0]]);
         let yours = Matrix::of([[1.0, 2.5], [9.0, 4.0]]);
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals: None, roundoff: 0.0 };
-        let allowed = Allowed::between(&answer, &expected, &Tolerance::default());
+        let allowed = CellTolerance::between(&answer, &expected, &Tolerance::default());
         let usual = |_, x| allowed.around(x);
         let found = difference(&yours, &expected, usual).unwrap();
-        assert_eq!(
-            (found.cells, found.of, found.first, found.at, found.largest),
-            (2, 4, (0, 1), (1, 0), 6.0)
-        );
+        assert_eq!((found.cells, found.of, found.first, found.at, found.max), (2, 4, (0, 1), (1, 0), 6.0));
         assert!(difference(&yours, &expected.transposed(), usual).is_some());
         assert!(difference(&yours, &Matrix::of([[1.0]]), usual).is_none());
     }

@@ -1,4 +1,4 @@
-//! What there is to say of a submission.
+//! The diagnosis of a submission.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Clue, Evidence, Form, HalfPrecision, Resemblance, Slip};
+use super::{Clue, EquivalentForm, Evidence, HalfPrecision, Resemblance, Slip};
 
-/// Right or wrong, where, and what was done.
+/// The verdicts on the nodes of a submission, and the mistakes.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// Every node that was handed in, in the order of computing.
-    pub nodes: Vec<Judged>,
-    /// Mistakes that would change nothing on these inputs, neither here nor in the result: neither blamed nor ruled out.
+    pub nodes: Vec<JudgedNode>,
+    /// Mistakes that change nothing on these inputs, neither here nor in the result; they are not ruled out.
     pub undetectable: Vec<&'static Mistake>,
     /// Mistakes that would show here if more digits had been handed in.
     pub too_coarse: Vec<&'static Mistake>,
-    /// Whether pairs of mistakes were looked at, or would have taken too long.
+    /// Whether pairs of mistakes were tried; false if that would have taken too long.
     pub pairs_tried: bool,
 }
 
-/// A node that was handed in.
+/// A submitted node with its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedNode {
     /// Its name as handed in.
     pub name: String,
-    /// What it is.
+    /// The verdict.
     pub verdict: Verdict,
     /// The mistakes that give these numbers, the closest first; all of them fit as well as the numbers can tell.
-    pub mistakes: Vec<Named>,
+    pub mistakes: Vec<NamedMistake>,
     /// The later step of the scores that these numbers are, where the mistakes fit that: `S_scaled`.
     pub read_as: Option<String>,
-    /// What was handed in instead, where no mistake explains it.
+    /// The matrix that was handed in instead, where no mistake explains the numbers.
     pub resembles: Option<Resemblance>,
-    /// What stands out in the numbers, where no mistake explains them.
+    /// Clues, where no mistake explains the numbers.
     pub clues: Vec<Clue>,
-    /// The cells that tell most: yours, the right ones, and what the closest mistake gives there.
+    /// The most telling cells: yours, the right ones, and those of the closest mistake.
     pub evidence: Vec<Evidence>,
     /// Whether the closest mistake may fit by chance: few numbers with few digits, or NaN alone.
     pub may_be_chance: bool,
@@ -47,16 +47,16 @@ pub struct Judged {
     pub too_few_digits: bool,
 }
 
-/// What a node is.
+/// The verdict on a node.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The right numbers.
     Right(Distance),
     /// Numbers stored in half precision: near the right ones, but further away than that precision explains.
-    Close(Close),
-    /// Other numbers that come to the same.
-    AnotherForm(&'static Form),
-    /// Not the right numbers, but what follows from the student's own earlier nodes.
+    Close(CloseNumbers),
+    /// Other numbers that lead to the same result.
+    AnotherForm(&'static EquivalentForm),
+    /// Wrong numbers that follow correctly from the student's own earlier nodes.
     Follows,
     /// Wrong numbers.
     Wrong(Distance),
@@ -64,25 +64,25 @@ pub enum Verdict {
     OtherShape(Shape, Shape),
     /// Another number of matrices, one a head: handed in, and expected.
     OtherCount(usize, usize),
-    /// The student's own earlier nodes allow no such step.
+    /// Not judged: the student's own earlier nodes do not allow this step.
     Unjudged,
 }
 
-/// How far a node is from what is expected, and in which matrix of it.
+/// The distance of a node from the expected numbers, and the matrix in which it occurs.
 #[derive(Clone, Debug)]
 pub struct Distance {
     /// The node of the graph: `A_2` for the second head of `A`.
     pub node: String,
-    /// How far.
+    /// The difference.
     pub difference: Difference,
 }
 
-/// Numbers that are near the right ones, but not right.
+/// The distance of numbers that are near the right ones, but not right.
 #[derive(Clone, Debug)]
-pub struct Close {
-    /// How far they are.
+pub struct CloseNumbers {
+    /// The distance.
     pub distance: Distance,
-    /// The cell that is furthest beyond what their type explains, as the worst.
+    /// The distance of the cell that is furthest beyond the rounding of their type.
     pub beyond: Distance,
     /// The type in which they are stored.
     pub half: &'static HalfPrecision,
@@ -90,18 +90,18 @@ pub struct Close {
 
 /// One mistake, or two together, that give the student's numbers.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedMistake {
     /// The mistake, or both.
     pub slips: Vec<Slip>,
-    /// The largest difference that remains.
+    /// The max difference that remains.
     pub residual: f64,
-    /// How likely numbers without any meaning would have fitted one of all that was tried: small, or nothing is named.
+    /// The probability that meaningless numbers fit any of the tried candidates; always small for a named mistake.
     pub chance: f64,
     /// The computation with the mistakes in it.
     pub graph: Arc<Graph>,
 }
 
-impl Named {
+impl NamedMistake {
     /// The names of the mistakes.
     pub fn ids(&self) -> Vec<&'static str> {
         self.slips.iter().map(|slip| slip.mistake.id).collect()
@@ -109,14 +109,14 @@ impl Named {
 }
 
 impl Verdict {
-    /// The verdict on matrices that are this far off: the first that is wrong decides, or the furthest of those that are right.
+    /// The verdict on matrices with these distances: the first wrong one decides, else the furthest right one.
     pub(super) fn of(all: Vec<Distance>) -> Option<Verdict> {
         let mut worst: Option<Distance> = None;
         for distance in all {
             let is_worse = match &worst {
                 None => true,
                 Some(known) if known.difference.fits() => {
-                    !distance.difference.fits() || distance.difference.largest > known.difference.largest
+                    !distance.difference.fits() || distance.difference.max > known.difference.max
                 }
                 Some(_) => false,
             };
@@ -137,15 +137,16 @@ impl Verdict {
 
 impl Diagnosis {
     /// The first node that is wrong; where there is none, the first that is only close.
-    pub fn first_wrong(&self) -> Option<&Judged> {
-        let is_close = |node: &Judged| matches!(node.verdict, Verdict::Close(_));
+    pub fn first_wrong(&self) -> Option<&JudgedNode> {
+        let is_close = |node: &JudgedNode| matches!(node.verdict, Verdict::Close(_));
         let wrong = self.nodes.iter().find(|node| !node.verdict.is_right() && !is_close(node));
         wrong.or_else(|| self.nodes.iter().find(|node| is_close(node)))
     }
 
-    /// All in one word: `right`, `close` where nothing worse was found, or `wrong`.
+    /// The verdict in one word: `right`, `close` where nothing worse was found, or `wrong`.
     pub fn verdict(&self) -> &'static str {
-        let worse = |node: &&Judged| !node.verdict.is_right() && !matches!(node.verdict, Verdict::Close(_));
+        let worse =
+            |node: &&JudgedNode| !node.verdict.is_right() && !matches!(node.verdict, Verdict::Close(_));
         match (self.is_right(), self.nodes.iter().any(|node| worse(&node))) {
             (true, _) => "right",
             (false, false) => "close",

@@ -1,13 +1,13 @@
-//! The cells of a student's matrix that tell most.
+//! The most telling cells of a student's matrix.
 
 use crate::graph::{CellId, Graph, address_of};
 
 use super::answer::Part;
 use super::candidates::{Candidate, standing_for};
 use super::compare::{distance, hiding_like};
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
-/// One cell: what stands there, what should, and what the mistake gives there.
+/// One cell: the student's number, the right one, and that of the mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// The node: `A_2` for the second head of `A`.
@@ -18,7 +18,7 @@ pub struct Evidence {
     pub yours: f64,
     /// The right number; `None` where the shapes differ.
     pub right: Option<f64>,
-    /// What the mistake gives, where one is named.
+    /// The number of the mistake, where one is named.
     pub mistaken: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ impl Evidence {
     }
 }
 
-/// This many cells are shown.
+/// The number of shown cells.
 const SHOWN: usize = 3;
 
 /// The cells that are furthest off, the furthest first; a cell that is right is no evidence. Where a graph is compared whose
@@ -49,7 +49,7 @@ pub(super) fn evidence(
         let right = standing_for(right, node).filter(|right| right.shape() == yours.shape());
         let mistaken = candidate.and_then(|candidate| candidate.matrix(node));
         let mistaken = mistaken.filter(|mistaken| mistaken.shape() == yours.shape());
-        let allowed = Allowed::between(part.answer, right.unwrap_or(yours), tolerance);
+        let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
         let told = right.map_or(std::borrow::Cow::Borrowed(*yours), |right| hiding_like(yours, right));
         for at in (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))) {
             let own = told[at];

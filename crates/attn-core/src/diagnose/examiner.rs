@@ -7,25 +7,25 @@ use crate::error::{Error, Result};
 use super::answer::Part;
 use super::diagnosis::Diagnosis;
 use super::exercise::Exercise;
-use super::half_moves::MovesByNodes;
-use super::hidden::{Hidden, HiddenByDigits};
+use super::half_moves::MovesCache;
+use super::hidden::{UnseenMistakes, UnseenMistakesCache};
 use super::plans::Candidates;
 use super::walk::Walk;
 use super::{Answer, Task, Tolerance};
 
-/// Judges any number of submissions to one exercise; what the mistakes give is computed once.
+/// Judges submissions to one exercise; the computations with mistakes are made once.
 pub struct Examiner {
     exercise: Exercise,
-    hidden: HiddenByDigits,
+    hidden: UnseenMistakesCache,
 }
 
 impl Examiner {
-    /// For this exercise.
+    /// An examiner for this exercise.
     pub fn new(task: Task, tolerance: Tolerance) -> Examiner {
         let candidates = Candidates::of(&task);
         Examiner {
-            exercise: Exercise { task, candidates, tolerance, moves: MovesByNodes::default() },
-            hidden: HiddenByDigits::default(),
+            exercise: Exercise { task, candidates, tolerance, moves: MovesCache::default() },
+            hidden: UnseenMistakesCache::default(),
         }
     }
 
@@ -34,7 +34,7 @@ impl Examiner {
         &self.exercise.task
     }
 
-    /// Judges what one student handed in.
+    /// Judges the submission of one student.
     ///
     /// # Errors
     /// If a node does not exist, is given and not computed, or is handed in twice.
@@ -43,7 +43,7 @@ impl Examiner {
         let mut walk = Walk::new(&self.exercise);
         let nodes = parts.iter().enumerate().map(|(at, part)| walk.judge(part, &parts[..at])).collect();
         let pairs_tried = walk.pairs_tried;
-        let Hidden { undetectable, too_coarse } = self.hidden.of(&self.exercise, &parts);
+        let UnseenMistakes { undetectable, too_coarse } = self.hidden.of(&self.exercise, &parts);
         Ok(Diagnosis { nodes, undetectable, too_coarse, pairs_tried })
     }
 

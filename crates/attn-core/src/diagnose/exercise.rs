@@ -1,15 +1,15 @@
-//! What every submission is judged by.
+//! The exercise by which every submission is judged.
 
 use super::Task;
-use super::half_moves::MovesByNodes;
+use super::half_moves::MovesCache;
 use super::plans::Candidates;
 use super::tolerance::Tolerance;
 
-/// An exercise with its mistakes, and how far numbers may be off.
+/// An exercise with its mistakes and tolerance.
 pub(super) struct Exercise {
     pub task: Task,
     pub candidates: Candidates,
     pub tolerance: Tolerance,
-    /// What half precision does to it.
-    pub moves: MovesByNodes,
+    /// The rounding errors of half precision in it.
+    pub moves: MovesCache,
 }

@@ -1,6 +1,6 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
+use crate::graph::recipes::{Alter, Alteration, Scale, Site};
 use crate::graph::{self, Graph, Step};
 use crate::matrix::Matrix;
 
@@ -11,17 +11,17 @@ use super::catalogue::fitted;
 use super::fitting::{DROPOUT, fit, number, short, slip, to_digits};
 use super::search::{Fit, Search};
 use super::temperature::temperature;
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 use super::{linear, nearly_right, rearranged};
 
-/// How many candidates a fit of one number counts as in the test of chance.
+/// In the test of chance a fit of one number counts as this many candidates.
 const TRIED: usize = 100;
-/// A bias is told from noise where it is more than this many times what rounding allows.
+/// A bias counts as more than noise if it exceeds the rounding tolerance by this factor.
 const LEAST_BIAS: f64 = 10.0;
-/// What fits, and how many possibilities were looked at.
+/// The fits, and the number of tried possibilities.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
-    // The simplest that fits: what has more numbers of its own is not looked at then.
+    // The simplest fit wins: mistakes with more free numbers are not tried after it.
     let kinds: [&dyn Fn() -> Option<Fit>; 10] = [
         &|| rearranged::reshaped(search, part),
         &|| rearranged::incomplete(search, part),
@@ -38,7 +38,7 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     (found, TRIED)
 }
 
-/// What fits with a number for each row, which is looked for last.
+/// Fits with a number for each row, which are tried last.
 pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let found = search.readings.first().and_then(|part| linear::by_row(search, part));
     (found.into_iter().collect(), TRIED)
@@ -48,8 +48,8 @@ pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
 fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let [(node, yours)] = &part.matrices[..] else { return None };
     let stage = match &**node {
-        "O" => Stage::Result,
-        "V" => Stage::Values,
+        "O" => Site::Result,
+        "V" => Site::Values,
         _ => return None,
     };
     let right = standing_for(search.task.right(), node)?;
@@ -57,17 +57,17 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let facts = search.task.facts();
-    // A bias of V does not reach the rows that see nothing.
-    let of_values = stage == Stage::Result
+    // A bias of V does not change fully masked rows.
+    let of_values = stage == Site::Result
         && facts.empty_rows > 0
         && search.task.recipe().heads == 1
         && !facts.projects
         && !search.task.recipe().output.residual;
     let is_empty = |i: usize| right.row(i).all(|x| x == 0.0) && yours.row(i).all(|x| x == 0.0);
     let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
-    let stage = if rows.len() < yours.rows() { Stage::Values } else { stage };
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
-    // The middle of what all rows say, which rounding moves least.
+    let stage = if rows.len() < yours.rows() { Site::Values } else { stage };
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
+    // The median of all rows is least affected by rounding.
     let row = Matrix::from_fn(1, yours.cols(), |_, j| {
         let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
         let (low, high) =
@@ -92,7 +92,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if (0..yours.cols()).all(|j| range(j) <= LEAST_BIAS * rounding(j)) {
         return None;
     }
-    // What rounding leaves of nothing is 0. A bias within some units of the last digit is nothing but noise.
+    // A bias within some units of the last digit is noise.
     if (0..row.cols()).all(|j| row[(0, j)].abs() <= LEAST_BIAS * rounding(j)) {
         return None;
     }
@@ -130,7 +130,7 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let (id, change) = match step {
-        graph::Stage::Scores => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
+        graph::Stage::Scores => (fitted::TEMPERATURE, at(Site::Scores, factor)),
         graph::Stage::Scaled => {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
             (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
@@ -138,10 +138,10 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         graph::Stage::Masked if factor > 0.0 => {
             (fitted::TEMPERATURE, Change::Temperature(search.task.recipe().temperature / factor))
         }
-        graph::Stage::Weights => (fitted::FACTOR, at(Stage::Weights, factor)),
-        graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Stage::Values, factor)),
-        graph::Stage::Joined => (fitted::FACTOR, at(Stage::Heads, factor)),
-        graph::Stage::Mixed | graph::Stage::Output => (fitted::FACTOR, at(Stage::Result, factor)),
+        graph::Stage::Weights => (fitted::FACTOR, at(Site::Weights, factor)),
+        graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Site::Values, factor)),
+        graph::Stage::Joined => (fitted::FACTOR, at(Site::Heads, factor)),
+        graph::Stage::Mixed | graph::Stage::Output => (fitted::FACTOR, at(Site::Result, factor)),
         _ => return None,
     };
     let said = format!("Every number of {} is the right one times {}.", step.name(), number(factor));
@@ -153,14 +153,14 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 /// The number that all right numbers are multiplied by: of those that the digits of the part allow, the one with the fewest digits.
 fn common_factor(search: &Search<'_>, part: &Part<'_>) -> Option<f64> {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (mut largest, mut nearest) = (0.0_f64, f64::NAN);
+    let (mut max, mut nearest) = (0.0_f64, f64::NAN);
     let mut rounding = 0.0_f64;
     for (node, yours) in &part.matrices {
         let right = standing_for(search.task.right(), node)?;
         if right.shape() != yours.shape() {
             return None;
         }
-        let allowed = Allowed::between(part.answer, yours, search.tolerance);
+        let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
         rounding = rounding.max(allowed.rounding());
         for (yours, right) in yours.cells().zip(right.cells()) {
             if !yours.is_finite() || !right.is_finite() {
@@ -175,8 +175,8 @@ fn common_factor(search: &Search<'_>, part: &Part<'_>) -> Option<f64> {
             }
             let ends = [(yours - near) / right, (yours + near) / right];
             (low, high) = (low.max(ends[0].min(ends[1])), high.min(ends[0].max(ends[1])));
-            if right.abs() > largest {
-                (largest, nearest) = (right.abs(), yours / right);
+            if right.abs() > max {
+                (max, nearest) = (right.abs(), yours / right);
             }
         }
     }
@@ -185,9 +185,9 @@ fn common_factor(search: &Search<'_>, part: &Part<'_>) -> Option<f64> {
     let factor = if rounding > 0.0 { rounded() } else { None };
     let factor = factor.or(Some(nearest).filter(is_factor))?;
     // What moves no number by more than some units of its last digit is noise.
-    ((factor - 1.0).abs() * largest > LEAST_BIAS * rounding).then_some(factor)
+    ((factor - 1.0).abs() * max > LEAST_BIAS * rounding).then_some(factor)
 }
 
-fn at(stage: Stage, factor: f64) -> Change {
+fn at(stage: Site, factor: f64) -> Change {
     Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
 }

@@ -1,4 +1,4 @@
-//! What all mistakes with a number of their own need: the fit of a computation, and the number in words.
+//! Shared code for mistakes with a number of their own: the fit of a computation, and the number in words.
 
 use crate::graph::Graph;
 
@@ -6,10 +6,10 @@ use super::Slip;
 use super::answer::Part;
 use super::candidates::{Variant, standing_for};
 use super::catalogue;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::search::{Fit, Search};
 
-/// Usual shares of what dropout drops.
+/// Usual dropout rates.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 
 /// The slip of a mistake of the catalogue.
@@ -17,7 +17,7 @@ pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
     Some(Slip::detailed(catalogue::find(id).ok()?, detail))
 }
 
-/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
+/// A fit with `solved` numbers solved for: the strongest evidence of that many cells does not count.
 pub(super) fn fit(
     search: &Search<'_>,
     part: &Part<'_>,
@@ -25,10 +25,10 @@ pub(super) fn fit(
     graph: Graph,
     solved: usize,
 ) -> Option<Fit> {
-    let numbers: Vec<Numbers> = part
+    let numbers: Vec<NodeNumbers> = part
         .matrices
         .iter()
-        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .map(|(node, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone())))
         .collect::<Option<_>>()?;
     let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
     let (residual, log_chance) = search.evidence(&of, part)?;

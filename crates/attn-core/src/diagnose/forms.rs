@@ -1,24 +1,24 @@
-//! Ways to compute attention that are no mistakes: numbers on the way differ, the result does not.
+//! Equivalent ways to compute attention: intermediate numbers differ, the result does not.
 
 use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::candidates::standing_for;
 
-/// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
-/// entry: its weights are the right ones.)
+/// An equivalent way to compute attention. (A mask that is applied after the softmax, with the rows divided by their new sums,
+/// needs no entry: its weights are the right ones.)
 #[derive(Debug)]
-pub struct Form {
+pub struct EquivalentForm {
     /// Its name in JSON.
     pub id: &'static str,
-    /// What was done, as a clause.
+    /// The difference, as a clause.
     pub says: &'static str,
-    holds: Holds,
+    holds: FormContent,
 }
 
-/// What a node holds in another form.
+/// The content of a node in an equivalent form.
 #[derive(Debug)]
-enum Holds {
+enum FormContent {
     /// The scores hold what this later step of them holds.
     Step(Stage),
     /// This role is scaled already.
@@ -27,63 +27,63 @@ enum Holds {
     Shifted,
 }
 
-/// All of them.
-pub const FORMS: &[Form] = &[
-    Form {
+/// All equivalent forms.
+pub const FORMS: &[EquivalentForm] = &[
+    EquivalentForm {
         id: "scaled-scores",
         says: "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
-        holds: Holds::Step(Stage::Scaled),
+        holds: FormContent::Step(Stage::Scaled),
     },
-    Form {
+    EquivalentForm {
         id: "biased-scores",
         says: "these are the scores with the bias, S_biased",
-        holds: Holds::Step(Stage::Biased),
+        holds: FormContent::Step(Stage::Biased),
     },
-    Form {
+    EquivalentForm {
         id: "tempered-scores",
         says: "these are the scores divided by the temperature, S_tempered",
-        holds: Holds::Step(Stage::Tempered),
+        holds: FormContent::Step(Stage::Tempered),
     },
-    Form {
+    EquivalentForm {
         id: "masked-scores",
         says: "these are the masked scores, S_masked",
-        holds: Holds::Step(Stage::Masked),
+        holds: FormContent::Step(Stage::Masked),
     },
-    Form {
+    EquivalentForm {
         id: "queries-scaled",
         says: "the queries were scaled before the product, which scales every score",
-        holds: Holds::Scaled(Role::Q),
+        holds: FormContent::Scaled(Role::Q),
     },
-    Form {
+    EquivalentForm {
         id: "keys-scaled",
         says: "the keys were scaled before the product, which scales every score",
-        holds: Holds::Scaled(Role::K),
+        holds: FormContent::Scaled(Role::K),
     },
-    Form {
+    EquivalentForm {
         id: "shifted-scores",
         says: "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
-        holds: Holds::Shifted,
+        holds: FormContent::Shifted,
     },
 ];
 
-impl Form {
+impl EquivalentForm {
     /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
     /// added to each row.
     pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
         match self.holds {
-            Holds::Step(stage) => {
+            FormContent::Step(stage) => {
                 let later = later(right, node).find(|later| later.stage == stage)?;
                 right[right.find(&later.to_string())?].matrix().cloned()
             }
-            Holds::Scaled(role) if Step::parse(node)?.stage == Stage::Role(role) => {
+            FormContent::Scaled(role) if Step::parse(node)?.stage == Stage::Role(role) => {
                 let factor = right.nodes().find_map(|(_, node)| match node.op {
                     Op::Scale(factor) => Some(factor.value()),
                     _ => None,
                 })?;
                 Some(standing_for(right, node)?.map(|x| x * factor))
             }
-            Holds::Scaled(_) => None,
-            Holds::Shifted => {
+            FormContent::Scaled(_) => None,
+            FormContent::Shifted => {
                 let is_scores = Step::parse(node).is_some_and(|step| step.stage.is_scores());
                 let own = is_scores.then(|| node.to_string());
                 let steps = own.into_iter().chain(later_steps(right, node));

@@ -1,4 +1,4 @@
-//! How far computing in half precision moves the numbers of an exercise.
+//! The rounding errors of half precision in the numbers of an exercise.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,12 +19,12 @@ const RUNS: u64 = 16;
 /// with NumPy on 2,000 computations in five orders of the operations.
 const BEYOND_THE_RUNS: f64 = 1.6;
 
-/// How far computing in half precision moves the cells of an answer.
+/// The rounding errors of half precision in the cells of an answer.
 #[derive(Clone, Debug)]
-pub struct Moves {
+pub struct HalfPrecisionMoves {
     /// The type.
     pub half: &'static HalfPrecision,
-    /// For each matrix of the answer, how far each cell.
+    /// The rounding error of each cell, for each matrix of the answer.
     cells: Vec<Matrix>,
 }
 
@@ -49,7 +49,7 @@ impl HalfPrecision {
 
     /// How far the cells of an answer move. `None` where the right answer has no such node, or a step leaves the range of the
     /// type.
-    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<Moves> {
+    fn moves(&'static self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let exact: Option<Vec<&Matrix>> =
             part.matrices.iter().map(|(node, _)| standing_for(task.right(), node)).collect();
         let exact = exact?;
@@ -64,11 +64,11 @@ impl HalfPrecision {
             }
         }
         let is_finite = cells.iter().flat_map(|matrix| matrix.cells()).all(f64::is_finite);
-        is_finite.then_some(Moves { half: self, cells })
+        is_finite.then_some(HalfPrecisionMoves { half: self, cells })
     }
 }
 
-impl Moves {
+impl HalfPrecisionMoves {
     /// Whether each cell is off by no more than the rounding of the number itself and what the computation moves it.
     pub(super) fn compared(&self, task: &Task, part: &Part<'_>) -> Option<Verdict> {
         let one = |((node, yours), moves): (&(String, &Matrix), &Matrix)| {
@@ -84,7 +84,7 @@ impl Moves {
         self.half.unit * right.abs() + BEYOND_THE_RUNS * moves[at]
     }
 
-    /// The cell that is furthest beyond what is allowed there, told as the worst.
+    /// The difference, with the cell that is furthest beyond its tolerance as the worst one.
     pub(super) fn furthest_beyond(&self, task: &Task, part: &Part<'_>) -> Option<Distance> {
         let mut furthest: Option<(f64, Distance)> = None;
         for ((node, yours), moves) in part.matrices.iter().zip(&self.cells) {
@@ -96,7 +96,7 @@ impl Moves {
                 let beyond = off / allowed.max(f64::MIN_POSITIVE);
                 if furthest.as_ref().is_none_or(|(most, _)| beyond > *most) {
                     let (yours, expected) = (yours[at], expected[at]);
-                    let difference = Difference { largest: off, allowed, at, yours, expected, ..all };
+                    let difference = Difference { max: off, allowed, at, yours, expected, ..all };
                     furthest = Some((beyond, Distance { node: node.clone(), difference }));
                 }
             }
@@ -105,10 +105,10 @@ impl Moves {
     }
 }
 
-/// How far computing in half precision moves the nodes of the submissions so far, by type and nodes: it does not depend on the
+/// The rounding errors of half precision at the nodes of earlier submissions, by type and nodes. They do not depend on the
 /// numbers handed in.
 #[derive(Default)]
-pub(super) struct MovesByNodes(Mutex<BTreeMap<TypeAndNodes, Option<Moves>>>);
+pub(super) struct MovesCache(Mutex<BTreeMap<TypeAndNodes, Option<HalfPrecisionMoves>>>);
 
 /// The name of a type, and nodes.
 type TypeAndNodes = (&'static str, Vec<String>);
@@ -116,9 +116,9 @@ type TypeAndNodes = (&'static str, Vec<String>);
 /// The moves of at most this many lists of nodes are kept.
 const MOST_KEPT: usize = 100;
 
-impl MovesByNodes {
-    /// How far computing in the type of its file moves the cells of an answer, if that is half precision.
-    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<Moves> {
+impl MovesCache {
+    /// The rounding errors in the cells of an answer if the type of its file is half precision.
+    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<HalfPrecisionMoves> {
         let half = HalfPrecision::of(part.answer)?;
         let key = (half.name, part.matrices.iter().map(|(node, _)| node.clone()).collect());
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -135,7 +135,7 @@ impl MovesByNodes {
 
 /// The type of half precision that has every number of an answer which a file stores in another type, if that type explains what
 /// the answer is off by.
-pub fn in_half_precision(task: &Task, answer: &Answer) -> Option<Moves> {
+pub fn in_half_precision(task: &Task, answer: &Answer) -> Option<HalfPrecisionMoves> {
     let is_fraction = answer.matrices.iter().any(|matrix| matrix.cells().any(|x| x.fract() != 0.0));
     let part =
         answer.part(task.right()).ok().filter(|part| is_fraction && part.matrices.len() == part.expected)?;

@@ -1,4 +1,4 @@
-//! Mistakes that cannot show: the input hides them, or too few digits.
+//! Mistakes that cannot be seen, because of the input or because of too few digits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -9,32 +9,32 @@ use super::candidates::standing_for;
 use super::catalogue::Mistake;
 use super::compare::residual;
 use super::exercise::Exercise;
-use super::plans::List;
-use super::tolerance::Allowed;
+use super::plans::CandidateList;
+use super::tolerance::CellTolerance;
 use crate::matrix::Matrix;
 
-/// What could not be seen in some parts.
+/// The mistakes that cannot be seen in some parts.
 #[derive(Clone)]
-pub(super) struct Hidden {
-    /// Mistakes none of whose ways changes these parts, nor the result.
+pub(super) struct UnseenMistakes {
+    /// Mistakes that change neither these parts nor the result in any way of making them.
     pub undetectable: Vec<&'static Mistake>,
-    /// Mistakes that change these parts by less than the student's digits show.
+    /// Mistakes whose changes of these parts are smaller than the student's digits.
     pub too_coarse: Vec<&'static Mistake>,
 }
 
-/// What of some parts matters here: the nodes of each, its decimals, and the bits of its roundoff.
+/// The key of some parts: for each its nodes, its decimals, and the bits of its roundoff.
 type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
 
-/// What could not be seen in the submissions so far: it depends on their digits, and not on their numbers.
+/// The unseen mistakes of earlier submissions, by their digits; they do not depend on the numbers.
 #[derive(Default)]
-pub(super) struct HiddenByDigits(Mutex<BTreeMap<Digits, Hidden>>);
+pub(super) struct UnseenMistakesCache(Mutex<BTreeMap<Digits, UnseenMistakes>>);
 
-/// At most this many are kept.
+/// The maximum number of kept entries.
 const MOST_KEPT: usize = 1000;
 
-impl HiddenByDigits {
-    /// What could not be seen in these parts.
-    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
+impl UnseenMistakesCache {
+    /// The mistakes that cannot be seen in these parts.
+    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
         let digits = |part: &Part<'_>| {
             let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
             (nodes, part.answer.decimals, part.answer.roundoff.to_bits())
@@ -52,23 +52,23 @@ impl HiddenByDigits {
     }
 }
 
-/// How a mistake stands to what was handed in, in every way in which it can be made.
-struct Standing {
+/// Whether a mistake can be seen in the submitted parts, over all ways of making it.
+struct MistakeStanding {
     mistake: &'static Mistake,
     hidden: bool,
     too_coarse: bool,
 }
 
-/// What could not be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
-fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
-    let mut all: Vec<Standing> = Vec::new();
+/// The mistakes that cannot be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
+fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
+    let mut all: Vec<MistakeStanding> = Vec::new();
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
-    // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
-    type Expectation<'a> = (String, &'a Matrix, [Allowed; 2]);
+    // For each node the right numbers, and the tolerances with all digits and with the student's digits.
+    type Expectation<'a> = (String, &'a Matrix, [CellTolerance; 2]);
     let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
         let right = standing_for(exercise.task.right(), node)?;
-        let allowed = answers.map(|answer| Allowed::between(answer, right, &exercise.tolerance));
+        let allowed = answers.map(|answer| CellTolerance::between(answer, right, &exercise.tolerance));
         Some((node.to_string(), right, allowed))
     };
     let nodes: Vec<Expectation<'_>> = parts
@@ -79,13 +79,13 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
         })
         .collect();
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
-    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: Allowed| {
+    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: CellTolerance| {
         let mistaken = row.numbers(node);
         mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };
     let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();
-    exercise.candidates.each(List::Classic, &exercise.task, &names, |row| {
+    exercise.candidates.each(CandidateList::Classic, &exercise.task, &names, |row| {
         let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
         let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
         let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
@@ -96,17 +96,17 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
                 known.hidden &= hidden;
                 known.too_coarse &= too_coarse;
             }
-            None => all.push(Standing { mistake, hidden, too_coarse }),
+            None => all.push(MistakeStanding { mistake, hidden, too_coarse }),
         }
     });
-    // With one head the width of the model may be that of the head, and then there is nothing to mistake.
+    // With one head the widths of model and head may be equal, so they cannot be confused.
     let one_head = exercise.task.recipe().heads == 1;
     let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
-    let those = |is: fn(&Standing) -> bool| {
+    let those = |is: fn(&MistakeStanding) -> bool| {
         let standings = all.iter().filter(|standing| is(standing));
         standings.map(|standing| standing.mistake).filter(is_possible).collect()
     };
-    Hidden {
+    UnseenMistakes {
         undetectable: those(|standing| standing.hidden),
         too_coarse: those(|standing| standing.too_coarse),
     }

@@ -13,12 +13,12 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::fitting::DROPOUT;
 use super::linear::least_squares;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;
 
-/// What the weights of a wrong result are consistent with, if they can be solved for.
+/// A clue from the weights of a wrong result, if they can be solved for.
 pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
     let [(node, yours)] = &part.matrices[..] else { return None };
     let has_decimals =
@@ -26,7 +26,7 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
     if node != "O" || !has_decimals(3) || !yours.cells().all(f64::is_finite) {
         return None;
     }
-    let allowed = Allowed::between(part.answer, yours, tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, tolerance);
     if is_moved_by_one_row(task, yours, allowed) == Some(true) {
         return Some(Clue::ConsistentWith(
             "biases in all projections, which nn.Linear adds where bias=False is not said",
@@ -46,7 +46,7 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
 /// more than one solution.
 type Ratios = Vec<Vec<Vec<Option<f64>>>>;
 
-/// One head: its right weights, and what a weight of 1 adds to the result, one row for each key.
+/// One head: its right weights, and for each key the row that a weight of 1 adds to the result.
 struct Head<'a> {
     weights: &'a Matrix,
     added: Matrix,
@@ -57,12 +57,12 @@ impl Head<'_> {
         self.added.cols() == yours.cols() && self.weights.rows() == yours.rows()
     }
 
-    /// The keys that one of two rows sees.
+    /// The keys that are visible to one of two rows.
     fn visible(&self, rows: [usize; 2]) -> Vec<usize> {
         (0..self.added.rows()).filter(|&j| rows.iter().any(|&i| self.weights[(i, j)] != 0.0)).collect()
     }
 
-    /// The differences between what the first of these keys adds and what the others add.
+    /// The differences between the contribution of the first of these keys and those of the others.
     fn differences(&self, keys: &[usize]) -> Vec<Vec<f64>> {
         let Some((&first, others)) = keys.split_first() else { return Vec::new() };
         let difference =
@@ -72,7 +72,7 @@ impl Head<'_> {
 }
 
 /// `None` unless the weights of at least two rows are known and give these rows.
-fn implied_ratios(task: &Task, yours: &Matrix, allowed: Allowed) -> Option<Ratios> {
+fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<Ratios> {
     let heads = heads(task)?;
     let x = residual(task);
     if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
@@ -111,7 +111,7 @@ fn implied_ratios(task: &Task, yours: &Matrix, allowed: Allowed) -> Option<Ratio
 
 /// Whether all rows are one and the same row off from what some weights, which sum to 1, make of the values. `None` where that
 /// cannot be seen.
-fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: Allowed) -> Option<bool> {
+fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<bool> {
     /// Fewer numbers that agree may be chance.
     const LEAST: usize = 3;
     let heads = heads(task)?;
@@ -164,7 +164,7 @@ fn orthonormal(vectors: impl IntoIterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
     basis
 }
 
-/// What is left of a vector without its projections onto a basis.
+/// A vector minus its projections onto a basis.
 fn rest(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
     for unit in basis {
         let along: f64 = unit.iter().zip(&vector).map(|(a, b)| a * b).sum();

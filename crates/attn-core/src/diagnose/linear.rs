@@ -8,22 +8,22 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::fitting::{DROPOUT, fit, number, slip};
 use super::search::{Fit, Search};
-use super::tolerance::{Allowed, spread};
+use super::tolerance::{CellTolerance, spread};
 
-/// The right result is the sum of these, and of X where it has a residual.
-struct Parts<'a> {
-    /// What each head adds to the result.
+/// The summands of the right result: the heads, and X where it has a residual.
+struct ResultParts<'a> {
+    /// The contribution of each head.
     heads: Vec<Matrix>,
     /// X, where it has the shape of the result.
     x: Option<&'a Matrix>,
-    /// How often X is in the right result.
+    /// The factor of X in the right result.
     residual: f64,
 }
 
 /// Factors are the same if they differ by at most this.
 const NEAR: f64 = 1e-4;
 
-/// Whether factors are what dropout leaves: 0, or what makes up for it.
+/// Whether all factors are those of dropout: 0, or 1 / (1 − p).
 fn is_dropout(factors: &[f64]) -> bool {
     let is = |p: &f64| {
         factors.iter().all(|factor| factor.abs() <= NEAR || (factor * (1.0 - p) - 1.0).abs() <= NEAR)
@@ -41,7 +41,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let factors = least_squares(&columns, &cells)?;
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     let near = |(at, y): (usize, &f64)| {
         let sum: f64 = columns.iter().zip(&factors).map(|(column, factor)| column[at] * factor).sum();
         (sum - y).abs() <= 4.0 * allowed.around(*y)
@@ -50,7 +50,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let (heads, x) = factors.split_at(parts.heads.len());
-    // Factors of rounded numbers are no better than these.
+    // The precision of factors of rounded numbers.
     let near = (NEAR + 200.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE)).min(0.05);
     if is_dropout(heads) {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     fit(search, part, slip(id, Some(detail))?.saying(said, None), graph, columns.len())
 }
 
-/// What factors of the heads and of X say, if anything.
+/// The mistake that factors of the heads and of X stand for, in words, if there is one.
 fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'static str, String, String)> {
     let is = |a: f64, b: f64| (a - b).abs() <= near * b.abs().max(1.0);
     let residual_is_right = x.is_none_or(|x| is(x, right));
@@ -78,34 +78,30 @@ fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'sta
     };
     let (missing, names) = list(&|factor| factor.abs() <= near);
     let others_are_right = heads.iter().all(|factor| factor.abs() <= near || is(*factor, 1.0));
-    match () {
-        _ if are_alike && is(first, 1.0) && !residual_is_right => {
-            let times = number(x?);
-            let said = format!(
-                "X was added {times} times instead of {}.",
-                if right == 1.0 { "once" } else { "not at all" }
-            );
-            Some((fitted::RESIDUAL, format!("{times} times"), said))
-        }
-        _ if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) => {
-            let times = number(first);
-            Some((
-                fitted::FACTOR,
-                format!("times {times}, before X is added"),
-                format!("What attention gives was multiplied by {times} before X was added."),
-            ))
-        }
-        _ if missing > 0 && missing < heads.len() && others_are_right && residual_is_right => {
-            let verb = if missing == 1 { "is" } else { "are" };
-            let said = format!("The result of {names} {verb} missing.");
-            Some((fitted::HEADS, format!("{names} missing"), said))
-        }
-        _ if !are_alike && residual_is_right => {
-            let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
-            let said = format!("The heads have different factors: {}.", all.join(", "));
-            Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
-        }
-        _ => None,
+    if are_alike && is(first, 1.0) && !residual_is_right {
+        let times = number(x?);
+        let said = format!(
+            "X was added {times} times instead of {}.",
+            if right == 1.0 { "once" } else { "not at all" }
+        );
+        Some((fitted::RESIDUAL, format!("{times} times"), said))
+    } else if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) {
+        let times = number(first);
+        Some((
+            fitted::FACTOR,
+            format!("times {times}, before X is added"),
+            format!("What attention gives was multiplied by {times} before X was added."),
+        ))
+    } else if missing > 0 && missing < heads.len() && others_are_right && residual_is_right {
+        let verb = if missing == 1 { "is" } else { "are" };
+        let said = format!("The result of {names} {verb} missing.");
+        Some((fitted::HEADS, format!("{names} missing"), said))
+    } else if !are_alike && residual_is_right {
+        let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
+        let said = format!("The heads have different factors: {}.", all.join(", "));
+        Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
+    } else {
+        None
     }
 }
 
@@ -113,7 +109,7 @@ fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'sta
 pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let (parts, yours) = (parts(search, part)?, result(part)?);
     let heads = parts.heads.len();
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     // Rounded numbers need several times as many columns as factors to be told from chance.
     let is_wide = yours.cols() >= 4 * heads && has_decimals(part, 2);
     if yours.rows() < 2 || !(is_wide || has_decimals(part, 6)) {
@@ -125,7 +121,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let x = |j: usize| parts.x.map_or(0.0, |x| parts.residual * x[(i, j)]);
         let wanted: Vec<f64> = (0..yours.cols()).map(|j| yours[(i, j)] - x(j)).collect();
         let columns: Vec<Vec<f64>> = parts.heads.iter().map(|head| head.row(i).collect()).collect();
-        // A row that is 0 in some head tells nothing of that head's factor; every head needs two numbers.
+        // A row of zeros in a head does not determine that head's factor; every head needs two numbers.
         let telling: Vec<usize> = (0..heads).filter(|&h| columns[h].iter().any(|x| *x != 0.0)).collect();
         let chosen: Vec<Vec<f64>> = telling.iter().map(|&h| columns[h].clone()).collect();
         if wanted.len() <= chosen.len() || chosen.iter().any(|c| c.iter().filter(|x| **x != 0.0).count() < 2)
@@ -186,8 +182,8 @@ fn result<'p>(part: &Part<'p>) -> Option<&'p Matrix> {
     }
 }
 
-/// What the right result is the sum of.
-fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<Parts<'s>> {
+/// The summands of the right result.
+fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     let (task, yours) = (search.task, result(part)?);
     let right = task.right();
     let whole = standing_for(right, "O")?;
@@ -214,17 +210,17 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<Parts<'s>> {
     }
     let x = right.find("X").and_then(|id| right[id].matrix()).filter(|x| x.shape() == whole.shape());
     let residual = if task.recipe().output.residual { 1.0 } else { 0.0 };
-    Some(Parts { heads, x, residual })
+    Some(ResultParts { heads, x, residual })
 }
 
-/// A graph of nothing but this result.
+/// A graph with this result as its only node.
 fn alone(result: Matrix) -> Option<Graph> {
     let mut graph = Graph::new();
     graph.given("O", result, Origin::Stated).ok()?;
     Some(graph)
 }
 
-/// The factors with which columns come nearest to a target, by orthogonal columns; nothing where the columns depend on each other.
+/// Least squares by orthogonalised columns: the factors of the columns. `None` where the columns are linearly dependent.
 pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let count = columns.len();

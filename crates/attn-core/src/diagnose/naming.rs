@@ -1,4 +1,4 @@
-//! The name of what went wrong: where it is looked for, and in which order.
+//! Naming the mistake in a wrong part: the order in which candidates are tried.
 
 use crate::graph::Graph;
 use crate::matrix::Matrix;
@@ -8,7 +8,7 @@ use super::answer::{Part, readings};
 use super::candidates::standing_for;
 use super::catalogue::Likelihood;
 use super::clues::clues;
-use super::diagnosis::{Judged, Named};
+use super::diagnosis::{JudgedNode, NamedMistake};
 use super::evidence::evidence;
 use super::exercise::Exercise;
 use super::forms::later_steps;
@@ -18,8 +18,8 @@ use super::search::{Search, SearchResult, only_whole_numbers};
 use super::walk::Walk;
 
 impl<'a> Walk<'a> {
-    /// Looks for the mistakes that give a part, and takes what is found.
-    pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+    /// Searches the mistakes that give a part, and records the result.
+    pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut JudgedNode) {
         let Exercise { task, candidates, tolerance, .. } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         let search = Search { task, candidates, tolerance, readings: &readings, earlier, near: false };
         let mut found = search.singles();
         if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
-            // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
+            // A solved number comes closer than a tried mistake that is only near by coincidence.
             let fitted = search.fitted();
             if fitted.named.first().is_some_and(|named| named.residual * 1e3 < closest.residual) {
                 found = fitted;
@@ -36,7 +36,7 @@ impl<'a> Walk<'a> {
         }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
             let resembles = resemblance(task, candidates, tolerance, part);
-            // Numbers that are those of another node may still be what two mistakes make of this one.
+            // Numbers of another node may also come from two mistakes in this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
                 found = found.or(search.fitted());
@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
         self.take(part, found, judged);
     }
 
-    /// The mistakes that give a stack of matrices where one is expected: the heads, say, one below the other.
+    /// The mistakes that give a stack of matrices where one is expected, such as the heads one below the other.
     fn as_one_matrix(&self, part: &Part<'a>) -> Option<SearchResult> {
         let [(node, first), ..] = &part.matrices[..] else { return None };
         let (rows, cols) = (first.rows(), first.cols());
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
     }
 
-    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut Judged) {
+    pub(super) fn take(&mut self, part: &Part<'a>, found: SearchResult, judged: &mut JudgedNode) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
@@ -119,14 +119,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether this much remains where numbers of 64 bits were handed in, of which hardly anything should.
+/// Whether this residual is too large for submitted numbers of 64 bits.
 fn is_rough(part: &Part<'_>, residual: f64) -> bool {
     let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
     exact && residual > 1e-10
 }
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
-fn may_be_chance(named: &Named, part: &Part<'_>, right: &Graph) -> bool {
+fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
     if part.matrices.iter().all(|(node, matrix)| is_right_or_nan(matrix, standing_for(right, node))) {
         return true;
     }

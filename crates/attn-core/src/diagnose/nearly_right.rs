@@ -14,7 +14,7 @@ use super::catalogue::fitted;
 use super::compare::{distance, residual};
 use super::fitting::slip;
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 
 /// A result with fewer numbers is too small for one wrong number to stand out.
 const LEAST_CELLS: usize = 6;
@@ -23,7 +23,7 @@ const LEAST_DISTANCE: f64 = 100.0;
 
 /// Rows, or columns, of the result that are 0 while all others are right.
 pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let whole = Whole::of(search, part)?;
+    let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
     let cells = || (0..rows).flat_map(move |i| (0..cols).map(move |j| (i, j)));
     let wrong: Vec<(usize, usize)> = cells().filter(|&(i, j)| !whole.is_right(i, j)).collect();
@@ -55,7 +55,7 @@ pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 
 /// One number of the result that is wrong while all others are right.
 pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let whole = Whole::of(search, part)?;
+    let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
     let mut wrong =
         (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).filter(|&(i, j)| !whole.is_right(i, j));
@@ -89,7 +89,7 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if node != "O" || !(is_row || is_column) || whole.rows * whole.cols < LEAST_CELLS {
         return None;
     }
-    let allowed = Allowed::between(part.answer, right, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, right, search.tolerance);
     let (down, along) = (usize::from(is_row), usize::from(is_column));
     let is_right = |i: usize, j: usize| {
         distance(yours[(i + down, j + along)], right[(i, j)]) <= allowed.around(right[(i, j)])
@@ -108,23 +108,23 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let is_more = |i: usize, j: usize| i < down || j < along;
     let cell = |i: usize, j: usize| if is_more(i, j) { yours[(i, j)] } else { right[(i - down, j - along)] };
     let expected = Matrix::from_fn(rows, cols, cell);
-    let left = residual(yours, &expected, Allowed::between(part.answer, &expected, search.tolerance))?;
+    let left = residual(yours, &expected, CellTolerance::between(part.answer, &expected, search.tolerance))?;
     found(slip, expected, left, whole.rows * whole.cols)
 }
 
 /// A whole result of the right shape, next to the right one.
-struct Whole<'a> {
+struct WholeResult<'a> {
     yours: &'a Matrix,
     right: &'a Matrix,
-    allowed: Allowed,
+    allowed: CellTolerance,
 }
 
-impl<'a> Whole<'a> {
-    fn of(search: &Search<'a>, part: &Part<'a>) -> Option<Whole<'a>> {
+impl<'a> WholeResult<'a> {
+    fn of(search: &Search<'a>, part: &Part<'a>) -> Option<WholeResult<'a>> {
         let [(node, yours)] = &part.matrices[..] else { return None };
         let right = standing_for(search.task.right(), node)?;
-        let allowed = Allowed::between(part.answer, right, search.tolerance);
-        (node == "O" && right.shape() == yours.shape()).then_some(Whole { yours, right, allowed })
+        let allowed = CellTolerance::between(part.answer, right, search.tolerance);
+        (node == "O" && right.shape() == yours.shape()).then_some(WholeResult { yours, right, allowed })
     }
 
     fn is_right(&self, i: usize, j: usize) -> bool {

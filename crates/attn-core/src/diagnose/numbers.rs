@@ -4,32 +4,32 @@ use crate::attention;
 use crate::graph::Graph;
 use crate::matrix::Matrix;
 
-use super::candidates::Places;
+use super::candidates::NodePlaces;
 
-/// The numbers that one computation has for a node, and what every comparison asks of them.
+/// The numbers of one computation at a node, with the properties that every comparison needs.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct NodeNumbers {
     pub matrix: Matrix,
-    /// The largest finite number by size.
-    pub largest: f64,
-    /// Whether −∞ stands somewhere in it.
+    /// The max size of the finite numbers.
+    pub max_size: f64,
+    /// Whether any cell is −∞.
     pub hides: bool,
 }
 
-impl Numbers {
-    pub(super) fn of(matrix: Matrix) -> Numbers {
+impl NodeNumbers {
+    pub(super) fn of(matrix: Matrix) -> NodeNumbers {
         let cells = || matrix.column_by_column().iter().copied();
-        let largest = attention::max(cells().filter(|x| x.is_finite()).map(f64::abs));
+        let max_size = attention::max(cells().filter(|x| x.is_finite()).map(f64::abs));
         let hides = cells().any(|x| x == f64::NEG_INFINITY);
-        Numbers { matrix, largest: largest.max(0.0), hides }
+        NodeNumbers { matrix, max_size: max_size.max(0.0), hides }
     }
 
-    /// What a computation has in the place of a node, if it comes so far.
-    pub(super) fn at(places: &Places, graph: &Graph, node: &str) -> Option<Numbers> {
-        Some(Numbers::of(places.matrix(graph, node)?.into_owned()))
+    /// The numbers of a computation at a node, if the computation reaches it.
+    pub(super) fn at(places: &NodePlaces, graph: &Graph, node: &str) -> Option<NodeNumbers> {
+        Some(NodeNumbers::of(places.matrix(graph, node)?.into_owned()))
     }
 
-    /// A number that equal matrices have in common.
+    /// A hash of the matrix.
     pub(super) fn bits(&self) -> u64 {
         let mix = |all: u64, bits: u64| (all ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let cells = self.matrix.column_by_column().iter();
@@ -37,7 +37,7 @@ impl Numbers {
     }
 
     /// Whether both have the same shape and the same bits in every cell.
-    pub(super) fn same_bits(&self, other: &Numbers) -> bool {
+    pub(super) fn same_bits(&self, other: &NodeNumbers) -> bool {
         let (cells, others) = (self.matrix.column_by_column(), other.matrix.column_by_column());
         self.matrix.shape() == other.matrix.shape()
             && cells.iter().zip(others).all(|(a, b)| a.to_bits() == b.to_bits())

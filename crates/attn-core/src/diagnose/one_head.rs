@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::graph::Graph;
-use crate::graph::recipes::{Merge, Projection, Stage};
+use crate::graph::recipes::{Merge, Projection, Site};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -11,14 +11,14 @@ use super::cache::Row;
 use super::candidates::standing_for;
 use super::catalogue::partial::HEAD;
 use super::compare::distance;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::partial::{count, fit, is_from_scores_on, lists, with_nodes};
 use super::reach::may_move;
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// What is made in one head alone, and how many possibilities were looked at; nothing with a single head.
+/// The mistakes in one head alone that fit, and the number of tried possibilities; none with a single head.
 pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let (Some(part), heads) = (search.readings.first(), search.task.recipe().heads) else {
         return (Vec::new(), 1);
@@ -36,7 +36,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let mixes: Vec<String> = (1..=heads).map(|head| format!("O_{head}")).collect();
     let owns: Vec<Option<&Matrix>> = mixes.iter().map(|mix| standing_for(search.task.right(), mix)).collect();
     let projection = standing_for(search.task.right(), "W_O").filter(|_| node != "C");
-    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
     let slack = yours.cells().map(|x| allowed.around(x)).fold(0.0, f64::max);
     let is_possible: Vec<bool> = owns
         .iter()
@@ -69,7 +69,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
                 continue;
             }
             // A graph is computed only of what fits; and of what fits by chance one is enough to know that something does.
-            let expected = Numbers::of(block.moved(right));
+            let expected = NodeNumbers::of(block.moved(right));
             let is_known = || has_chance_fit && leaves_to_chance(search, part, &expected, tried);
             if is_too_far(search, part, &expected) || is_known() {
                 continue;
@@ -93,7 +93,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     (found, tried)
 }
 
-/// What one head makes of the result.
+/// The contribution of one head to the result, right and mistaken.
 struct Block<'a> {
     head: usize,
     own: &'a Matrix,
@@ -102,14 +102,14 @@ struct Block<'a> {
 }
 
 /// Whether a part is further than allowed from these numbers, which are those of a spliced computation but for their last bits.
-fn is_too_far(search: &Search<'_>, part: &Part<'_>, expected: &Numbers) -> bool {
-    let allowed = Allowed::to(part.answer, expected, search.tolerance);
+fn is_too_far(search: &Search<'_>, part: &Part<'_>, expected: &NodeNumbers) -> bool {
+    let allowed = CellTolerance::to(part.answer, expected, search.tolerance);
     let is_far = |(yours, expected): (f64, f64)| distance(yours, expected) > 1.001 * allowed.around(expected);
     part.matrices.iter().any(|(_, yours)| yours.cells().zip(expected.matrix.cells()).any(is_far))
 }
 
 /// Whether a fit to these numbers is certainly left to chance.
-fn leaves_to_chance(search: &Search<'_>, part: &Part<'_>, expected: &Numbers, tried: usize) -> bool {
+fn leaves_to_chance(search: &Search<'_>, part: &Part<'_>, expected: &NodeNumbers, tried: usize) -> bool {
     /// More than the last bits may change in the logarithm of a chance.
     const MARGIN: f64 = 0.01;
     let evidence = search.evidence(&|_: &str| Some(expected), part);
@@ -122,7 +122,7 @@ impl Block<'_> {
         Matrix::from_fn(right.rows(), right.cols(), |i, j| right[(i, j)] + self.moves(i, j))
     }
 
-    /// How far a cell of the result moves where this head is mistaken.
+    /// The distance that a cell of the result moves where this head is mistaken.
     fn moves(&self, i: usize, j: usize) -> f64 {
         let width = self.own.cols();
         let columns: Range<usize> = self.head * width..(self.head + 1) * width;
@@ -150,17 +150,17 @@ fn is_in_a_head(change: &Change) -> bool {
         | Change::Transposed => false,
         Change::Alteration(alteration) => matches!(
             alteration.stage,
-            Stage::Queries
-                | Stage::Keys
-                | Stage::Values
-                | Stage::QueriesAndKeys
-                | Stage::KeysAndValues
-                | Stage::Roles
-                | Stage::Scores
-                | Stage::Scaled
-                | Stage::Masked
-                | Stage::Weights
-                | Stage::Mixes
+            Site::Queries
+                | Site::Keys
+                | Site::Values
+                | Site::QueriesAndKeys
+                | Site::KeysAndValues
+                | Site::Roles
+                | Site::Scores
+                | Site::Scaled
+                | Site::Masked
+                | Site::Weights
+                | Site::Mixes
         ),
         _ => true,
     }

@@ -1,4 +1,4 @@
-//! What mistakes in a part of a computation have in common, be it some rows or one head.
+//! Shared code for mistakes in a part of the computation: some rows, or one head.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,20 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::{Variant, standing_for};
 use super::catalogue;
-use super::numbers::Numbers;
-use super::plans::List;
+use super::numbers::NodeNumbers;
+use super::plans::CandidateList;
 use super::search::{Fit, Search};
 use super::{Slip, Task};
 
-/// What is tried in a part alone: those with a name of their own first.
-pub(super) fn lists(search: &Search<'_>) -> Vec<List> {
-    let general = search.candidates.is_feasible(List::General, search.task).then_some(List::General);
-    std::iter::once(List::Singles).chain(general).collect()
+/// The candidates that are tried in a part alone: mistakes with a name of their own first.
+pub(super) fn lists(search: &Search<'_>) -> Vec<CandidateList> {
+    let general =
+        search.candidates.is_feasible(CandidateList::General, search.task).then_some(CandidateList::General);
+    std::iter::once(CandidateList::Singles).chain(general).collect()
 }
 
-/// How many possibilities some lists have.
-pub(super) fn count(search: &Search<'_>, lists: &[List]) -> usize {
+/// The number of candidates in some lists.
+pub(super) fn count(search: &Search<'_>, lists: &[CandidateList]) -> usize {
     lists.iter().map(|list| search.candidates.count(*list)).sum()
 }
 
@@ -33,10 +34,10 @@ pub(super) fn fit(
     splice: &dyn Fn(&Task, &Graph) -> Graph,
 ) -> Option<Fit> {
     let graph = splice(search.task, &search.task.with(variant.changes()));
-    let numbers: Vec<Numbers> = part
+    let numbers: Vec<NodeNumbers> = part
         .matrices
         .iter()
-        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .map(|(node, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone())))
         .collect::<Option<_>>()?;
     let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
     let (residual, log_chance) = search.evidence(&of, part)?;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::graph::Graph;
-use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
+use crate::graph::recipes::{Alter, Alteration, Scale, Site};
 
 use super::answer::Part;
 use super::cache::{Cache, Row};
@@ -16,9 +16,9 @@ use super::{Change, Slip, Task};
 /// Every mistake in an exercise, alone and in pairs.
 pub(super) struct Candidates {
     ways: Ways,
-    /// Which of the ways change anything by themselves, the likeliest first.
+    /// The ways that change something by themselves, the likeliest first.
     alone: Vec<usize>,
-    /// Which of them every class makes.
+    /// Those of them that every class makes.
     classic: Vec<usize>,
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
@@ -31,9 +31,9 @@ pub(super) struct Candidates {
     pair_count: OnceLock<usize>,
 }
 
-/// What is tried.
+/// The candidates of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum CandidateList {
     /// Every mistake by itself, in every way, the likeliest first.
     Singles,
     /// Of these the mistakes that every class makes.
@@ -98,7 +98,7 @@ impl Candidates {
     /// The same for one part of a submission: of the operators at every stage, only those at a stage that reaches the part.
     pub(super) fn once_for(task: &Task, part: &Part<'_>) -> Candidates {
         let mut candidates = Candidates::once(task);
-        let (ways, mut known): (&[MistakeWay], Vec<(Stage, bool)>) = (&candidates.ways.all, Vec::new());
+        let (ways, mut known): (&[MistakeWay], Vec<(Site, bool)>) = (&candidates.ways.all, Vec::new());
         candidates.general.retain(|&way| {
             let [Change::Alteration(Alteration { stage, .. })] = ways[way].changes[..] else { return true };
             if let Some((_, is_reached)) = known.iter().find(|(other, _)| *other == stage) {
@@ -110,10 +110,10 @@ impl Candidates {
         candidates
     }
 
-    /// Visits what a list has of computations with a number near one of the probes, and perhaps others, in their order.
+    /// Visits the computations of a list with a number near one of the probes, and perhaps others, in order.
     pub(super) fn each_near(
         &self,
-        list: List,
+        list: CandidateList,
         task: &Task,
         (nodes, probes): (&[String], &[Probe<'_>]),
         visit: impl FnMut(&Row<'_>),
@@ -121,28 +121,34 @@ impl Candidates {
         self.cache(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
     }
 
-    /// How many ways, or pairs of ways, a list has.
-    pub(super) fn count(&self, list: List) -> usize {
+    /// The number of ways, or pairs of ways, in a list.
+    pub(super) fn count(&self, list: CandidateList) -> usize {
         match list {
-            List::Singles => self.alone.len(),
-            List::Classic => self.classic_alone().count(),
-            List::General => self.general.len(),
-            List::Pairs => *self.pair_count.get_or_init(|| self.two_ways().count()),
+            CandidateList::Singles => self.alone.len(),
+            CandidateList::Classic => self.classic_alone().count(),
+            CandidateList::General => self.general.len(),
+            CandidateList::Pairs => *self.pair_count.get_or_init(|| self.two_ways().count()),
         }
     }
 
     /// Whether trying all of a list stays within the work of some seconds.
-    pub(super) fn is_feasible(&self, list: List, task: &Task) -> bool {
+    pub(super) fn is_feasible(&self, list: CandidateList, task: &Task) -> bool {
         let work = self.count(list).saturating_mul(task.work());
         match list {
-            List::Singles | List::Classic => true,
-            List::General => work <= MOST_WORK / 4,
-            List::Pairs => work <= MOST_WORK,
+            CandidateList::Singles | CandidateList::Classic => true,
+            CandidateList::General => work <= MOST_WORK / 4,
+            CandidateList::Pairs => work <= MOST_WORK,
         }
     }
 
     /// Visits all computations of a list.
-    pub(super) fn each(&self, list: List, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
+    pub(super) fn each(
+        &self,
+        list: CandidateList,
+        task: &Task,
+        nodes: &[String],
+        visit: impl FnMut(&Row<'_>),
+    ) {
         self.cache(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
     }
 
@@ -184,28 +190,28 @@ impl Candidates {
         plan.ways[0].map(|way| self.ways.all[way].slip.mistake)
     }
 
-    /// What a plan stands for.
+    /// The variant of a plan.
     pub(super) fn variant(&self, task: &Task, plan: &Plan) -> Variant {
         let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
         Variant::new(task.recipe(), slips, self.ways.changes(plan))
     }
 
-    fn cache(&self, list: List) -> &Cache {
+    fn cache(&self, list: CandidateList) -> &Cache {
         match list {
-            List::Singles => &self.singles,
-            List::Classic => &self.classics,
-            List::General => &self.generals,
-            List::Pairs => &self.pairs,
+            CandidateList::Singles => &self.singles,
+            CandidateList::Classic => &self.classics,
+            CandidateList::General => &self.generals,
+            CandidateList::Pairs => &self.pairs,
         }
     }
 
-    fn plans(&self, list: List) -> Vec<Plan> {
+    fn plans(&self, list: CandidateList) -> Vec<Plan> {
         let single = |&way: &usize| Plan::of([Some(way), None]);
         match list {
-            List::Singles => self.alone.iter().map(single).collect(),
-            List::Classic => self.classic_alone().map(single).collect(),
-            List::General => self.general.iter().map(single).collect(),
-            List::Pairs => self.two_ways().map(|[a, b]| Plan::of([Some(a), Some(b)])).collect(),
+            CandidateList::Singles => self.alone.iter().map(single).collect(),
+            CandidateList::Classic => self.classic_alone().map(single).collect(),
+            CandidateList::General => self.general.iter().map(single).collect(),
+            CandidateList::Pairs => self.two_ways().map(|[a, b]| Plan::of([Some(a), Some(b)])).collect(),
         }
     }
 
@@ -240,8 +246,8 @@ impl Candidates {
     }
 }
 
-/// Whether what happens at a stage changes the numbers of a part.
-fn reaches(task: &Task, stage: Stage, part: &Part<'_>) -> bool {
+/// Whether an alteration at this site changes the numbers of a part.
+fn reaches(task: &Task, stage: Site, part: &Part<'_>) -> bool {
     let altered = task.with([&Change::Alteration(Alteration { stage, alter: Alter::Times(3.0) })]);
     let is_changed = |node: &str| match (standing_for(&altered, node), standing_for(task.right(), node)) {
         (Some(altered), Some(right)) => !altered.same_bits(right),

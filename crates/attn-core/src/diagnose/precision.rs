@@ -1,7 +1,7 @@
-//! Right as far as half precision goes.
+//! Verdicts on numbers in half precision.
 
 use super::answer::Part;
-use super::diagnosis::{Close, Distance, Verdict};
+use super::diagnosis::{CloseNumbers, Distance, Verdict};
 use super::exercise::Exercise;
 use super::half::HalfPrecision;
 use super::half_moves::in_half_precision;
@@ -24,7 +24,7 @@ impl Walk<'_> {
         match (moves.compared(task, part)?, verdict) {
             (Verdict::Wrong(distance), Verdict::Right(_)) => {
                 let beyond = moves.furthest_beyond(task, part)?;
-                Some(Verdict::Close(Close { distance, beyond, half: moves.half }))
+                Some(Verdict::Close(CloseNumbers { distance, beyond, half: moves.half }))
             }
             (right @ Verdict::Right(_), _) => Some(right),
             _ => None,

@@ -1,4 +1,4 @@
-//! How far one head alone reaches into the result.
+//! The changes of the result that one head alone can make.
 
 use crate::matrix::Matrix;
 
@@ -29,7 +29,7 @@ pub(super) fn may_move(
     (0..yours.rows()).all(is_reached)
 }
 
-/// Vectors of length 1 at right angles that span what these do (Gram and Schmidt).
+/// An orthonormal basis of the span of these vectors (Gram and Schmidt).
 fn orthonormal(vectors: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
     let mut span: Vec<Vec<f64>> = Vec::new();
     for mut vector in vectors {
@@ -43,7 +43,7 @@ fn orthonormal(vectors: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
     span
 }
 
-/// Takes away what a vector has in a direction of length 1.
+/// Subtracts the projection of a vector onto a direction of length 1.
 fn remove(vector: &mut [f64], direction: &[f64]) {
     let along: f64 = vector.iter().zip(direction).map(|(a, b)| a * b).sum();
     vector.iter_mut().zip(direction).for_each(|(x, b)| *x -= along * b);

@@ -1,7 +1,7 @@
-//! The right numbers in other places: in another shape, in another order, or only some of them.
+//! The right numbers rearranged: in another shape, in another order, or only some of them.
 
 use crate::elementary;
-use crate::graph::recipes::{Alter, Alteration, Stage};
+use crate::graph::recipes::{Alter, Alteration, Site};
 use crate::graph::{Graph, Origin};
 use crate::matrix::{Matrix, Shape};
 
@@ -12,7 +12,7 @@ use super::catalogue::fitted;
 use super::compare::{distance, residual};
 use super::fitting::{fit, slip};
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 
 /// The right numbers in another shape, read row by row or column by column.
 pub(super) fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
@@ -25,14 +25,14 @@ pub(super) fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     orders.into_iter().find_map(|(source, order)| {
         let cells: Vec<f64> = source.cells().collect();
         let expected = Matrix::from_row_major(yours.rows(), yours.cols(), &cells).ok()?;
-        let allowed = Allowed::between(part.answer, &expected, search.tolerance);
+        let allowed = CellTolerance::between(part.answer, &expected, search.tolerance);
         let left = residual(yours, &expected, allowed)?;
         let said =
             format!("The numbers of {node} are right, read {order}, but {node} should be {}.", right.shape());
         let fix = format!("Reshape {node} to {} before you hand it in.", right.shape());
         let slip = slip(fitted::RESHAPED, Some(order.to_string()))?.saying(said, Some(fix));
         let reshape = Alter::Reshaped { rows: yours.rows(), cols: yours.cols() };
-        let change = Change::Alteration(Alteration { stage: Stage::Result, alter: reshape });
+        let change = Change::Alteration(Alteration { stage: Site::Result, alter: reshape });
         let graph = if node == "O" { search.task.with([&change]) } else { search.task.right().clone() };
         // A right answer in another shape has the evidence of all its cells.
         let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
@@ -53,7 +53,7 @@ pub(super) fn reordered(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if node != "O" || right.shape() != yours.shape() {
         return None;
     }
-    let allowed = Allowed::between(part.answer, right, search.tolerance);
+    let allowed = CellTolerance::between(part.answer, right, search.tolerance);
     let orders = [
         (order(yours, right, allowed), "rows", fitted::ROW_ORDER),
         (order(&yours.transposed(), &right.transposed(), allowed), "columns", fitted::COLUMN_ORDER),
@@ -66,14 +66,14 @@ pub(super) fn reordered(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             |i: usize, j: usize| if what == "rows" { right[(order[i], j)] } else { right[(i, order[j])] };
         let graph = alone(node, Matrix::from_fn(yours.rows(), yours.cols(), moved))?;
         let mut found = fit(search, part, slip(id, Some(list.join(" ")))?.saying(said, None), graph, 0)?;
-        // Any order would have done as well.
+        // Equal rows: any order fits.
         found.log_chance += (1..=order.len()).map(|n| elementary::ln(n as f64)).sum::<f64>();
         Some(found)
     })
 }
 
 /// Which row of the right matrix each row is, if each of them is another one.
-fn order(yours: &Matrix, right: &Matrix, allowed: Allowed) -> Option<Vec<usize>> {
+fn order(yours: &Matrix, right: &Matrix, allowed: CellTolerance) -> Option<Vec<usize>> {
     const MOST: usize = 64;
     let rows = yours.rows();
     let is = |i: usize, k: usize| {
@@ -98,7 +98,7 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let fewer_cols = cols < whole.cols && rows == whole.rows;
     // One head alone is better called by its name.
     let is_another = search.task.right().nodes().filter_map(|(_, other)| other.matrix()).any(|other| {
-        residual(yours, other, Allowed::between(part.answer, other, search.tolerance)).is_some()
+        residual(yours, other, CellTolerance::between(part.answer, other, search.tolerance)).is_some()
     });
     if node != "O" || !(fewer_rows || fewer_cols) || rows * cols == 0 || is_another {
         return None;
@@ -109,7 +109,7 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let cell =
             |i: usize, j: usize| if fewer_rows { right[(i + start, j)] } else { right[(i, j + start)] };
         let expected = Matrix::from_fn(rows, cols, cell);
-        residual(yours, &expected, Allowed::between(part.answer, &expected, search.tolerance))?;
+        residual(yours, &expected, CellTolerance::between(part.answer, &expected, search.tolerance))?;
         let which = match count {
             1 => format!("{what} {}", start + 1),
             _ => format!("{what}s {} to {}", start + 1, start + count),
@@ -120,7 +120,7 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     })
 }
 
-/// A graph of nothing but this node.
+/// A graph with this node alone.
 fn alone(node: &str, matrix: Matrix) -> Option<Graph> {
     let mut graph = Graph::new();
     graph.given(node, matrix, Origin::Stated).ok()?;

@@ -1,4 +1,4 @@
-//! What numbers are if they are no attention gone wrong: nothing, or another matrix of the exercise.
+//! Submitted numbers that are no attention at all: zeros, NaN, or another matrix of the exercise.
 
 use crate::matrix::Matrix;
 
@@ -7,22 +7,22 @@ use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::residual;
 use super::plans::Candidates;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 
-/// What a student handed in instead of a step.
+/// The matrix that a student handed in instead of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resemblance {
-    /// Nothing but zeros.
+    /// All zeros.
     Zeros,
-    /// Nothing but NaN.
+    /// All NaN.
     NotANumber,
     /// The numbers of this node of the right answer.
     Node(String),
-    /// What equal weights for all visible keys give.
+    /// The numbers with equal weights for all visible keys.
     EvenWeights,
 }
 
-/// What a part is instead of what it should be, if it is anything.
+/// The matrix that was handed in instead of a part, if it is a known one.
 pub(super) fn resemblance(
     task: &Task,
     candidates: &Candidates,
@@ -37,7 +37,7 @@ pub(super) fn resemblance(
         return Some(Resemblance::NotANumber);
     }
     let fits = |yours: &Matrix, expected: &Matrix| {
-        residual(yours, expected, Allowed::between(part.answer, expected, tolerance)).is_some()
+        residual(yours, expected, CellTolerance::between(part.answer, expected, tolerance)).is_some()
     };
     if let [(node, matrix)] = &part.matrices[..] {
         let right = task.right();

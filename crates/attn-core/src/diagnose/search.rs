@@ -1,4 +1,4 @@
-//! What is looked for, what fits it, and what of that is named.
+//! The search for mistakes that fit a part, and the choice of those that are named.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use super::answer::Part;
 use super::cache::Row;
 use super::candidates::{Candidate, Variant, standing_for};
 use super::compare::{residual, residual_of};
-use super::diagnosis::Named;
-use super::numbers::Numbers;
+use super::diagnosis::NamedMistake;
+use super::numbers::NodeNumbers;
 use super::plans::Candidates;
-use super::tolerance::{Allowed, Tolerance};
+use super::tolerance::{CellTolerance, Tolerance};
 use super::{Change, Task};
 
-/// What was found.
+/// The result of a search.
 #[derive(Default)]
 pub(super) struct SearchResult {
     /// The mistakes that fit, the closest first.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedMistake>,
     /// The computations with these mistakes in them, in the same order.
     pub candidates: Vec<Candidate>,
-    /// Which reading of what was handed in the closest of them fits.
+    /// The index of the reading that the closest of them fits.
     pub reading: usize,
-    /// Whether some fitted that chance would have fitted as well.
+    /// Whether some candidates fitted only as well as chance would.
     pub too_few_digits: bool,
 }
 
 impl SearchResult {
-    /// This, or what was found further on where nothing was found here.
+    /// This result, or a later one where this one is empty.
     pub(super) fn or(self, further: SearchResult) -> SearchResult {
         if self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
             SearchResult { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
@@ -46,7 +46,7 @@ const CHANCE: f64 = 0.01;
 /// A mistake fits as well as the closest one if its residual is at most this many times as large.
 const AS_WELL: f64 = 10.0;
 
-/// What is looked for: a part, read as the step that its name says or as a later one, and what was right before it.
+/// A search: for a part, read as the step of its name or as a later one, after parts that are right.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub task: &'a Task,
@@ -64,9 +64,9 @@ pub(super) struct Fit {
     /// Its computation, where that is known; else it is repeated if the candidate is named.
     pub graph: Option<Graph>,
     pub residual: f64,
-    /// Which reading of the part it fits.
+    /// The index of the reading that it fits.
     pub reading: usize,
-    /// The natural logarithm of how likely meaningless numbers fit as well.
+    /// The natural logarithm of the probability that meaningless numbers fit as well.
     pub log_chance: f64,
 }
 
@@ -87,7 +87,7 @@ impl Search<'_> {
         let variant = self.candidates.variant(self.task, row.plan);
         let mut log_chance = log_chance;
         if !self.near && variant.changes().iter().any(Change::is_rounding) {
-            // What rounding changes is as small as noise.
+            // Changes by rounding are as small as noise.
             let search = Search { near: true, ..*self };
             log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
         }
@@ -104,7 +104,7 @@ impl Search<'_> {
         })
     }
 
-    /// A fit whose computation leaves what was right before it.
+    /// A fit, if its computation leaves the earlier right parts unchanged.
     pub(super) fn left(&self, fit: Fit) -> Option<Fit> {
         let Fit { variant, graph, .. } = fit;
         let candidate = Candidate { variant, graph: Arc::new(graph?) };
@@ -117,41 +117,42 @@ impl Search<'_> {
         self.earlier.iter().all(|part| self.leaves(candidate, part))
     }
 
-    /// The largest difference that remains, and how likely chance would do as well. Equal numbers are one piece of evidence,
-    /// however often they stand there.
+    /// The max difference that remains, and the log probability that chance fits as well. Equal numbers count as one piece of
+    /// evidence.
     pub(super) fn evidence<'n>(
         &self,
-        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        numbers: &dyn Fn(&str) -> Option<&'n NodeNumbers>,
         part: &Part<'_>,
     ) -> Option<(f64, f64)> {
-        let mut largest = 0.0_f64;
+        let mut max = 0.0_f64;
         for (node, yours) in &part.matrices {
             let mistaken = numbers(node)?;
             if mistaken.matrix.shape() != yours.shape() {
                 return None;
             }
-            let allowed = Allowed::to(part.answer, mistaken, self.tolerance);
-            largest = largest.max(residual_of(yours, mistaken, allowed)?);
+            let allowed = CellTolerance::to(part.answer, mistaken, self.tolerance);
+            max = max.max(residual_of(yours, mistaken, allowed)?);
         }
-        Some((largest, self.log_chance(numbers, part, largest)?))
+        Some((max, self.log_chance(numbers, part, max)?))
     }
 
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.
     fn leaves(&self, candidate: &Candidate, part: &Part<'_>) -> bool {
         part.matrices.iter().all(|(node, yours)| {
             let fits = |mistaken: &Matrix| {
-                residual(yours, mistaken, Allowed::between(part.answer, mistaken, self.tolerance)).is_some()
+                residual(yours, mistaken, CellTolerance::between(part.answer, mistaken, self.tolerance))
+                    .is_some()
             };
             candidate.upright(node).is_some_and(fits) || candidate.beside(node).is_some_and(fits)
         })
     }
 
-    /// Whether what fits with this likelihood is left to chance where so many possibilities were tried.
+    /// Whether a fit of this likelihood counts as chance after this many tried possibilities.
     pub(super) fn is_by_chance(log_chance: f64, tried: usize) -> bool {
         log_chance > elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64)
     }
 
-    /// Of what has been found, what fits as well as the closest, one way for each set of mistakes.
+    /// The fits as close as the closest one, one for each set of mistakes.
     pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> SearchResult {
         let (by_chance, mut telling): (Vec<Fit>, Vec<Fit>) =
             found.into_iter().partition(|fit| Search::is_by_chance(fit.log_chance, tried));
@@ -185,26 +186,26 @@ impl Search<'_> {
                 None => variant.computed(self.task),
             };
             let (slips, graph) = (candidate.variant.slips.clone(), candidate.graph.clone());
-            result.named.push(Named { slips, residual, chance, graph });
+            result.named.push(NamedMistake { slips, residual, chance, graph });
             result.candidates.push(candidate);
         }
         result
     }
 
-    /// What the student's numbers cannot tell apart.
+    /// The residual up to which the student's numbers cannot tell fits apart.
     fn smallest_step(&self) -> f64 {
         let Some(part) = self.readings.first() else { return 0.0 };
         let rounding = |(node, _): &(String, _)| {
             let expected = standing_for(self.task.right(), node)?;
-            Some(Allowed::between(part.answer, expected, self.tolerance).rounding())
+            Some(CellTolerance::between(part.answer, expected, self.tolerance).rounding())
         };
         part.matrices.iter().filter_map(rounding).fold(1e-12, f64::max)
     }
 }
 
 /// Whether all of these are rounding to whole numbers, which leaves so little of them that other explanations come first.
-pub(super) fn only_whole_numbers(named: &[Named]) -> bool {
-    let whole = |named: &Named| {
+pub(super) fn only_whole_numbers(named: &[NamedMistake]) -> bool {
+    let whole = |named: &NamedMistake| {
         named.slips.iter().any(|slip| slip.detail.as_deref() == Some(super::catalogue::TO_WHOLE_NUMBERS))
     };
     !named.is_empty() && named.iter().all(whole)

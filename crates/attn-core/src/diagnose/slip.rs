@@ -1,4 +1,4 @@
-//! A mistake that was made, in the way in which it was made.
+//! A mistake as it was made.
 
 use super::catalogue::Mistake;
 
@@ -7,11 +7,11 @@ use super::catalogue::Mistake;
 pub struct Slip {
     /// The mistake.
     pub mistake: &'static Mistake,
-    /// What tells this way from others: “to 2 decimals”.
+    /// The detail that distinguishes this way from others: “to 2 decimals”.
     pub detail: Option<String>,
-    /// What was done in this way, where the mistake's own sentence says less.
+    /// The sentence of this way, where it says more than the mistake's own.
     pub(super) slip: Option<String>,
-    /// What to do about it, where the mistake's own fix says less.
+    /// The fix of this way, where it says more than the mistake's own.
     pub(super) fix: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl Slip {
         Slip { mistake, detail, slip: None, fix: None }
     }
 
-    /// What was done, in one sentence: “The scores were rounded before the softmax (to 2 decimals).”
+    /// The mistake as one sentence: “The scores were rounded before the softmax (to 2 decimals).”
     pub fn sentence(&self) -> String {
         match (&self.slip, &self.detail) {
             (Some(slip), _) => slip.clone(),
@@ -35,7 +35,7 @@ impl Slip {
         Slip { slip: Some(slip), fix, ..self }
     }
 
-    /// What to do about it, in one line.
+    /// The fix, in one line.
     pub fn fix(&self) -> &str {
         self.fix.as_deref().unwrap_or(self.mistake.fix)
     }

@@ -8,13 +8,13 @@ use super::candidates::standing_for;
 use super::catalogue::partial::ROWS;
 use super::column::Probe;
 use super::compare::distance;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 use super::partial::{count, fit, is_from_scores_on, lists, with_nodes};
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// What is made in some rows alone, and how many possibilities were looked at; nothing where no row is right.
+/// The mistakes in some rows alone that fit, and the number of tried possibilities; none where no row is right.
 pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     let rights: Option<Vec<&Matrix>> =
@@ -25,7 +25,7 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let rows = rights[0].rows();
     let is_wrong = |i: usize| {
         part.matrices.iter().zip(&rights).any(|((_, yours), right)| {
-            !same_row(Allowed::between(part.answer, right, search.tolerance), yours, right, i)
+            !same_row(CellTolerance::between(part.answer, right, search.tolerance), yours, right, i)
         })
     };
     let wrong: Vec<usize> =
@@ -36,11 +36,11 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let nodes = search.nodes();
     let mut found = Vec::new();
     let mut visit = |row: &Row<'_>| {
-        let numbers: Option<Vec<&Numbers>> =
+        let numbers: Option<Vec<&NodeNumbers>> =
             part.matrices.iter().map(|(node, _)| row.numbers(node)).collect();
         let Some(numbers) = numbers else { return };
         let fits = part.matrices.iter().zip(&numbers).all(|((_, yours), mistaken)| {
-            let allowed = Allowed::to(part.answer, mistaken, search.tolerance);
+            let allowed = CellTolerance::to(part.answer, mistaken, search.tolerance);
             mistaken.matrix.shape() == yours.shape()
                 && wrong.iter().all(|&i| same_row(allowed, yours, &mistaken.matrix, i))
         });
@@ -48,7 +48,7 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
             return;
         }
         let variant = search.candidates.variant(search.task, row.plan);
-        // One unit of the last digit in one row is what any noise gives.
+        // A difference of one unit of the last digit in one row is noise.
         if variant.changes().iter().any(Change::is_rounding) {
             return;
         }
@@ -65,7 +65,7 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
 }
 
 /// Whether a row of the student's has the numbers of another matrix.
-fn same_row(allowed: Allowed, yours: &Matrix, expected: &Matrix, i: usize) -> bool {
+fn same_row(allowed: CellTolerance, yours: &Matrix, expected: &Matrix, i: usize) -> bool {
     (0..yours.cols()).all(|j| distance(yours[(i, j)], expected[(i, j)]) <= allowed.around(expected[(i, j)]))
 }
 

@@ -10,21 +10,21 @@ use super::Task;
 use super::candidates::standing_for;
 use super::catalogue::Mistake;
 use super::compare::distance;
-use super::plans::{Candidates, List};
+use super::plans::{CandidateList, Candidates};
 use super::tolerance::spread;
 
-/// A proposed input, and what it can show in the result alone.
+/// A suggested input, and the mistakes that the result alone shows on it.
 #[derive(Clone, Debug)]
 pub struct Suggestion {
     /// Numbers of two decimals, in the shapes of the exercise where these can tell.
     pub inputs: AttendInputs,
-    /// How many of the mistakes that can be made change the result.
+    /// The number of possible mistakes that change the result.
     pub told_apart: usize,
-    /// Those that change nothing even there.
+    /// The mistakes that do not change it.
     pub hidden: Vec<&'static Mistake>,
 }
 
-/// How many inputs are drawn in each choice of shapes.
+/// The number of inputs drawn for each choice of shapes.
 const DRAWS: u32 = 6;
 /// Two results differ if some cell differs by this share of the spread of the right one: three digits show it.
 const SHOWS: f64 = 1e-3;
@@ -36,7 +36,7 @@ const SHOWS: f64 = 1e-3;
 /// If the exercise cannot be computed with any of them.
 pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
     let mut best: Option<(usize, Suggestion)> = None;
-    let wanted = telling(task).hidden;
+    let wanted = distinctions(task).hidden;
     for wider in [0, 1, 2] {
         for draw in 0..DRAWS {
             let inputs = drawn(task.inputs(), task, wider, seed.wrapping_add(draw));
@@ -45,7 +45,7 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
                 Err(error) if best.is_none() && wider == 2 => return Err(error),
                 Err(_) => continue,
             };
-            let found = telling(&exercise);
+            let found = distinctions(&exercise);
             let still = wanted
                 .iter()
                 .filter(|mistake| found.shown.iter().all(|shown| shown.id != mistake.id))
@@ -66,19 +66,19 @@ pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
     best.map(|(_, suggestion)| suggestion).ok_or_else(|| crate::error::Error::new("no input was found"))
 }
 
-/// What an input shows in the result.
-struct Telling {
+/// The mistakes that an input makes visible in the result, and those that it hides.
+struct Distinctions {
     shown: Vec<&'static Mistake>,
     hidden: Vec<&'static Mistake>,
-    /// How many pairs of different mistakes give the same result.
+    /// The number of pairs of different mistakes with the same result.
     alike: usize,
 }
 
-fn telling(task: &Task) -> Telling {
+fn distinctions(task: &Task) -> Distinctions {
     let candidates = Candidates::once(task);
     let result = |graph: &Graph| standing_for(graph, "O").cloned();
     let Some(right) = result(task.right()) else {
-        return Telling { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
+        return Distinctions { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
     };
     let near = SHOWS * spread(&right);
     let same = |a: &Matrix, b: &Matrix| {
@@ -86,7 +86,7 @@ fn telling(task: &Task) -> Telling {
     };
     let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    candidates.each(List::Classic, task, &["O".to_string()], |row| {
+    candidates.each(CandidateList::Classic, task, &["O".to_string()], |row| {
         let Some(mistake) = candidates.mistake(row.plan) else { return };
         let Some(numbers) = row.numbers("O") else { return };
         if same(&numbers.matrix, &right) {
@@ -103,10 +103,10 @@ fn telling(task: &Task) -> Telling {
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
     let alike = pairs.filter(|((a, x), (b, y))| a.id != b.id && same(x, y)).count();
-    Telling { shown, hidden, alike }
+    Distinctions { shown, hidden, alike }
 }
 
-/// New numbers in the place of every matrix that is computed with; masks and biases stay, as do names.
+/// Inputs with new numbers in every matrix but masks and biases; names stay.
 fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendInputs {
     let mut stream = LegacyStream::seeded(seed);
     let heads = task.recipe().heads;

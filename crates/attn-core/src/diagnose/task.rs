@@ -1,4 +1,4 @@
-//! What was to be computed, and the right answer.
+//! The exercise, and its right answer.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::matrix::{Matrix, Shape};
 
 use super::Change;
 
-/// An exercise: a recipe, what it starts from, and the graph of the right answer.
+/// An exercise: a recipe, its inputs, and the graph of the right answer.
 #[derive(Clone, Debug)]
 pub struct Task {
     recipe: Recipe,
@@ -19,14 +19,14 @@ pub struct Task {
     facts: Facts,
 }
 
-/// What the mistakes ask of an exercise, to know whether they can be made in it.
+/// The properties of an exercise that decide which mistakes can be made in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The shape of X, where there is one.
     pub x: Option<Shape>,
     /// The shape of Q with all its heads.
     pub q: Shape,
-    /// How many keys there are.
+    /// The number of keys.
     pub keys: usize,
     /// The shape of V with all its heads.
     pub v: Shape,
@@ -40,22 +40,22 @@ pub struct Facts {
     pub has_bias: bool,
     /// Whether the result is projected.
     pub projects: bool,
-    /// Whether X, and not Q, K or V, is what everything comes from.
+    /// Whether Q, K and V all come from X.
     pub from_tokens: bool,
-    /// For Q, K and V whether they come from X and square weights that somebody gave.
+    /// For Q, K and V: whether they come from X and given square weights.
     pub square: [bool; 3],
     /// Whether a mask matrix hides the same keys from every query.
     pub hides_keys: bool,
-    /// Whether Q, K and V all come from X and square weights that somebody gave.
+    /// Whether Q, K and V all come from X and given square weights.
     pub square_weights: bool,
     /// Whether W_O is square.
     pub square_output: bool,
     /// Whether the mask only hides, so that it can be written as ones and zeros.
     pub mask_only_hides: bool,
-    /// How many rows of the weights may attend to nothing.
+    /// The number of fully masked rows.
     pub empty_rows: usize,
-    /// The largest score that a softmax reads.
-    pub largest_score: f64,
+    /// The max of all scores that a softmax reads.
+    pub max_score: f64,
 }
 
 impl Task {
@@ -69,22 +69,22 @@ impl Task {
         Ok(Task { recipe, inputs, right, facts })
     }
 
-    /// The right answer, every step of it.
+    /// The graph of the right answer.
     pub fn right(&self) -> &Graph {
         &self.right
     }
 
-    /// What is asked for.
+    /// The recipe of the right answer.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// What it starts from.
+    /// The inputs.
     pub fn inputs(&self) -> &AttendInputs {
         &self.inputs
     }
 
-    /// What the mistakes ask of it.
+    /// The properties that decide which mistakes can be made.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -108,10 +108,10 @@ impl Task {
         let mut inputs = self.inputs.clone();
         for change in changes {
             change.put_into(&mut recipe);
-            if let Change::Sight(sight) = change {
+            if let Change::MaskPattern(pattern) = change {
                 let matrix = self.inputs.mask.as_ref().and_then(|mask| mask.tensor.matrix().ok());
                 let size = (self.facts.q.rows, self.facts.keys);
-                inputs.mask = Some(sight.pattern(&self.recipe.mask, matrix, size).into());
+                inputs.mask = Some(pattern.pattern(&self.recipe.mask, matrix, size).into());
             }
         }
         let zeroes = |alteration: Alteration| matches!(alteration.alter, Alter::PaddingZeroed(_));
@@ -121,7 +121,7 @@ impl Task {
         attend_as_far_as_possible(&recipe, inputs).0
     }
 
-    /// How many multiplications one run takes, about.
+    /// The approximate number of multiplications of one run.
     pub fn work(&self) -> usize {
         let node = |(_, node): (_, &Node)| {
             let shape = node.shape();
@@ -162,7 +162,7 @@ impl Facts {
             square_output: is_square(&inputs.w_o),
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),
             empty_rows: empty_rows(right),
-            largest_score: largest_score(right),
+            max_score: max_score(right),
         })
     }
 }
@@ -183,14 +183,14 @@ fn same_rows(mask: &Matrix) -> bool {
         && first().any(|x| Some(x) != first().next())
 }
 
-/// The largest number that a softmax of the graph reads.
-fn largest_score(graph: &Graph) -> f64 {
+/// The max of all numbers that a softmax of the graph reads.
+fn max_score(graph: &Graph) -> f64 {
     let softmaxes = graph.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(..)));
     let read = softmaxes.filter_map(|(_, node)| graph[*node.inputs.first()?].matrix());
     read.flat_map(Matrix::cells).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// How many rows (or whatever a softmax of the graph runs along) have nothing but −∞ in them.
+/// The number of fully masked rows (or columns, along the axis of a softmax of the graph).
 pub(super) fn empty_rows(graph: &Graph) -> usize {
     let hidden = |x: f64| x == f64::NEG_INFINITY;
     let of_node = |node: &Node| {

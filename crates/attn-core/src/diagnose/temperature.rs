@@ -1,4 +1,4 @@
-//! Any temperature: the number that the scores were divided by, found from the result.
+//! An arbitrary temperature, solved for from the result.
 
 use crate::elementary;
 use crate::graph::{Stage, Step};
@@ -10,13 +10,13 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::fitting::{fit, in_words, number, slip, to_digits};
 use super::search::{Fit, Search};
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 
 /// A temperature is found after at most this many halvings.
 const HALVINGS: usize = 60;
 
 /// The numbers of a part at one temperature, in the order of its nodes.
-struct At {
+struct NumbersAtTemperature {
     temperature: f64,
     numbers: Vec<Matrix>,
 }
@@ -29,15 +29,15 @@ pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let nodes: Vec<String> = part.matrices.iter().map(|(node, _)| node.clone()).collect();
-    let mut between: Vec<(At, At)> = Vec::new();
-    let mut before: Option<At> = None;
+    let mut between: Vec<(NumbersAtTemperature, NumbersAtTemperature)> = Vec::new();
+    let mut before: Option<NumbersAtTemperature> = None;
     search.candidates.each_temperature(search.task, &nodes, |temperature, row| {
         let numbers = nodes.iter().map(|node| Some(row.numbers(node)?.matrix.clone())).collect();
-        let here = Option::map(numbers, |numbers| At { temperature, numbers });
+        let here = Option::map(numbers, |numbers| NumbersAtTemperature { temperature, numbers });
         if let (Some(cold), Some(warm)) = (before.take(), here.as_ref())
             && are_between(search, part, &cold, warm)
         {
-            let warm = At { temperature, numbers: warm.numbers.clone() };
+            let warm = NumbersAtTemperature { temperature, numbers: warm.numbers.clone() };
             between.push((cold, warm));
         }
         before = here;
@@ -46,21 +46,31 @@ pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 }
 
 /// Whether all numbers of a part lie between those at two temperatures, or near them.
-fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> bool {
+fn are_between(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    cold: &NumbersAtTemperature,
+    warm: &NumbersAtTemperature,
+) -> bool {
     part.matrices.iter().zip(cold.numbers.iter().zip(&warm.numbers)).all(|((_, yours), (low, high))| {
         if low.shape() != yours.shape() || high.shape() != yours.shape() {
             return false;
         }
         let moved = low.cells().zip(high.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let near = Allowed::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
+        let near = CellTolerance::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
         let cells = yours.cells().zip(low.cells().zip(high.cells()));
         cells.into_iter().all(|(x, (a, b))| x >= a.min(b) - near && x <= a.max(b) + near)
     })
 }
 
 /// The temperature between two at which the numbers come nearest to those of the part.
-fn solved(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> Option<Fit> {
-    // How far along the way from one end to the other.
+fn solved(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    cold: &NumbersAtTemperature,
+    warm: &NumbersAtTemperature,
+) -> Option<Fit> {
+    // The position between the two ends, from 0 to 1.
     let along = |numbers: &[Matrix]| -> f64 {
         let parts = numbers.iter().zip(&part.matrices).zip(cold.numbers.iter().zip(&warm.numbers));
         parts
@@ -111,7 +121,7 @@ fn plain_ones(search: &Search<'_>, part: &Part<'_>, t: f64) -> Vec<f64> {
     let is_rounded = part
         .matrices
         .iter()
-        .any(|(_, yours)| Allowed::between(part.answer, yours, search.tolerance).rounding() > 0.0);
+        .any(|(_, yours)| CellTolerance::between(part.answer, yours, search.tolerance).rounding() > 0.0);
     if !is_rounded {
         return Vec::new();
     }

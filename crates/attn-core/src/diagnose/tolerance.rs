@@ -1,11 +1,11 @@
-//! How far a student's numbers may be from those expected, as far as their digits can tell.
+//! The tolerance between a student's numbers and the expected ones, which depends on their digits.
 
 use crate::matrix::Matrix;
 
 use super::Answer;
-use super::numbers::Numbers;
+use super::numbers::NodeNumbers;
 
-/// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
+/// The tolerance of a number: `absolute + relative · |expected|`, as in `numpy.allclose`. Where the
 /// student's file carries few digits, half a unit of its last one is allowed as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
@@ -16,27 +16,27 @@ pub struct Tolerance {
     pub absolute: Option<f64>,
 }
 
-/// What single precision keeps of a number, and of the largest of them.
+/// The default relative tolerance, and the default absolute one as a share of the max size: both within single precision.
 const RELATIVE: f64 = 1e-5;
-const OF_THE_LARGEST: f64 = 1e-6;
+const OF_MAX: f64 = 1e-6;
 /// This many roundings of the type that a file stores its numbers in.
 const ROUNDINGS: f64 = 4.0;
 
-/// What an answer allows beside any numbers.
+/// The part of the tolerance that depends on the answer alone, not on the expected numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct AnswerTolerance {
     relative: f64,
     absolute: Option<f64>,
-    /// The share of the largest number expected that is allowed where no absolute number is given.
-    of_the_largest: f64,
+    /// The default absolute tolerance, as a share of the max size of the expected numbers.
+    of_max: f64,
     decimals: Option<usize>,
     /// Half a unit of the last of these decimals.
     half_unit: f64,
 }
 
-/// What is allowed in each cell of one comparison.
+/// The tolerance of each cell of one comparison.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowed {
+pub(super) struct CellTolerance {
     relative: f64,
     absolute: f64,
     rounding: f64,
@@ -45,58 +45,58 @@ pub(super) struct Allowed {
 /// Numbers without decimals are taken for rounded ones where they spread over more than this; else they are exact.
 const SPREAD_OF_WHOLE_NUMBERS: f64 = 10.0;
 
-impl Allowance {
-    /// What an answer allows within a tolerance.
-    pub(super) fn of(answer: &Answer, tolerance: &Tolerance) -> Allowance {
+impl AnswerTolerance {
+    /// The tolerance for an answer.
+    pub(super) fn of(answer: &Answer, tolerance: &Tolerance) -> AnswerTolerance {
         let stored = ROUNDINGS * answer.roundoff;
-        Allowance {
+        AnswerTolerance {
             relative: tolerance.relative.unwrap_or(RELATIVE.max(stored)),
             absolute: tolerance.absolute,
-            of_the_largest: OF_THE_LARGEST.max(stored),
+            of_max: OF_MAX.max(stored),
             decimals: answer.decimals,
             half_unit: answer.decimals.map_or(0.0, half_unit),
         }
     }
 
-    /// An upper bound of what is allowed around a number of a matrix in which this is the largest finite number by size.
-    pub(super) fn at_most(&self, largest: f64, expected: f64) -> f64 {
-        (self.absolute_beside(largest) + self.relative * expected.abs()).max(self.half_unit)
+    /// An upper bound of the tolerance of a cell, where the finite numbers of its matrix have this max size.
+    pub(super) fn at_most(&self, max_size: f64, expected: f64) -> f64 {
+        (self.absolute_beside(max_size) + self.relative * expected.abs()).max(self.half_unit)
     }
 
-    fn absolute_beside(&self, largest: f64) -> f64 {
-        self.absolute.unwrap_or(largest * self.of_the_largest)
+    fn absolute_beside(&self, max_size: f64) -> f64 {
+        self.absolute.unwrap_or(max_size * self.of_max)
     }
 
-    /// What is allowed beside a matrix in which this is the largest finite number by size.
-    fn beside(&self, expected: &Matrix, largest: f64) -> Allowed {
+    /// The tolerance of the cells of a matrix whose finite numbers have this max size.
+    fn beside(&self, expected: &Matrix, max_size: f64) -> CellTolerance {
         let is_rounding = |decimals| match decimals {
             0 => spread(expected) >= SPREAD_OF_WHOLE_NUMBERS,
-            // Where all numbers round to 0, what is handed in says nothing.
-            _ => self.half_unit < largest / 2.0,
+            // If all numbers round to 0, the answer is no evidence.
+            _ => self.half_unit < max_size / 2.0,
         };
         let rounding = if self.decimals.is_some_and(is_rounding) { self.half_unit } else { 0.0 };
-        Allowed { relative: self.relative, absolute: self.absolute_beside(largest), rounding }
+        CellTolerance { relative: self.relative, absolute: self.absolute_beside(max_size), rounding }
     }
 }
 
-impl Allowed {
-    /// What is allowed between an answer and these numbers.
-    pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> Allowed {
-        let largest = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
-        Allowance::of(answer, tolerance).beside(expected, largest)
+impl CellTolerance {
+    /// The tolerance between an answer and the expected numbers.
+    pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> CellTolerance {
+        let max_size = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
+        AnswerTolerance::of(answer, tolerance).beside(expected, max_size)
     }
 
-    /// The same where the largest finite number by size is known.
-    pub(super) fn to(answer: &Answer, expected: &Numbers, tolerance: &Tolerance) -> Allowed {
-        Allowance::of(answer, tolerance).beside(&expected.matrix, expected.largest)
+    /// The same where the max size is known.
+    pub(super) fn to(answer: &Answer, expected: &NodeNumbers, tolerance: &Tolerance) -> CellTolerance {
+        AnswerTolerance::of(answer, tolerance).beside(&expected.matrix, expected.max_size)
     }
 
     /// The same where some of the numbers handed in are not 0, and each is to be the expected one rounded to its decimals.
     /// `None` where the answer has no decimals.
-    pub(super) fn rounded(self, answer: &Answer) -> Option<Allowed> {
+    pub(super) fn rounded(self, answer: &Answer) -> Option<CellTolerance> {
         let decimals = answer.decimals.filter(|&decimals| decimals > 0)?;
         let says_something = answer.matrices.iter().any(|matrix| matrix.cells().any(|x| x != 0.0));
-        says_something.then(|| Allowed { rounding: half_unit(decimals), ..self })
+        says_something.then(|| CellTolerance { rounding: half_unit(decimals), ..self })
     }
 
     /// Half a unit of the last digit that the student's numbers carry, where that is taken for rounding.
@@ -104,7 +104,7 @@ impl Allowed {
         self.rounding
     }
 
-    /// How far from this number a student's may be.
+    /// The allowed distance from an expected number.
     pub(super) fn around(&self, expected: f64) -> f64 {
         if expected.is_finite() {
             (self.absolute + self.relative * expected.abs()).max(self.rounding)
@@ -123,12 +123,12 @@ pub(super) fn half_unit(decimals: usize) -> f64 {
 /// Numbers that agree to this many decimals are told to agree to all digits.
 pub const MOST_DECIMALS: usize = 9;
 
-/// To how many decimals numbers agree that differ by at most this: it is at most half a unit of the last of them.
-pub fn decimals_of(largest: f64) -> Option<usize> {
-    (0..=MOST_DECIMALS).rev().find(|&decimals| largest <= half_unit(decimals))
+/// The number of decimals to which numbers with this difference agree: it is at most half a unit of the last decimal.
+pub fn decimals_of(difference: f64) -> Option<usize> {
+    (0..=MOST_DECIMALS).rev().find(|&decimals| difference <= half_unit(decimals))
 }
 
-/// The largest finite number less the smallest.
+/// Max minus min of the finite numbers.
 pub(super) fn spread(matrix: &Matrix) -> f64 {
     let finite = || matrix.cells().filter(|x| x.is_finite());
     let (low, high) =

@@ -1,33 +1,35 @@
-//! What is tried, one kind of mistake after the other: every one alone, those with a number of their own, pairs.
+//! The kinds of candidates, tried one after the other: single mistakes, mistakes with a number of their own, pairs.
 
 use super::column::Probe;
 use super::fits::{fits, fits_by_row};
 use super::one_head::in_one_head;
-use super::plans::List;
+use super::plans::CandidateList;
 use super::search::{Fit, Search, SearchResult};
 use super::some_rows::in_some_rows;
 
 impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.
     pub(super) fn singles(&self) -> SearchResult {
-        self.listed(List::Singles)
+        self.listed(CandidateList::Singles)
     }
 
-    /// What does of all that can be done at any stage; nothing where trying it would take too long.
+    /// The operators at any site that fit; none where trying them would take too long.
     pub(super) fn general(&self) -> SearchResult {
-        if !self.candidates.is_feasible(List::General, self.task) {
+        if !self.candidates.is_feasible(CandidateList::General, self.task) {
             return SearchResult::default();
         }
-        Search { near: true, ..*self }.listed(List::General)
+        Search { near: true, ..*self }.listed(CandidateList::General)
     }
 
     /// The pairs of mistakes that do; `None` where trying them would take too long.
     pub(super) fn pairs(&self) -> Option<SearchResult> {
-        self.candidates.is_feasible(List::Pairs, self.task).then(|| self.listed(List::Pairs))
+        self.candidates
+            .is_feasible(CandidateList::Pairs, self.task)
+            .then(|| self.listed(CandidateList::Pairs))
     }
 
-    /// What fits of a list.
-    fn listed(&self, list: List) -> SearchResult {
+    /// The fits of a list.
+    fn listed(&self, list: CandidateList) -> SearchResult {
         let mut found = Vec::new();
         let nodes = self.nodes();
         let probes: Vec<Probe<'_>> =

@@ -1,4 +1,4 @@
-//! The walk through what one student handed in, in the order of computing.
+//! The walk through one submission, in the order of computing.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use crate::matrix::Matrix;
 use super::answer::{Part, readings};
 use super::candidates::{Candidate, standing_for};
 use super::compare::{Difference, difference, residual};
-use super::diagnosis::{Distance, Judged, Verdict};
+use super::diagnosis::{Distance, JudgedNode, Verdict};
 use super::evidence::evidence;
 use super::exercise::Exercise;
-use super::forms::{FORMS, Form};
+use super::forms::{EquivalentForm, FORMS};
 use super::half::HalfPrecision;
 use super::plans::Candidates;
 use super::task::empty_rows;
-use super::tolerance::Allowed;
+use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
-/// Where the walk has come to.
+/// The state of the walk: the answers judged so far, and what they say about later ones.
 pub(super) struct Walk<'a> {
     pub(super) exercise: &'a Exercise,
     /// The student's own nodes so far.
@@ -54,8 +54,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Judges a part; those before it have been judged.
-    pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> Judged {
-        let mut judged = Judged {
+    pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> JudgedNode {
+        let mut judged = JudgedNode {
             name: part.answer.name.clone(),
             verdict: self.compared(part, self.exercise.task.right(), false),
             mistakes: Vec::new(),
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
-    fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+    fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut JudgedNode) {
         // The same mistake in another head, or further on, is not reported again.
         let is_mistaken = |reading: &Part<'a>| {
             self.mistaken.iter().any(|candidate| self.fits_candidate(reading, candidate))
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What follows is judged with the student's own node as input, if it can be computed with.
-    fn carry_on(&mut self, part: &Part<'a>, judged: &Judged) {
+    fn carry_on(&mut self, part: &Part<'a>, judged: &JudgedNode) {
         for (node, matrix) in &part.matrices {
             let of_head =
                 |step: Step| step.stage.of_head(Step::parse(node).and_then(|own| own.head)).to_string();
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
     fn fits_candidate(&self, part: &Part<'_>, candidate: &Candidate) -> bool {
         part.matrices.iter().all(|(node, yours)| {
             let fits = |expected: &Matrix| {
-                let allowed = Allowed::between(part.answer, expected, &self.exercise.tolerance);
+                let allowed = CellTolerance::between(part.answer, expected, &self.exercise.tolerance);
                 residual(yours, expected, allowed).is_some()
             };
             let upright = candidate.upright(node);
@@ -210,8 +210,8 @@ impl<'a> Walk<'a> {
     }
 
     fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
-        let usual = Allowed::between(part.answer, expected, &self.exercise.tolerance);
-        let beside = |allowed: Allowed| difference(yours, expected, |_, right| allowed.around(right));
+        let usual = CellTolerance::between(part.answer, expected, &self.exercise.tolerance);
+        let beside = |allowed: CellTolerance| difference(yours, expected, |_, right| allowed.around(right));
         let difference = beside(usual)?;
         if difference.fits() {
             return Some(difference);
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The other right way that gives these numbers.
-    fn another_form(&self, part: &Part<'_>) -> Option<&'static Form> {
+    fn another_form(&self, part: &Part<'_>) -> Option<&'static EquivalentForm> {
         let right = self.exercise.task.right();
         FORMS.iter().find(|form| {
             part.matrices.len() == part.expected

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::graph::Graph;
 use crate::graph::recipes::Hiding;
 
-use super::candidates::{Candidate, Places, Variant};
+use super::candidates::{Candidate, NodePlaces, Variant};
 use super::task::empty_rows;
 use super::{Change, Slip, Task};
 
-/// A computation: which mistakes are in it, and what else goes with them.
+/// The plan of a computation: its mistakes, and a further change that goes with them.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub ways: [Option<usize>; 2],
@@ -33,12 +33,12 @@ pub(super) struct MistakeWay {
 /// Every way to make a mistake in an exercise.
 pub(super) struct Ways {
     pub all: Vec<MistakeWay>,
-    /// Whether what they give is kept for the next submission.
+    /// Whether their results are kept for the next submission.
     pub kept: bool,
 }
 
 impl Variant {
-    /// The computation itself.
+    /// Computes the variant.
     pub(super) fn computed(self, task: &Task) -> Candidate {
         let graph = Arc::new(task.with(self.changes()));
         Candidate { variant: self, graph }
@@ -57,8 +57,8 @@ impl Ways {
         task.with(&self.changes(plan))
     }
 
-    /// The computation of a plan; where its mistakes leave further rows with nothing to attend to, with the guard for them and
-    /// in the ways of those who have none.
+    /// The computation of a plan. If its mistakes make further rows fully masked, also the computations without a guard for such
+    /// rows, and with −1e9 in place of −∞.
     pub(super) fn made(&self, task: &Task, plan: &Plan) -> Vec<(Plan, Graph)> {
         let changes = self.changes(plan);
         let graph = task.with(&changes);
@@ -77,8 +77,8 @@ impl Ways {
         all
     }
 
-    /// Where the computation of a plan has what a student takes for a node.
-    pub(super) fn places(&self, task: &Task, plan: &Plan) -> Places {
-        Places::of(task.recipe(), &self.changes(plan))
+    /// The nodes of a plan's computation that a student takes for those of the exercise.
+    pub(super) fn places(&self, task: &Task, plan: &Plan) -> NodePlaces {
+        NodePlaces::of(task.recipe(), &self.changes(plan))
     }
 }

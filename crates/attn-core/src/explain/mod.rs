@@ -13,4 +13,4 @@ pub use cells::{MOST_OF_A_NODE, cells_at, cells_named};
 pub use note::{Note, decided, notes};
 pub use shorten::{LONGEST, SHOWN, shortened};
 pub use steps::{steps, worked_out};
-pub use tree::{Branch, Depth, Explanation, MOST_EXPLAINED, Sums, explain};
+pub use tree::{Branch, Depth, Explanation, LongSums, MOST_EXPLAINED, explain};

@@ -17,14 +17,14 @@ fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>) -> Term {
     match term {
         Term::Sum(terms) if terms.len() > LONGEST => {
             let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
-            let kept = largest(&values, f64::abs);
+            let kept = top(&values, f64::abs);
             let others = (0..terms.len()).filter(|i| !kept.contains(i));
             let rest = others.fold(0.0, |sum, i| sum + values[i]);
             Term::Sum(cut(graph, terms, names, &kept, rest))
         }
         Term::Max(terms) if terms.len() > LONGEST => {
             let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
-            let kept = largest(&values, |x| x);
+            let kept = top(&values, |x| x);
             let others = (0..terms.len()).filter(|i| !kept.contains(i));
             let rest = others.map(|i| values[i]).fold(f64::NEG_INFINITY, f64::max);
             Term::Max(cut(graph, terms, names, &kept, rest))
@@ -39,7 +39,7 @@ fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>) -> Term {
 }
 
 /// The indices of the values to keep, in their order: NaN first, then those of maximum size, of equals the first.
-fn largest(values: &[f64], size: impl Fn(f64) -> f64) -> Vec<usize> {
+fn top(values: &[f64], size: impl Fn(f64) -> f64) -> Vec<usize> {
     let key = |i: usize| if values[i].is_nan() { f64::INFINITY } else { size(values[i]) };
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| key(b).total_cmp(&key(a)));

@@ -27,7 +27,7 @@ pub enum Depth {
 
 /// The choice between long sums that are followed into every term and shortened ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sums {
+pub enum LongSums {
     /// Every term.
     Whole,
     /// The terms that [`shortened`] keeps.
@@ -90,7 +90,7 @@ impl Branch {
 ///
 /// # Errors
 /// If a cell's matrix is never formed, or comes from the fused kernel, or the trees would be too large to be of use.
-pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Result<Vec<Explanation>> {
+pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: LongSums) -> Result<Vec<Explanation>> {
     let mut asked = Vec::new();
     let mut seen = HashSet::new();
     for &cell in cells {
@@ -120,7 +120,7 @@ struct FoundCell {
 }
 
 /// The cells to be explained, level by level, each with the smallest level that it occurs at.
-fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<HashMap<CellId, FoundCell>> {
+fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: LongSums) -> Result<HashMap<CellId, FoundCell>> {
     let mut found = HashMap::new();
     let mut known: HashSet<CellId> = asked.iter().copied().collect();
     let mut queue: VecDeque<(CellId, usize)> = asked.iter().map(|&cell| (cell, 1)).collect();
@@ -132,8 +132,8 @@ fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<Has
         check_size(graph, cell.node)?;
         let term = graph.terms(cell);
         let shown = match sums {
-            Sums::Whole => term.clone(),
-            Sums::Shortened => shortened(graph, &term),
+            LongSums::Whole => term.clone(),
+            LongSums::Shortened => shortened(graph, &term),
         };
         let mut operands = Vec::new();
         parts += cells_of(&term, &mut Vec::new(), &mut HashSet::new());
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn one_level_names_the_operands_without_explaining_them() {
         let (graph, [x, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z)], Depth::Levels(1), Sums::Shortened).unwrap();
+        let tree = explain(&graph, &[cell(z)], Depth::Levels(1), LongSums::Shortened).unwrap();
         assert_eq!(tree[0].operands, [Branch::Further(cell(y)), Branch::Further(cell(x))]);
         assert_eq!((tree[0].value, tree[0].address.as_str()), (6.0, "z[1,1]"));
     }
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_cell_is_explained_once_where_it_is_nearest() {
         let (graph, [x, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z)], Depth::All, Sums::Shortened).unwrap();
+        let tree = explain(&graph, &[cell(z)], Depth::All, LongSums::Shortened).unwrap();
         let [Branch::Explained(of_y), Branch::Explained(of_x)] = &tree[0].operands[..] else { panic!() };
         assert_eq!((of_y.cell, of_x.cell), (cell(y), cell(x)));
         assert_eq!(of_y.operands, [Branch::Repeated(cell(x))]);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_cell_asked_for_is_explained_at_the_top() {
         let (graph, [_, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z), cell(y), cell(z)], Depth::All, Sums::Shortened).unwrap();
+        let tree = explain(&graph, &[cell(z), cell(y), cell(z)], Depth::All, LongSums::Shortened).unwrap();
         assert_eq!(tree.len(), 2);
         assert_eq!(tree[0].operands[0], Branch::Repeated(cell(y)));
     }

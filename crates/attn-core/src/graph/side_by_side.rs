@@ -42,7 +42,7 @@ pub struct Movement {
     /// The number of all cells.
     pub cells: usize,
     /// The cell of the base that has moved furthest; a finite way counts before one to or from ∞ or NaN.
-    pub largest: CellId,
+    pub furthest: CellId,
     /// Its number in the base.
     pub from: f64,
     /// Its number in the other.
@@ -81,7 +81,7 @@ impl GraphPair {
         let at = |(row, col): (usize, usize)| Movement {
             moved: change.cells().filter(|x| *x != 0.0).count(),
             cells: change.rows() * change.cols(),
-            largest: CellId { node: *base, row, col },
+            furthest: CellId { node: *base, row, col },
             from: from[(row, col)],
             to: to[(row, col)],
             change: change[(row, col)],

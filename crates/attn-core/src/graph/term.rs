@@ -40,7 +40,7 @@ pub enum Term {
     Erf(Box<Term>),
     /// The square root.
     Root(Box<Term>),
-    /// The largest of some terms, the first of equals; NaN where one is.
+    /// The max of some terms, the first of equals; NaN where one is.
     Max(Vec<Term>),
     /// The term without its sign.
     Size(Box<Term>),

@@ -53,13 +53,13 @@ thread_local! {
 
 /// The time in which an account, or a part of one, is open; at its end all charges since its beginning are released.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenAccount {
     before: Account,
     /// It belongs to its thread.
     here: PhantomData<*const ()>,
 }
 
-impl Drop for Open {
+impl Drop for OpenAccount {
     fn drop(&mut self) {
         ACCOUNT.set(self.before);
     }
@@ -67,7 +67,7 @@ impl Drop for Open {
 
 /// Begins the account of a command: with the bytes that were `asked` for, else with the result of `free` at the first large
 /// charge. Within another command it is a part of that one's account.
-pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> Open {
+pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> OpenAccount {
     let before = ACCOUNT.get();
     let limit = match (before.limit, asked) {
         (Limit::None, None) => Limit::Free(free),
@@ -78,12 +78,12 @@ pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> Open {
         (outer, None) => outer,
     };
     ACCOUNT.set(Account { limit, ..before });
-    Open { before, here: PhantomData }
+    OpenAccount { before, here: PhantomData }
 }
 
 /// Begins a part of the account, such as one file of many: its charges are released when it is over.
-pub fn part() -> Open {
-    Open { before: ACCOUNT.get(), here: PhantomData }
+pub fn part() -> OpenAccount {
+    OpenAccount { before: ACCOUNT.get(), here: PhantomData }
 }
 
 /// Bytes that are charged until this is dropped.
@@ -199,7 +199,7 @@ fn allow(used: u64, limit: Limit) -> String {
 mod tests {
     use super::*;
 
-    fn asked(bytes: u64) -> Open {
+    fn asked(bytes: u64) -> OpenAccount {
         enter(Some(bytes), || None)
     }
 

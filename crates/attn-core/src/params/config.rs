@@ -7,8 +7,8 @@ use crate::text::{clip, counted};
 use crate::unique::check_names;
 
 use super::family::Family;
+use super::family_defaults::{FamilyDefaults, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::fields::{Fields, LONGEST_NAME, divided, shown};
-use super::habits::{Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
 use super::{config_experts, config_other_families};
 
@@ -52,8 +52,8 @@ fn read(value: &Value, name: &str) -> Result<Model> {
         _ => (object, false),
     };
     let mut fields = Fields { object, assumed: Vec::new() };
-    let mut model = match (family.habits(), family) {
-        (Some(habits), _) => llama(&mut fields, family, habits, name)?,
+    let mut model = match (family.defaults(), family) {
+        (Some(defaults), _) => llama(&mut fields, family, defaults, name)?,
         (None, Family::GptNeox) => config_other_families::gpt_neox(&mut fields, name)?,
         (None, Family::Opt) => config_other_families::opt(&mut fields, name)?,
         (None, Family::Bert) => config_other_families::bert(&mut fields, name)?,
@@ -125,20 +125,20 @@ fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
     })
 }
 
-fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Result<Model> {
-    let size = |fields: &mut Fields, key| match habits.sizes.iter().find(|(field, _)| *field == key) {
+fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &str) -> Result<Model> {
+    let size = |fields: &mut Fields, key| match defaults.sizes.iter().find(|(field, _)| *field == key) {
         Some((_, usual)) => fields.size_or(key, *usual, ""),
         None => fields.size(key),
     };
     let hidden = size(fields, "hidden_size")?;
     let layers = size(fields, "num_hidden_layers")?;
     let query_heads = size(fields, "num_attention_heads")?;
-    let key_value_heads = match (fields.object.get("num_key_value_heads"), habits.key_value_heads) {
+    let key_value_heads = match (fields.object.get("num_key_value_heads"), defaults.key_value_heads) {
         (None, Some(usual)) => fields.size_or("num_key_value_heads", usual, "")?,
         _ => fields.size_or("num_key_value_heads", query_heads, " (as many as query heads)")?,
     };
     let latent = config_experts::latent(fields, family)?;
-    let head_width = match (fields.optional_size("head_dim")?, habits.head_width) {
+    let head_width = match (fields.optional_size("head_dim")?, defaults.head_width) {
         _ if let Some(latent) = latent => latent.width(name)?,
         (Some(stated), _) => stated,
         (None, Some(usual)) => fields.size_or("head_dim", usual, "")?,
@@ -162,14 +162,14 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         gated: true,
         vocabulary: size(fields, "vocab_size")?,
         positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
-        tied: fields.flag_stated("tie_word_embeddings", habits.tied)?,
+        tied: fields.flag_stated("tie_word_embeddings", defaults.tied)?,
         biases: Biases {
-            query_key_value: fields.bias(habits.query_key_value_bias)?,
-            output: fields.bias(habits.output_bias)?,
-            mlp: fields.bias(habits.mlp_bias)?,
+            query_key_value: fields.bias(defaults.query_key_value_bias)?,
+            output: fields.bias(defaults.output_bias)?,
+            mlp: fields.bias(defaults.mlp_bias)?,
         },
-        norms: Some(habits.norms),
-        windows: windows(fields, habits.windows, layers)?,
+        norms: Some(defaults.norms),
+        windows: windows(fields, defaults.windows, layers)?,
         experts,
         latent,
         embedding_width: None,

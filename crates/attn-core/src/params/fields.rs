@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-use super::habits::Bias;
-use super::model::Assumed;
+use super::family_defaults::Bias;
+use super::model::AssumedValue;
 
 /// Names beyond this length are not compared: the comparison takes memory by their length.
 pub(super) const LONGEST_NAME: usize = 64;
@@ -52,7 +52,7 @@ const KNOWN: [&str; 34] = [
 /// The fields of a configuration, and a record of those that were not there.
 pub(super) struct Fields<'a> {
     pub object: &'a Map<String, Value>,
-    pub assumed: Vec<Assumed>,
+    pub assumed: Vec<AssumedValue>,
 }
 
 impl Fields<'_> {
@@ -147,7 +147,7 @@ impl Fields<'_> {
     }
 
     fn assume<T>(&mut self, key: &str, value: T, said: String) -> T {
-        self.assumed.push(Assumed { field: key.to_string(), value: said });
+        self.assumed.push(AssumedValue { field: key.to_string(), value: said });
         value
     }
 }

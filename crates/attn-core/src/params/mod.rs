@@ -27,8 +27,8 @@ mod config_experts;
 mod config_other_families;
 mod counts;
 mod family;
+mod family_defaults;
 mod fields;
-mod habits;
 mod listing;
 mod listing_experts;
 mod listing_other_families;
@@ -41,5 +41,7 @@ pub use cache::{Cache, Sharing, cache, caches_by_sharing};
 pub use counts::Counts;
 pub use family::Family;
 pub use listing::weights;
-pub use model::{Assumed, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+pub use model::{
+    AssumedValue, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, Windows,
+};
 pub use weight::{Dimension, Extent, ModelPart, Weight, WeightLayout};

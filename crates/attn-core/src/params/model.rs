@@ -50,7 +50,7 @@ pub struct Model {
     /// n_types: kinds of tokens, each with a learned vector, where there are some.
     pub token_types: Option<u64>,
     /// The fields that the configuration leaves to the family's defaults.
-    pub assumed: Vec<Assumed>,
+    pub assumed: Vec<AssumedValue>,
     /// Remarks on this model's count.
     pub notes: Vec<String>,
 }
@@ -166,7 +166,7 @@ pub struct Windows {
 
 /// A value that the configuration does not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumed {
+pub struct AssumedValue {
     /// The field's name in the configuration.
     pub field: String,
     /// The assumed value.

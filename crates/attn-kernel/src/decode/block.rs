@@ -13,7 +13,7 @@ use crate::simd::Simd;
 use crate::visibility::BlockVisibility;
 
 /// The memory of a block.
-pub(super) struct Space<'s, T> {
+pub(super) struct BlockMemory<'s, T> {
     /// The queries side by side, padded with zeros to a multiple of sixteen columns.
     pub queries: &'s [T],
     /// A row of scores, then weights, for each query.
@@ -29,10 +29,10 @@ pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usi
     simd: S,
     group: &[Query<'_, T>],
     keys: &Range<usize>,
-    space: Space<'_, T>,
+    space: BlockMemory<'_, T>,
     partial: impl Fn(usize) -> &'p mut [T],
 ) {
-    let Space { queries, weights, copy } = space;
+    let BlockMemory { queries, weights, copy } = space;
     let visibility: [BlockVisibility; G] = std::array::from_fn(|r| {
         let Query { head, id } = &group[r];
         head.visibility.of_block(&(id.row..id.row + 1), keys)

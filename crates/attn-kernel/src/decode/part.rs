@@ -1,6 +1,6 @@
 //! One part of the keys, block by block.
 
-use super::block::{Space, attend_block};
+use super::block::{BlockMemory, attend_block};
 use super::group::{Group, Partial, Partials, Query};
 use crate::blocks::{BLOCK, blocks};
 use crate::plain_decode::{VIRTUAL_LANES, visible_part};
@@ -51,7 +51,8 @@ pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
         for from in (0..count).step_by(TOGETHER) {
             let rows = &group.queries[from..(from + TOGETHER).min(count)];
             let row_of = |r| row_of(from + r);
-            let space = Space { queries: &queries[from * width..], weights: &mut *weights, copy: &mut *copy };
+            let space =
+                BlockMemory { queries: &queries[from * width..], weights: &mut *weights, copy: &mut *copy };
             match rows.len() {
                 4 => attend_block::<T, S, 4, K>(simd, rows, &keys, space, row_of),
                 3 => attend_block::<T, S, 3, K>(simd, rows, &keys, space, row_of),

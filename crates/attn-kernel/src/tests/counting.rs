@@ -4,14 +4,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, and the bytes that are taken from it.
-pub struct Counting {
+pub struct CountingAllocator {
     taken: AtomicUsize,
     most: AtomicUsize,
 }
 
-impl Counting {
-    pub const fn new() -> Counting {
-        Counting { taken: AtomicUsize::new(0), most: AtomicUsize::new(0) }
+impl CountingAllocator {
+    pub const fn new() -> CountingAllocator {
+        CountingAllocator { taken: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }
 
     /// The bytes that are taken now.
@@ -37,7 +37,7 @@ impl Counting {
 }
 
 // SAFETY: it is the system's, and counting takes no memory.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.more(layout.size());
         // SAFETY: the caller's promise.

@@ -178,7 +178,7 @@ fn scripted_answers_are_given_when_the_question_comes() {
     let lesson = sample::lesson();
     let window = Window { screen: Screen::plain(80), rows: 40 };
     let runner = Runner::new(&sample::run);
-    let show = Show::new(&lesson, &runner, window.screen);
+    let show = LessonView::new(&lesson, &runner, window.screen);
     let asked = ["zeros=A3 B4 C5", "zeros=A", "zeros=C", "left=1"].map(String::from);
     let scripted = ScriptedAnswers::read(&asked, &show).unwrap();
     let player = Player::new(&lesson, &sample::run, window, None).with_answers(scripted);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::sample;
 use super::{Action, Effects, Key, Player, ScriptedAnswers, Window};
-use crate::lesson::show::Show;
+use crate::lesson::show::LessonView;
 use crate::lesson::{Progress, Runner};
 use crate::render::Screen;
 

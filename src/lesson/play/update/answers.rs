@@ -6,7 +6,7 @@ use crate::lesson::play::bars::bars;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::state::State;
 use crate::lesson::play::stops::StopKind;
-use crate::lesson::play::typing::Purpose;
+use crate::lesson::play::typing::LinePurpose;
 use crate::lesson::play::view::right_letter;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::verdict::{Verdict, next_try};
@@ -30,7 +30,7 @@ pub(super) fn begin(course: &Course<'_>, state: &mut State, key: Key) -> Option<
     }
     let right = question.right_answer(&course.show(state.window.screen).values()).ok()??;
     question.kind.may_begin(typed, &right, letters).then(|| {
-        state.typing.begin(Purpose::Answer, &typed.to_string());
+        state.typing.begin(LinePurpose::Answer, &typed.to_string());
         Vec::new()
     })
 }
@@ -64,7 +64,7 @@ pub(super) fn give(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<S
 /// dropped.
 pub(super) fn begin_hands(course: &Course<'_>, state: &mut State, now: Duration) -> Vec<String> {
     if state.question(course).is_some_and(|question| question.kind.is_chosen_by_letter()) {
-        state.typing.begin(Purpose::Hands, "");
+        state.typing.begin(LinePurpose::Hands, "");
         return Vec::new();
     }
     state.typing.drop_votes(now);

@@ -6,7 +6,7 @@ use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::Purpose;
+use crate::lesson::play::typing::LinePurpose;
 use crate::terminal::Key;
 
 use super::letters::press_letter;
@@ -58,7 +58,7 @@ fn press_in_overlay(course: &Course<'_>, state: &mut State, topic: Topic, key: K
         }
         _ if is_more && !state.overlay.rest.is_empty() => Some(state.overlay.more(state.height())),
         (Topic::Output, Key::Char('!')) => {
-            state.typing.begin(Purpose::Command, "");
+            state.typing.begin(LinePurpose::Command, "");
             Some(Vec::new())
         }
         _ => None,

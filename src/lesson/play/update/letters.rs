@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::Purpose;
+use crate::lesson::play::typing::LinePurpose;
 
 use super::printing::print;
 use super::{answers, moves, overlay};
@@ -21,15 +21,15 @@ pub(super) fn press_letter(course: &Course<'_>, state: &mut State, letter: char,
         'h' => answers::hint(course, state),
         'v' => answers::begin_hands(course, state, now),
         '?' => overlay::help(course, state),
-        '/' => begin(state, Purpose::Search),
-        '!' => begin(state, Purpose::Command),
+        '/' => begin(state, LinePurpose::Search),
+        '!' => begin(state, LinePurpose::Command),
         'b' | '.' => moves::blank(state),
         _ => Vec::new(),
     };
     print(course, state, lines, now)
 }
 
-fn begin(state: &mut State, purpose: Purpose) -> Vec<String> {
+fn begin(state: &mut State, purpose: LinePurpose) -> Vec<String> {
     state.typing.begin(purpose, "");
     Vec::new()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::Effects;
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::Purpose;
+use crate::lesson::play::typing::LinePurpose;
 use crate::lesson::play::view::key_typed;
 use crate::terminal::Key;
 
@@ -17,7 +17,7 @@ use super::{answers, moves, overlay};
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     let Some(mut entry) = state.typing.entry.take() else { return Effects::default() };
     let text = entry.line.text();
-    let is_number = entry.purpose == Purpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = entry.purpose == LinePurpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
     match key {
         Key::Enter | Key::PageDown => return entered(course, state, entry.purpose, text.trim(), now),
         // From a typed command, Escape returns directly to the lesson.
@@ -37,21 +37,27 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
         key => entry.line.press(key),
     }
     // If an answer is deleted to nothing, keys are commands of the player again.
-    if entry.purpose != Purpose::Answer || !entry.line.is_empty() {
+    if entry.purpose != LinePurpose::Answer || !entry.line.is_empty() {
         state.typing.entry = Some(entry);
     }
     Effects::default()
 }
 
-fn entered(course: &Course<'_>, state: &mut State, purpose: Purpose, text: &str, now: Duration) -> Effects {
+fn entered(
+    course: &Course<'_>,
+    state: &mut State,
+    purpose: LinePurpose,
+    text: &str,
+    now: Duration,
+) -> Effects {
     let lines = match purpose {
-        Purpose::Answer => match key_typed(course, state, text) {
+        LinePurpose::Answer => match key_typed(course, state, text) {
             Some(letter) => return press_letter(course, state, letter, now),
             None => answers::give(course, state, text),
         },
-        Purpose::Hands => answers::count_hands(course, state, text),
-        Purpose::Search => overlay::search(course, state, text),
-        Purpose::Command => match overlay::command(course, state, text) {
+        LinePurpose::Hands => answers::count_hands(course, state, text),
+        LinePurpose::Search => overlay::search(course, state, text),
+        LinePurpose::Command => match overlay::command(course, state, text) {
             Ok(run) => return run,
             Err(lines) => lines,
         },

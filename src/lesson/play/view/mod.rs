@@ -8,5 +8,5 @@ mod status;
 pub(super) use overlay::{contents, help};
 pub(super) use page::{above, chunks, ending, right_letter};
 pub(super) use sentences::{farewell, sentence};
-pub use status::Bottom;
+pub use status::StatusLine;
 pub(super) use status::{bottom, key_typed};

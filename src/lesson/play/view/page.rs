@@ -5,7 +5,7 @@ use crate::lesson::play::course::Course;
 use crate::lesson::play::pages::{self, Chunk, position};
 use crate::lesson::play::state::State;
 use crate::lesson::play::stops::{Stop, StopKind};
-use crate::lesson::show::{Ink, Show, Text, Tone};
+use crate::lesson::show::{Ink, LessonView, Text, Tone};
 use crate::lesson::{Block, Choice, Question};
 use crate::text::counted;
 
@@ -40,7 +40,7 @@ pub(in crate::lesson::play) fn chunks(course: &Course<'_>, state: &State, stop: 
     chunks
 }
 
-fn heading(show: &Show<'_>, stop: &Stop) -> Vec<String> {
+fn heading(show: &LessonView<'_>, stop: &Stop) -> Vec<String> {
     match (stop.step, stop.in_part(show.lesson).and_then(|part| part.title.as_deref())) {
         (None, _) => show.title(),
         (Some(step), _) if stop.part == 0 => show.step_heading(step),

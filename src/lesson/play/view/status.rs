@@ -9,14 +9,14 @@ use crate::lesson::play::clock::minutes_and_seconds;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::{Purpose, TypedLine};
+use crate::lesson::play::typing::{LinePurpose, TypedLine};
 use crate::lesson::verdict::Verdict;
 use crate::render::Charset;
 use crate::text::clipped_at_word;
 
 /// The line at the bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bottom {
+pub struct StatusLine {
     /// Its text, narrower than the screen.
     pub text: String,
     /// The column of the cursor, where something is typed.
@@ -35,19 +35,19 @@ const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 type StatusPiece = (u8, String);
 
 /// The line at the bottom, `now` after the beginning.
-pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> Bottom {
+pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> StatusLine {
     let (status, screen) = (Status { course, state, now }, state.window.screen);
     // The last column stays free: a terminal may break the line there.
     let room = screen.width.saturating_sub(1).max(1);
     let bottom = match &state.typing.entry {
         Some(entry) => status.typing(entry, room),
-        None => Bottom {
+        None => StatusLine {
             text: fitted(status.pieces(), status.separator(), room),
             cursor: None,
             is_alert: status.is_time_up(),
         },
     };
-    Bottom { text: screen.charset.spelled(&bottom.text).into_owned(), ..bottom }.cut(room)
+    StatusLine { text: screen.charset.spelled(&bottom.text).into_owned(), ..bottom }.cut(room)
 }
 
 /// The key that an answer of one letter means: `h` and Enter is the hint, unless `h` is an answer to this question.
@@ -76,7 +76,7 @@ impl Status<'_, '_> {
         }
     }
 
-    fn typing(&self, entry: &TypedLine, room: usize) -> Bottom {
+    fn typing(&self, entry: &TypedLine, room: usize) -> StatusLine {
         let label = entry.label();
         let (typed, column) = entry.line.window(room.saturating_sub(label.width()));
         let cursor = label.width() + column;
@@ -84,21 +84,21 @@ impl Status<'_, '_> {
         let hint = self.typing_hint(entry);
         let fits = !hint.is_empty() && line.width() + 5 + hint.width() <= room;
         let text = if fits { format!("{line}   ({hint})") } else { line };
-        Bottom { text, cursor: Some(cursor), is_alert: false }
+        StatusLine { text, cursor: Some(cursor), is_alert: false }
     }
 
     /// The possible answers, or the effect of Enter.
     fn typing_hint(&self, entry: &TypedLine) -> String {
         let text = entry.line.text();
         match entry.purpose {
-            Purpose::Hands => "such as A3 B14 C8, or 3 14 8".to_string(),
-            Purpose::Search if self.state.typing.search.is_empty() => "Enter finds the next".to_string(),
-            Purpose::Search => format!("Enter alone: the next `{}`", self.state.typing.search),
-            Purpose::Command if text.is_empty() && !self.state.typing.commands.is_empty() => {
+            LinePurpose::Hands => "such as A3 B14 C8, or 3 14 8".to_string(),
+            LinePurpose::Search if self.state.typing.search.is_empty() => "Enter finds the next".to_string(),
+            LinePurpose::Search => format!("Enter alone: the next `{}`", self.state.typing.search),
+            LinePurpose::Command if text.is_empty() && !self.state.typing.commands.is_empty() => {
                 "↑ the last command, Esc back".to_string()
             }
-            Purpose::Command => String::new(),
-            Purpose::Answer => match key_typed(self.course, self.state, text.trim()) {
+            LinePurpose::Command => String::new(),
+            LinePurpose::Answer => match key_typed(self.course, self.state, text.trim()) {
                 Some('q') => "Enter: end the lesson".to_string(),
                 Some('h') => "Enter: a hint".to_string(),
                 Some(letter) => format!("Enter: the key {letter}"),
@@ -199,9 +199,9 @@ fn fitted(mut pieces: Vec<StatusPiece>, separator: &str, room: usize) -> String 
     }
 }
 
-impl Bottom {
+impl StatusLine {
     /// The same line in at most `width` columns.
-    fn cut(mut self, room: usize) -> Bottom {
+    fn cut(mut self, room: usize) -> StatusLine {
         let mut used = 0;
         let fits = |c: &char| {
             used += c.width().unwrap_or(0);

@@ -4,7 +4,7 @@ use super::softmaxes::OVERFLOWS;
 use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::recipes::{
-    Alter, Biasing, Divisor, Featurewise, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
+    Alter, Biasing, Divisor, Featurewise, Hiding, Normalise, Recipe, Scale, Score, ScoreFunction, Site,
 };
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -70,8 +70,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| {
             let functions = [
                 (Featurewise::Manhattan, "minus the sum of |q − k|"),
-                (Featurewise::LargestDifference, "minus the largest |q − k|"),
-                (Featurewise::LargestProduct, "the largest product q k"),
+                (Featurewise::MaxDifference, "minus the largest |q − k|"),
+                (Featurewise::MaxProduct, "the largest product q k"),
                 (Featurewise::Sum, "the sum of q + k"),
                 (Featurewise::TanhOfSum, "the sum of tanh(q + k)"),
             ];
@@ -92,7 +92,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use Q Kᵀ, without a minus sign.",
         symptom: "The keys that should have most weight have least.",
         demo: "pairwise",
-        ways: |_, _| vec![Way::plain(altered(Stage::Scores, Alter::Negated))],
+        ways: |_, _| vec![Way::plain(altered(Site::Scores, Alter::Negated))],
     },
     Mistake {
         id: "keys-not-transposed",
@@ -167,16 +167,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::SOFTMAX_OF_COLUMNS, "a softmax down each column"),
             ];
             // exp of a large score overflows, which has a name of its own.
-            let overflows = facts.largest_score > OVERFLOWS;
+            let overflows = facts.max_score > OVERFLOWS;
             let possible =
                 functions.into_iter().filter(|&(alter, _)| !(overflows && alter == Alter::Exponential));
-            let known = possible.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
+            let known = possible.map(|(alter, detail)| Way::detailed(altered(Site::Scores, alter), detail));
             known.chain(general::ways("scores-altered", recipe, facts)).collect()
         },
     },
 ];
 
-/// What else may become of a bias.
+/// Wrong uses of a bias.
 fn biases() -> Vec<Way> {
     let all = [
         (Biasing::Missing, "left out", "The bias was left out."),
@@ -205,8 +205,8 @@ fn linear(recipe: &Recipe) -> Vec<Way> {
     let mut ways = Vec::new();
     for (function, what) in functions {
         for (divisor, how) in [(Divisor::Sum, "over the sum of the row"), (Divisor::Nothing, "not divided")] {
-            let products = Normalise { function: Function::Identity, divisor, ..Normalise::default() };
-            let way = Way::detailed(altered(Stage::QueriesAndKeys, function), format!("{what}, {how}"))
+            let products = Normalise { function: ScoreFunction::Identity, divisor, ..Normalise::default() };
+            let way = Way::detailed(altered(Site::QueriesAndKeys, function), format!("{what}, {how}"))
                 .with(Change::Normalise(products))
                 .with(Change::Scale(Scale::None));
             ways.push(if recipe.mask.is_some() { way.with(Change::Hiding(Hiding::Zero)) } else { way });

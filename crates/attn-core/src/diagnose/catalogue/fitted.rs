@@ -1,4 +1,4 @@
-//! Mistakes with a number, or a row of numbers, of their own: found by solving for it and not by trying.
+//! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
 use super::{Likelihood, Mistake};
 
@@ -136,7 +136,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// A temperature that nobody asked for.
+/// A wrong temperature.
 pub(in crate::diagnose) const TEMPERATURE: &str = "temperature";
 /// Everything times one number.
 pub(in crate::diagnose) const FACTOR: &str = "wrong-factor";

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Divisor, Function, Hiding, Normalise, Recipe, Stage};
+use crate::graph::recipes::{Alter, Divisor, Hiding, Normalise, Recipe, ScoreFunction, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take the softmax of each row of the scores.",
         symptom: "The weights lie between 0 and 1, and their rows do not sum to 1.",
         demo: "weights",
-        ways: |recipe, _| instead(recipe, Function::Sigmoid, &PLAIN_OR_SUM),
+        ways: |recipe, _| instead(recipe, ScoreFunction::Sigmoid, &PLAIN_OR_SUM),
     },
     Mistake {
         id: "relu-weights",
@@ -23,7 +23,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take the softmax of each row of the scores.",
         symptom: "Weights are exactly 0 where scores are negative.",
         demo: "weights",
-        ways: |recipe, _| instead(recipe, Function::Relu, &PLAIN_OR_SUM),
+        ways: |recipe, _| instead(recipe, ScoreFunction::Relu, &PLAIN_OR_SUM),
     },
     Mistake {
         id: "tanh-weights",
@@ -33,7 +33,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take the softmax of each row of the scores.",
         symptom: "Weights lie between −1 and 1.",
         demo: "weights",
-        ways: |recipe, _| instead(recipe, Function::Tanh, &PLAIN_OR_SUM),
+        ways: |recipe, _| instead(recipe, ScoreFunction::Tanh, &PLAIN_OR_SUM),
     },
     Mistake {
         id: "squares-normalised",
@@ -43,7 +43,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take exp of the scores first, then divide each row by its sum.",
         symptom: "Strongly negative scores have large weights.",
         demo: "weights",
-        ways: |recipe, _| instead(recipe, Function::Squared, &PLAIN_OR_SUM),
+        ways: |recipe, _| instead(recipe, ScoreFunction::Squared, &PLAIN_OR_SUM),
     },
     Mistake {
         id: "absolute-normalised",
@@ -56,8 +56,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, _| {
             let sizes =
                 [(Divisor::Sum, "absolute values"), (Divisor::Nothing, "absolute values, not divided")];
-            let ways = instead(recipe, Function::Absolute, &sizes);
-            let signed = instead(recipe, Function::Identity, &[(Divisor::SizeSum, "with their signs")]);
+            let ways = instead(recipe, ScoreFunction::Absolute, &sizes);
+            let signed = instead(recipe, ScoreFunction::Identity, &[(Divisor::SizeSum, "with their signs")]);
             ways.into_iter().chain(signed).collect()
         },
     },
@@ -70,7 +70,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The squares of each row of the weights sum to 1.",
         demo: "weights",
         ways: |recipe, _| {
-            let mut ways = instead(recipe, Function::Identity, &[(Divisor::Length, "the scores themselves")]);
+            let mut ways =
+                instead(recipe, ScoreFunction::Identity, &[(Divisor::Length, "the scores themselves")]);
             let powers = Normalise { divisor: Divisor::Length, ..Normalise::default() };
             ways.push(Way::detailed(Change::Normalise(powers), "the exponentials"));
             ways
@@ -87,12 +88,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, _| {
             let divisors = [
                 (Divisor::Count, "the number of keys"),
-                (Divisor::Largest, "the largest of the row"),
+                (Divisor::Max, "the largest of the row"),
                 (Divisor::WholeSum, "the sum of all"),
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::MisplacedSum, "the sum of row j for column j"),
             ];
-            instead(recipe, Function::Identity, &divisors)
+            instead(recipe, ScoreFunction::Identity, &divisors)
         },
     },
     Mistake {
@@ -104,7 +105,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Every row of the weights has one 1 and nothing else.",
         demo: "lookup",
         ways: |_, _| {
-            let hard = Normalise { function: Function::HardMaximum, ..Normalise::default() };
+            let hard = Normalise { function: ScoreFunction::HardMaximum, ..Normalise::default() };
             vec![Way::plain(Change::Normalise(hard))]
         },
     },
@@ -117,7 +118,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "A is right, and the result is not.",
         demo: "weighted-sum",
         ways: |_, facts| {
-            let ways = vec![Way::plain(altered(Stage::Weights, Alter::Transposed))];
+            let ways = vec![Way::plain(altered(Site::Weights, Alter::Transposed))];
             if_possible(facts.q.rows == facts.keys, ways)
         },
     },
@@ -148,7 +149,7 @@ const PLAIN_OR_SUM: [(Divisor, &str); 4] = [
 
 /// A function in place of the softmax, divided by each of these. With a mask also with 0 in the hidden cells, before or after it:
 /// −∞ there would give NaN.
-fn instead(recipe: &Recipe, function: Function, divisors: &[(Divisor, &str)]) -> Vec<Way> {
+fn instead(recipe: &Recipe, function: ScoreFunction, divisors: &[(Divisor, &str)]) -> Vec<Way> {
     let mut ways = Vec::new();
     for &(divisor, what) in divisors {
         let change = Change::Normalise(Normalise { function, divisor, ..Normalise::default() });
@@ -163,7 +164,7 @@ fn instead(recipe: &Recipe, function: Function, divisors: &[(Divisor, &str)]) ->
     ways
 }
 
-/// What has no name of its own. Negated weights give the negative result, or X minus it.
+/// The mistakes without a name of their own. Negated weights give the negative result, or X minus it.
 fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::Squared, "squared"),
@@ -178,5 +179,5 @@ fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let count = facts.keys as f64;
     alters.push((Alter::Times(count), "times the number of keys"));
     alters.push((Alter::Times(1.0 / count), "divided by the number of keys"));
-    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Stage::Weights, alter), detail)).collect()
+    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Site::Weights, alter), detail)).collect()
 }

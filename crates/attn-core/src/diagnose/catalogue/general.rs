@@ -1,9 +1,8 @@
-//! Whatever is done at a stage that attention does not do there: every operator at every stage, with the sentences that the two
-//! tables make together. What has a name of its own is found before.
+//! Every operator at every site, with sentences composed from the two tables. Mistakes with a name of their own are found before.
 
 use super::operator_fixes::fix;
-use super::operators::{Of, Operator, operators};
-use super::stages::{PLACES, Place};
+use super::operators::{Operator, Subject, operators};
+use super::stages::{PLACES, StageWords};
 use super::{Likelihood, Mistake, Way, altered};
 use crate::diagnose::Facts;
 use crate::graph::recipes::Recipe;
@@ -18,28 +17,28 @@ pub(super) fn ways(id: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
         .collect()
 }
 
-fn way(place: &Place, operator: &Operator) -> Way {
+fn way(place: &StageWords, operator: &Operator) -> Way {
     let way = Way::detailed(altered(place.stage, operator.alter), detail(place, operator));
     Way { general: true, ..way.saying(sentence(place, operator)).fixing(fix(place, operator.alter)) }
 }
 
-/// What was done, with “their” or “its” and “themselves” or “itself”.
-fn done(place: &Place, operator: &Operator) -> String {
+/// The clause of an operator, with “their” or “its” and “themselves” or “itself”.
+fn done(place: &StageWords, operator: &Operator) -> String {
     let is_plural = match operator.of {
-        Of::All => place.plural,
-        Of::Parts(_) => true,
-        Of::Part(_) => false,
+        Subject::All => place.plural,
+        Subject::Parts(_) => true,
+        Subject::Part(_) => false,
     };
     let done = operator.done.replace("{their}", if is_plural { "their" } else { "its" });
     if is_plural { done } else { done.replace("themselves", "itself") }
 }
 
 /// “The first row of the queries was set to 0 before the scores were computed.”
-fn sentence(place: &Place, operator: &Operator) -> String {
+fn sentence(place: &StageWords, operator: &Operator) -> String {
     let (subject, verb) = match operator.of {
-        Of::All => (place.noun.to_string(), place.verb()),
-        Of::Parts(parts) => (format!("{parts} of {}", place.noun), "were"),
-        Of::Part(part) => (format!("{part} of {}", place.noun), "was"),
+        Subject::All => (place.noun.to_string(), place.verb()),
+        Subject::Parts(parts) => (format!("{parts} of {}", place.noun), "were"),
+        Subject::Part(part) => (format!("{part} of {}", place.noun), "was"),
     };
     let done = done(place, operator);
     let rest = match place.when {
@@ -52,12 +51,12 @@ fn sentence(place: &Place, operator: &Operator) -> String {
 }
 
 /// “first row set to 0, after the scale”.
-fn detail(place: &Place, operator: &Operator) -> String {
+fn detail(place: &StageWords, operator: &Operator) -> String {
     let done = done(place, operator);
     let done = done.trim_end_matches(',');
     let what = match operator.of {
-        Of::All => done.to_string(),
-        Of::Parts(part) | Of::Part(part) => format!("{} {done}", part.trim_start_matches("the ")),
+        Subject::All => done.to_string(),
+        Subject::Parts(part) | Subject::Part(part) => format!("{} {done}", part.trim_start_matches("the ")),
     };
     if place.note.is_empty() { what } else { format!("{what}, {}", place.note) }
 }
@@ -71,7 +70,7 @@ const fn general(
     Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo, ways }
 }
 
-/// What is done to tokens, weights of projections, queries, keys and values.
+/// Alterations of tokens, weights of projections, queries, keys and values.
 pub(super) const BEFORE_SCORES: &[Mistake] = &[
     general(
         "tokens-altered",
@@ -141,7 +140,7 @@ pub(super) const BEFORE_SCORES: &[Mistake] = &[
     ),
 ];
 
-/// What is done to the heads and to the result.
+/// Alterations of the heads and of the result.
 pub(super) const AFTER_WEIGHTS: &[Mistake] = &[
     general(
         "heads-altered",

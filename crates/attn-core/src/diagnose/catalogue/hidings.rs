@@ -1,8 +1,8 @@
-//! Other things that happen to hidden scores.
+//! Further mistakes with hidden scores.
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Hiding, Normalise, Recipe, Then};
+use crate::graph::recipes::{AfterNormalise, Hiding, Normalise, Recipe};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -37,7 +37,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The hidden weights are all the same number, and not 0.",
         demo: "mask",
         ways: |recipe, facts| {
-            // A large number such as −1e9 drowns the other weights, so that nothing can be said of them.
+            // A large number such as −1e9 dominates the other weights, which can then not be compared.
             let numbers = [(f64::NEG_INFINITY, "−∞"), (-1.0, "−1"), (1.0, "1"), (1e-9, "1e-9")];
             let way = |(number, said): (f64, &str)| {
                 Way::detailed(Change::Hiding(Hiding::WeightsReplaced(number)), said.to_string())
@@ -100,7 +100,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The hidden weights are 0, and the rows sum to less than 1.",
         demo: "mask",
         ways: |recipe, facts| {
-            let again = Change::Normalise(Normalise { then: Then::Masked, ..Normalise::default() });
+            let again = Change::Normalise(Normalise { then: AfterNormalise::Masked, ..Normalise::default() });
             let mut ways = vec![
                 Way::detailed(Change::Hiding(Hiding::Zero), "times 0 before").with(again),
                 Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "ones and zeros added before")

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Common, Groups, Merge, Recipe, Scale, Split, SplitRoles};
+use crate::graph::recipes::{Groups, HeadSharing, Merge, Recipe, Scale, Split, SplitRoles};
 use crate::text::counted;
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -89,15 +89,18 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 Way::detailed(Change::Merge(Merge::Averaged), "their results"),
                 Way::detailed(Change::Merge(Merge::Averaged), "their results, without W_O")
                     .with(Change::Projected(false)),
-                Way::detailed(Change::Common(Common::MeanWeights), "their weights")
+                Way::detailed(Change::Common(HeadSharing::MeanWeights), "their weights")
                     .saying("The weights of all heads were averaged, and every head used the mean.")
                     .fixing("Let each head mix its values with its own weights."),
-                Way::detailed(Change::Common(Common::MeanScores), "their scores")
+                Way::detailed(Change::Common(HeadSharing::MeanScores), "their scores")
                     .saying("The scores of all heads were averaged, and every head used the mean.")
                     .fixing("Let each head have the softmax of its own scores."),
-                Way::detailed(Change::Common(Common::MeanMixes), "their results, each in place of its own")
-                    .saying("The results of all heads were averaged, and the mean took the place of each.")
-                    .fixing("Put the results of the heads side by side as they are."),
+                Way::detailed(
+                    Change::Common(HeadSharing::MeanMixes),
+                    "their results, each in place of its own",
+                )
+                .saying("The results of all heads were averaged, and the mean took the place of each.")
+                .fixing("Put the results of the heads side by side as they are."),
             ];
             if_possible(recipe.heads > 1, ways)
         },
@@ -189,7 +192,7 @@ fn is_grouped(recipe: &Recipe) -> bool {
 
 fn shared() -> Vec<Way> {
     let first = |[q, k, v]: [bool; 3], what: &str| {
-        Way::detailed(Change::Common(Common::FirstOf { q, k, v }), what)
+        Way::detailed(Change::Common(HeadSharing::FirstOf { q, k, v }), what)
             .saying(format!("All heads use the {what} of head 1."))
     };
     let common = [
@@ -202,7 +205,7 @@ fn shared() -> Vec<Way> {
     ];
     let mut ways: Vec<Way> = common.map(|(which, what)| first(which, what)).to_vec();
     ways.push(
-        Way::detailed(Change::Common(Common::FirstWeights), "weights")
+        Way::detailed(Change::Common(HeadSharing::FirstWeights), "weights")
             .saying("All heads use the weights of head 1."),
     );
     ways

@@ -98,7 +98,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// Ways to hide wrongly what the mask hides; without a mask what another mistake hides, if it can hide something.
+/// Wrong ways to hide the keys that the mask hides; without a mask, those that another mistake hides.
 fn hiding(recipe: &Recipe, facts: &Facts, ways: Vec<Way>) -> Vec<Way> {
     let masked = recipe.mask.is_some();
     if facts.mask_only_hides && (masked || facts.q.rows == facts.keys) {

@@ -1,4 +1,4 @@
-//! The catalogue of mistakes. Each is a region of the choices that a recipe has, with what to say about it.
+//! The catalogue of mistakes. Each is a region of the choices of a recipe, with sentences about it.
 
 mod comparisons;
 pub(super) mod fitted;
@@ -7,6 +7,7 @@ mod general;
 mod heads;
 mod hidings;
 mod layouts;
+mod mask_patterns;
 mod masks;
 mod operator_fixes;
 mod operators;
@@ -19,7 +20,6 @@ mod scales;
 mod scores;
 mod selections;
 mod shifts;
-mod sights;
 mod softmaxes;
 mod spreadsheets;
 mod stages;
@@ -27,34 +27,34 @@ mod tokens;
 mod weights;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::recipes::{Alter, Alteration, Recipe, Stage};
+use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
 use crate::hint::Hint;
 use crate::text::{counted, nearest};
 
 use super::{Change, Facts};
 
-/// A mistake: a region of the choices that a recipe has, and what to say about it.
+/// A mistake: a region of the choices of a recipe, and sentences about it.
 #[derive(Debug)]
 pub struct Mistake {
     /// Its name on the command line and in JSON.
     pub id: &'static str,
-    /// How often it is made.
+    /// Its likelihood.
     pub likelihood: Likelihood,
-    /// What was done, in one sentence to the student.
+    /// The mistake as one sentence to the student.
     pub slip: &'static str,
     /// Why it is wrong.
     pub why: &'static str,
-    /// What to do about it, in one line.
+    /// The fix, in one line.
     pub fix: &'static str,
-    /// What to look for in the numbers.
+    /// The symptom in the numbers.
     pub symptom: &'static str,
     /// The demo that shows it.
     pub demo: &'static str,
-    /// The ways in which it can be made in an exercise; none where it cannot.
+    /// The ways to make it in an exercise; none where it cannot be made.
     pub ways: fn(&Recipe, &Facts) -> Vec<Way>,
 }
 
-/// How often a mistake is made: what fits equally well is named in this order.
+/// The likelihood of a mistake: equally good fits are named in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likelihood {
     /// Every class makes it: it is also looked for together with others, and named where an exercise cannot show it.
@@ -68,7 +68,7 @@ pub enum Likelihood {
 /// A step of attention, and the mistakes that are made in it.
 #[derive(Debug)]
 pub struct Group {
-    /// What the step is about.
+    /// The title of the step.
     pub title: &'static str,
     mistakes: &'static [&'static [Mistake]],
 }
@@ -88,7 +88,7 @@ pub const GROUPS: &[Group] = &[
         mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
     },
     Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
-    Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
+    Group { title: "Mask", mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES] },
     Group {
         title: "Weights",
         mistakes: &[
@@ -111,13 +111,13 @@ pub const GROUPS: &[Group] = &[
 /// One way to make a mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
-    /// What is changed: one choice, and what usually goes with it.
+    /// The changes: one choice, and those that usually go with it.
     pub changes: Vec<Change>,
-    /// What tells it from the other ways, where there are several: “to 2 decimals”.
+    /// The detail that distinguishes it from the other ways, where there are several: “to 2 decimals”.
     pub detail: Option<String>,
-    /// What was done, in one sentence, where the mistake's own says less.
+    /// The sentence of this way, where it says more than the mistake's own.
     pub slip: Option<String>,
-    /// What to do about it, where the mistake's own fix says less.
+    /// The fix of this way, where it says more than the mistake's own.
     pub fix: Option<String>,
     /// Whether it changes anything without another mistake.
     pub alone: bool,
@@ -134,7 +134,7 @@ impl Way {
         Way { changes: vec![change], detail: None, slip: None, fix: None, alone, rare, general }
     }
 
-    /// The same with what usually goes with it.
+    /// The same with a further change that usually goes with it.
     fn with(mut self, change: Change) -> Way {
         self.changes.push(change);
         self
@@ -156,8 +156,8 @@ impl Way {
     }
 }
 
-/// Something that attention does not do, at a stage of it.
-fn altered(stage: Stage, alter: Alter) -> Change {
+/// An operation that attention does not have, at one site.
+fn altered(stage: Site, alter: Alter) -> Change {
     Change::Alteration(Alteration { stage, alter })
 }
 

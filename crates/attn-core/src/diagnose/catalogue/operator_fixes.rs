@@ -1,13 +1,13 @@
 //! What to look for in the code where something was done that attention does not do.
 
-use super::stages::Place;
-use crate::graph::recipes::{Alter, Combine, Move, Stage};
+use super::stages::StageWords;
+use crate::graph::recipes::{Alter, Combine, Move, Site};
 
 /// “Use the queries as they are: look for `np.roll`, or a range that is off by one.”
-pub(super) fn fix(place: &Place, alter: Alter) -> String {
+pub(super) fn fix(place: &StageWords, alter: Alter) -> String {
     let are = if place.plural { "they are" } else { "it is" };
     let as_is = match place.stage {
-        Stage::Result => "Hand in the result as it is".to_string(),
+        Site::Result => "Hand in the result as it is".to_string(),
         _ => format!("Use {} as {are}", place.noun),
     };
     match cause(alter) {
@@ -54,7 +54,7 @@ fn cause(alter: Alter) -> Option<&'static str> {
         Alter::Kept(_) => "look for `tril`, `triu` or `diag`",
         Alter::IdentityAdded => "look for `eye`",
         Alter::Sorted(..) => "look for `sort`",
-        Alter::LargestKept { .. } => "look for `topk`",
+        Alter::TopK { .. } => "look for `topk`",
         Alter::Slanted(_) => "look for a reference without `$` in a formula that was filled down",
         Alter::Positions(_) | Alter::PositionsFromOne | Alter::PositionsInHalves => "leave out the positions",
         Alter::RotaryHalves | Alter::RotaryNeighbours => "leave out the rotary positions",
@@ -84,7 +84,7 @@ fn moved(how: Move) -> Option<&'static str> {
         Move::LastForAll | Move::LastOnly => "look for an index of −1, or a variable that a loop overwrites",
         Move::MeanForAll | Move::MeanOnly => "look for `mean`",
         Move::SumForAll | Move::SumOnly => "look for `sum`",
-        Move::LargestForAll | Move::LargestOnly => "look for `max`",
+        Move::MaxForAll | Move::MaxOnly => "look for `max`",
         Move::Cumulative | Move::CumulativeFromEnd => "look for `cumsum`, or a sum that is not set back to 0",
         Move::RunningMean => "look for a mean of all rows so far",
         Move::Differences => "look for `diff`",

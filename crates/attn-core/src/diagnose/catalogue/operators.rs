@@ -1,15 +1,15 @@
-//! What can be done to numbers at a stage, and how to say it.
+//! The operators that alter the numbers at a site, and their sentences.
 
 use crate::attention::{Axis, Mask, Order};
 use crate::diagnose::Facts;
 use crate::graph::GeluForm;
-use crate::graph::recipes::{Alter, Combine, Move, Norm, Other, Recipe, Stage};
+use crate::graph::recipes::{Alter, Combine, Move, Norm, OtherMatrix, Recipe, Site};
 
-use super::stages::Place;
+use super::stages::StageWords;
 
-/// What of a stage something is done to: the subject of a sentence.
+/// The subject of an operator's sentence: the altered numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum Subject {
     /// All of its numbers: “the queries”.
     All,
     /// A part in the plural: “the rows” of the queries.
@@ -18,21 +18,21 @@ pub(super) enum Of {
     Part(&'static str),
 }
 
-/// Something that is done to numbers: “The first row of the queries was set to 0.”
+/// An operator on numbers, and its sentence: “The first row of the queries was set to 0.”
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Operator {
     pub alter: Alter,
-    pub of: Of,
-    /// What was done, as a participle: “squared”. `{their}` stands for “their” or “its”.
+    pub of: Subject,
+    /// The operation, as a participle: “squared”. `{their}` stands for “their” or “its”.
     pub done: String,
 }
 
 fn all(alter: Alter, done: impl Into<String>) -> Operator {
-    Operator { alter, of: Of::All, done: done.into() }
+    Operator { alter, of: Subject::All, done: done.into() }
 }
 
-/// Everything that can be done at a stage of an exercise.
-pub(super) fn operators(place: &Place, recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
+/// All operators at a site of an exercise.
+pub(super) fn operators(place: &StageWords, recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
     let mut operators = functions();
     operators.extend(norms());
     operators.extend([Axis::Rows, Axis::Columns].into_iter().flat_map(moves));
@@ -42,14 +42,14 @@ pub(super) fn operators(place: &Place, recipe: &Recipe, facts: &Facts) -> Vec<Op
     // What multiplies all scores, weights, values or results is solved for.
     let is_fitted = !matches!(
         place.stage,
-        Stage::Tokens
-            | Stage::TokensAndResidual
-            | Stage::Residual
-            | Stage::RoleWeights
-            | Stage::Roles
-            | Stage::KeysAndValues
-            | Stage::Projected
-            | Stage::Heads
+        Site::Tokens
+            | Site::TokensAndResidual
+            | Site::Residual
+            | Site::RoleWeights
+            | Site::Roles
+            | Site::KeysAndValues
+            | Site::Projected
+            | Site::Heads
     );
     if !is_fitted {
         operators.extend(factors(recipe, facts));
@@ -132,11 +132,11 @@ fn norms() -> Vec<Operator> {
                 (Norm::Sum, format!("divided by the sum of {each}")),
                 (Norm::SizeSum, format!("divided by the sum of the absolute values of {each}")),
                 (Norm::Length, format!("divided by the Euclidean length of {each}")),
-                (Norm::Largest, format!("divided by the largest number of {each}")),
-                (Norm::LargestSize, format!("divided by the largest absolute value of {each}")),
+                (Norm::Max, format!("divided by the largest number of {each}")),
+                (Norm::MaxSize, format!("divided by the largest absolute value of {each}")),
                 (Norm::Range, format!("scaled to the range from 0 to 1 within {each}")),
                 (Norm::Centred, format!("reduced by the mean of {each}")),
-                (Norm::MinusLargest, format!("reduced by the largest number of {each}")),
+                (Norm::MinusMax, format!("reduced by the largest number of {each}")),
                 (Norm::Standard { epsilon: 1e-5, sample: false }, format!("standardised within {each}")),
                 (
                     Norm::Standard { epsilon: 0.0, sample: false },
@@ -158,18 +158,18 @@ fn norms() -> Vec<Operator> {
         .collect()
 }
 
-/// Rows or columns in other places.
+/// Rearranged rows or columns.
 fn moves(axis: Axis) -> Vec<Operator> {
     let is_rows = axis == Axis::Rows;
     let word = |rows: &'static str, columns: &'static str| if is_rows { rows } else { columns };
-    let each = Of::Parts(word("the rows", "the columns"));
-    let first = Of::Part(word("the first row", "the first column"));
-    let last = Of::Part(word("the last row", "the last column"));
-    let first_half = Of::Part(word("the first half of the rows", "the first half of the columns"));
-    let last_half = Of::Part(word("the last half of the rows", "the last half of the columns"));
-    let halves = Of::Parts(word("the two halves of the rows", "the two halves of the columns"));
-    let ends = Of::Parts(word("the first and the last row", "the first and the last column"));
-    let largest = word("the largest number of each column", "the largest number of each row");
+    let each = Subject::Parts(word("the rows", "the columns"));
+    let first = Subject::Part(word("the first row", "the first column"));
+    let last = Subject::Part(word("the last row", "the last column"));
+    let first_half = Subject::Part(word("the first half of the rows", "the first half of the columns"));
+    let last_half = Subject::Part(word("the last half of the rows", "the last half of the columns"));
+    let halves = Subject::Parts(word("the two halves of the rows", "the two halves of the columns"));
+    let ends = Subject::Parts(word("the first and the last row", "the first and the last column"));
+    let max = word("the largest number of each column", "the largest number of each row");
     let moves = [
         (Move::Reversed, each, "put in reverse order".to_string()),
         (Move::Later, each, "rolled by one place, so that the last one came first,".to_string()),
@@ -192,7 +192,7 @@ fn moves(axis: Axis) -> Vec<Operator> {
         (Move::LastForAll, each, "all replaced by the last one".to_string()),
         (Move::MeanForAll, each, "all replaced by their mean".to_string()),
         (Move::SumForAll, each, "all replaced by their sum".to_string()),
-        (Move::LargestForAll, each, format!("all replaced by {largest}")),
+        (Move::MaxForAll, each, format!("all replaced by {max}")),
         (Move::Cumulative, each, "replaced by their running sums".to_string()),
         (Move::CumulativeFromEnd, each, "replaced by their running sums from the end".to_string()),
         (Move::RunningMean, each, "replaced by their running means".to_string()),
@@ -200,7 +200,7 @@ fn moves(axis: Axis) -> Vec<Operator> {
         (Move::Repeated, each, "taken twice".to_string()),
         (Move::MeanOnly, each, "averaged into one".to_string()),
         (Move::SumOnly, each, "added up into one".to_string()),
-        (Move::LargestOnly, each, format!("reduced to one, {largest},")),
+        (Move::MaxOnly, each, format!("reduced to one, {max},")),
         (Move::FirstOnly, each, "reduced to the first one".to_string()),
         (Move::LastOnly, each, "reduced to the last one".to_string()),
     ];
@@ -222,7 +222,7 @@ fn patterns() -> Vec<Operator> {
         all(Alter::Kept(diagonal), "cut to the diagonal"),
         Operator {
             alter: Alter::Kept(Mask { inverted: true, ..diagonal }),
-            of: Of::Part("the diagonal"),
+            of: Subject::Part("the diagonal"),
             done: "set to 0".into(),
         },
         all(Alter::IdentityAdded, "increased by the identity matrix"),
@@ -247,7 +247,7 @@ fn positions() -> Vec<Operator> {
 }
 
 /// Other matrices of the same computation, added, subtracted, multiplied.
-fn with_others(place: &Place) -> Vec<Operator> {
+fn with_others(place: &StageWords) -> Vec<Operator> {
     let mut operators = Vec::new();
     for &name in place.others {
         let said = match name {
@@ -255,7 +255,7 @@ fn with_others(place: &Place) -> Vec<Operator> {
             "S_scaled" => "the scaled scores",
             _ => name,
         };
-        let other = Other::Node(name);
+        let other = OtherMatrix::Node(name);
         if name.starts_with("W_") && !place.noun.starts_with("W_") {
             let again = if is_own(place.stage, name) { " once more" } else { "" };
             operators.push(all(Alter::With(Combine::Product, other), format!("multiplied by {name}{again}")));
@@ -275,25 +275,25 @@ fn with_others(place: &Place) -> Vec<Operator> {
         ];
         operators.extend(ways.map(|(how, done)| all(Alter::With(how, other), done)));
     }
-    let turned = Other::ItselfTransposed;
+    let turned = OtherMatrix::ItselfTransposed;
     operators.extend([
         all(Alter::With(Combine::Added, turned), "increased by {their} transpose"),
         all(Alter::With(Combine::Averaged, turned), "averaged with {their} transpose"),
         all(Alter::With(Combine::Subtracted, turned), "reduced by {their} transpose"),
         all(Alter::With(Combine::Multiplied, turned), "multiplied by {their} transpose cell by cell"),
-        all(Alter::With(Combine::Product, Other::Itself), "multiplied by themselves as a matrix"),
-        all(Alter::With(Combine::ProductTransposed, Other::Itself), "multiplied by {their} transpose"),
+        all(Alter::With(Combine::Product, OtherMatrix::Itself), "multiplied by themselves as a matrix"),
+        all(Alter::With(Combine::ProductTransposed, OtherMatrix::Itself), "multiplied by {their} transpose"),
     ]);
     operators
 }
 
-/// Whether a projection is the one that made what stands at a stage.
-fn is_own(stage: Stage, name: &str) -> bool {
+/// Whether a projection is the one that made the numbers at a site.
+fn is_own(stage: Site, name: &str) -> bool {
     match stage {
-        Stage::WholeQueries | Stage::Queries => name == "W_Q",
-        Stage::WholeKeys | Stage::Keys => name == "W_K",
-        Stage::WholeValues | Stage::Values => name == "W_V",
-        Stage::Result | Stage::Projected => name == "W_O",
+        Site::WholeQueries | Site::Queries => name == "W_Q",
+        Site::WholeKeys | Site::Keys => name == "W_K",
+        Site::WholeValues | Site::Values => name == "W_V",
+        Site::Result | Site::Projected => name == "W_O",
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! A mistake of the list, made in a part of the computation alone. Which mistake it is, the comparison finds.
+//! Any mistake of the catalogue, made in a part of the computation alone. The comparison finds which mistake it is.
 
 use super::{Likelihood, Mistake};
 

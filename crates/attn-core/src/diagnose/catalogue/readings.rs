@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered, tokens};
 use crate::diagnose::Facts;
 use crate::graph::GeluForm;
-use crate::graph::recipes::{Alter, Combine, Other, Stage};
+use crate::graph::recipes::{Alter, Combine, OtherMatrix, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -14,7 +14,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Hand in A V, without a minus sign.",
         symptom: "Every number is the negative of the right one.",
         demo: "weighted-sum",
-        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::Negated))],
+        ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::Negated))],
     },
     Mistake {
         id: "rows-reversed",
@@ -24,7 +24,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Keep the order of the queries.",
         symptom: "The right rows are there, from the last to the first.",
         demo: "order",
-        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::ROWS_REVERSED))],
+        ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::ROWS_REVERSED))],
     },
     Mistake {
         id: "columns-reversed",
@@ -34,7 +34,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Keep the order of the columns.",
         symptom: "The right columns are there, from the last to the first.",
         demo: "weighted-sum",
-        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::COLUMNS_REVERSED))],
+        ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::COLUMNS_REVERSED))],
     },
     Mistake {
         id: "rows-off-by-one",
@@ -50,7 +50,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::LAST_ROW_MISSING, "the last row is missing"),
                 (Alter::FIRST_ROW_TWICE, "the first row stands twice"),
             ];
-            let ways = ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail));
+            let ways = ways.map(|(alter, detail)| Way::detailed(altered(Site::Result, alter), detail));
             super::if_possible(facts.q.rows > 1, ways.to_vec())
         },
     },
@@ -68,7 +68,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::SUM_OF_ROWS, "added up to one row"),
                 (Alter::CUMULATIVE, "each row the sum of all rows up to it"),
             ];
-            ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail)).to_vec()
+            ways.map(|(alter, detail)| Way::detailed(altered(Site::Result, alter), detail)).to_vec()
         },
     },
     Mistake {
@@ -107,10 +107,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
                         .fixing(fix)
                 })
             };
-            let mut ways = of(Stage::Result, "the result", "Hand in the result as it is.").to_vec();
+            let mut ways = of(Site::Result, "the result", "Hand in the result as it is.").to_vec();
             if facts.projects {
                 ways.extend(of(
-                    Stage::Heads,
+                    Site::Heads,
                     "the heads before W_O",
                     "Multiply the heads by W_O as they are.",
                 ));
@@ -129,7 +129,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, _| {
             let way = |decimals: u32| {
                 Way::detailed(
-                    altered(Stage::Result, Alter::Truncated(decimals)),
+                    altered(Site::Result, Alter::Truncated(decimals)),
                     super::decimals(decimals).replacen("to ", "after ", 1),
                 )
             };
@@ -138,7 +138,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What is applied to a result that is taken for a layer of a perceptron.
+/// Activation functions, for a result that is taken for a layer of a perceptron.
 const FUNCTIONS: [(Alter, &str); 16] = [
     (Alter::Relu, "ReLU"),
     (Alter::LeakyRelu, "a leaky ReLU"),
@@ -160,7 +160,7 @@ const FUNCTIONS: [(Alter, &str); 16] = [
 
 /// The result as the input of a second pass; or the weights alone once more.
 fn twice(facts: &Facts) -> Vec<Way> {
-    let again = altered(Stage::Result, Alter::AttendedAgain);
+    let again = altered(Site::Result, Alter::AttendedAgain);
     // Where a row sees nothing, a second pass without a guard is NaN everywhere, as after many other mistakes.
     let is_guarded = facts.empty_rows == 0;
     let of_tokens = facts.from_tokens && facts.x == Some(facts.result);
@@ -179,9 +179,9 @@ fn twice(facts: &Facts) -> Vec<Way> {
         );
     }
     if facts.q.rows == facts.keys {
-        let weights = Alter::With(Combine::Product, Other::Itself);
+        let weights = Alter::With(Combine::Product, OtherMatrix::Itself);
         ways.push(
-            Way::detailed(altered(Stage::Weights, weights), "the weights alone")
+            Way::detailed(altered(Site::Weights, weights), "the weights alone")
                 .saying("The weights were applied twice: you computed A (A V) instead of A V.")
                 .fixing("Multiply V by the weights once."),
         );

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Projection, Recipe, Residual, Role};
+use crate::graph::recipes::{Projection, Qkv, Recipe, Residual};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -128,7 +128,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Your result minus what attention gives is Q, K or V.",
         demo: "update",
         ways: |recipe, _| {
-            let roles = [(Role::Query, "queries"), (Role::Key, "keys"), (Role::Value, "values")];
+            let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
             let ways = roles.map(|(role, what)| {
                 let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
                 let way = way.with(Change::Residual(true));
@@ -143,14 +143,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// What to do where the exercise has no residual.
+/// The fix where the exercise has no residual.
 const NO_RESIDUAL: &str = "Hand in the result of attention alone: the exercise has no residual.";
 
 fn projected(possible: bool, projection: Projection) -> Vec<Way> {
     if_possible(possible, vec![Way::plain(Change::Projection(projection))])
 }
 
-/// The residual in another way; where the exercise has none, as one that nobody asked for.
+/// The residual added in another way, or added where the exercise has none.
 fn added(recipe: &Recipe, facts: &Facts, residual: Residual) -> Vec<Way> {
     let way = Way::plain(Change::Addition(residual));
     match (recipe.output.residual, facts.x.is_some()) {

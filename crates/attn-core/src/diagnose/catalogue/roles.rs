@@ -1,11 +1,11 @@
-//! Mistakes in what becomes of tokens: queries, keys and values from the wrong weights.
+//! Mistakes in the projections of tokens: queries, keys and values from the wrong weights.
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Projection, Role, Source};
+use crate::graph::recipes::{Projection, Qkv, QkvSource};
 
-const ROLES: [(Role, &str, &str); 3] =
-    [(Role::Query, "Q", "queries"), (Role::Key, "K", "keys"), (Role::Value, "V", "values")];
+const ROLES: [(Qkv, &str, &str); 3] =
+    [(Qkv::Query, "Q", "queries"), (Qkv::Key, "K", "keys"), (Qkv::Value, "V", "values")];
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -36,7 +36,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights are right, and the result has the numbers of X in it.",
         demo: "qkv",
         ways: |_, facts| {
-            when(facts.x.is_some_and(|x| x.rows == facts.keys), Change::Source(Role::Value, Source::Tokens))
+            when(facts.x.is_some_and(|x| x.rows == facts.keys), Change::Source(Qkv::Value, QkvSource::Tokens))
         },
     },
     Mistake {
@@ -47,7 +47,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply the weights by V, not by K.",
         symptom: "The weights are right, and the result has the numbers of K in it.",
         demo: "lookup",
-        ways: |_, _| vec![Way::plain(Change::Source(Role::Value, Source::Of(Role::Key)))],
+        ways: |_, _| vec![Way::plain(Change::Source(Qkv::Value, QkvSource::Of(Qkv::Key)))],
     },
     Mistake {
         id: "projection-transposed",
@@ -67,7 +67,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the keys as K = X W_K.",
         symptom: "S equals its own transpose.",
         demo: "transforms",
-        ways: |_, _| vec![replaced(Role::Key, Role::Query)],
+        ways: |_, _| vec![replaced(Qkv::Key, Qkv::Query)],
     },
     Mistake {
         id: "queries-are-keys",
@@ -77,7 +77,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the queries as Q = X W_Q.",
         symptom: "S equals its own transpose.",
         demo: "transforms",
-        ways: |_, _| vec![replaced(Role::Query, Role::Key)],
+        ways: |_, _| vec![replaced(Qkv::Query, Qkv::Key)],
     },
     Mistake {
         id: "values-are-queries",
@@ -87,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply the weights by V = X W_V.",
         symptom: "The weights are right, and the result has the numbers of Q in it.",
         demo: "lookup",
-        ways: |_, _| vec![replaced(Role::Value, Role::Query)],
+        ways: |_, _| vec![replaced(Qkv::Value, Qkv::Query)],
     },
     Mistake {
         id: "keys-are-values",
@@ -97,7 +97,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the scores from K = X W_K.",
         symptom: "The scores are wrong, and the values are right.",
         demo: "lookup",
-        ways: |_, _| vec![replaced(Role::Key, Role::Value)],
+        ways: |_, _| vec![replaced(Qkv::Key, Qkv::Value)],
     },
     Mistake {
         id: "keys-values-exchanged",
@@ -108,8 +108,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The scores are wrong, and the result has the numbers of K in it.",
         demo: "lookup",
         ways: |_, _| {
-            let way = replaced(Role::Key, Role::Value);
-            vec![way.with(Change::Source(Role::Value, Source::Of(Role::Key)))]
+            let way = replaced(Qkv::Key, Qkv::Value);
+            vec![way.with(Change::Source(Qkv::Value, QkvSource::Of(Qkv::Key)))]
         },
     },
     Mistake {
@@ -145,8 +145,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
 ];
 
 /// One role has the numbers of another.
-fn replaced(role: Role, other: Role) -> Way {
-    Way::plain(Change::Source(role, Source::Of(other)))
+fn replaced(role: Qkv, other: Qkv) -> Way {
+    Way::plain(Change::Source(role, QkvSource::Of(other)))
 }
 
 /// Some, and not all, of the projections transposed.
@@ -166,7 +166,7 @@ fn transposed(facts: &Facts) -> Vec<Way> {
         }
         let names: Vec<String> = chosen_ones().map(|at| format!("W_{}", ROLES[at].1)).collect();
         let mut way = Way {
-            changes: chosen_ones().map(|at| Change::Source(ROLES[at].0, Source::Transposed)).collect(),
+            changes: chosen_ones().map(|at| Change::Source(ROLES[at].0, QkvSource::Transposed)).collect(),
             ..Way::detailed(Change::Transposed, names.join(" and "))
         };
         way = match &names[..] {
@@ -202,7 +202,7 @@ fn exchanged() -> Vec<Way> {
         let mut way = Way::detailed(Change::Transposed, said.join(", "));
         way.changes = changed
             .iter()
-            .map(|&role| Change::Source(ROLES[role].0, Source::Of(ROLES[sources[role]].0)))
+            .map(|&role| Change::Source(ROLES[role].0, QkvSource::Of(ROLES[sources[role]].0)))
             .collect();
         ways.push(way.saying(format!("Queries, keys and values were exchanged: {}.", said.join(", "))));
     }
@@ -211,17 +211,17 @@ fn exchanged() -> Vec<Way> {
 
 /// Keys from the queries, values from the queries or the keys; only a square projection can be followed by another.
 fn chained(facts: &Facts) -> Vec<Way> {
-    use Role::{Key, Query, Value};
-    let all: [&[(Role, Role)]; 5] = [
+    use Qkv::{Key, Query, Value};
+    let all: [&[(Qkv, Qkv)]; 5] = [
         &[(Key, Query)],
         &[(Value, Query)],
         &[(Value, Key)],
         &[(Key, Query), (Value, Query)],
         &[(Key, Query), (Value, Key)],
     ];
-    let name = |role: Role| ROLES[role as usize].1;
-    let possible = |steps: &&[(Role, Role)]| steps.iter().all(|&(_, from)| facts.square[from as usize]);
-    let way = |steps: &[(Role, Role)]| {
+    let name = |role: Qkv| ROLES[role as usize].1;
+    let possible = |steps: &&[(Qkv, Qkv)]| steps.iter().all(|&(_, from)| facts.square[from as usize]);
+    let way = |steps: &[(Qkv, Qkv)]| {
         let said: Vec<String> =
             steps.iter().map(|&(role, from)| format!("{0} as {1} W_{0}", name(role), name(from))).collect();
         let right: Vec<String> =
@@ -229,7 +229,7 @@ fn chained(facts: &Facts) -> Vec<Way> {
         let detail: Vec<String> =
             steps.iter().map(|&(role, from)| format!("{} from {}", name(role), name(from))).collect();
         Way {
-            changes: steps.iter().map(|&(role, from)| Change::Source(role, Source::From(from))).collect(),
+            changes: steps.iter().map(|&(role, from)| Change::Source(role, QkvSource::From(from))).collect(),
             ..Way::detailed(Change::Transposed, detail.join(" and "))
         }
         .saying(format!("You computed {}, not from X.", said.join(" and ")))
@@ -256,7 +256,7 @@ fn unprojected() -> Vec<Way> {
             _ => "queries, keys and values".to_string(),
         };
         let mut way = Way::detailed(Change::Transposed, list.clone());
-        way.changes = chosen.iter().map(|&role| Change::Source(ROLES[role].0, Source::Tokens)).collect();
+        way.changes = chosen.iter().map(|&role| Change::Source(ROLES[role].0, QkvSource::Tokens)).collect();
         ways.push(
             way.saying(format!(
                 "The {list} are the tokens themselves: X was not multiplied by their weights."

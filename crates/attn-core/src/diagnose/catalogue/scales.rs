@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Recipe, Scale, Stage};
+use crate::graph::recipes::{Alter, Recipe, Scale, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -50,7 +50,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Divide the scores by √d_k before the softmax, and leave the weights as they are.",
         symptom: "The rows of the weights sum to 1/√d_k.",
         demo: "scale",
-        ways: |recipe, facts| late(recipe, facts, Stage::Weights, "weights"),
+        ways: |recipe, facts| late(recipe, facts, Site::Weights, "weights"),
     },
     Mistake {
         id: "values-scaled",
@@ -60,7 +60,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Divide the scores by √d_k, not the values.",
         symptom: "The result is too small, by √d_k.",
         demo: "scale",
-        ways: |recipe, facts| late(recipe, facts, Stage::Values, "values"),
+        ways: |recipe, facts| late(recipe, facts, Site::Values, "values"),
     },
     Mistake {
         id: "scale-twice",
@@ -102,7 +102,7 @@ fn instead(recipe: &Recipe, numbers: &[(&str, usize)]) -> Vec<Way> {
 }
 
 /// The scale at a later place, instead of the scores or as well.
-fn late(recipe: &Recipe, facts: &Facts, stage: Stage, what: &str) -> Vec<Way> {
+fn late(recipe: &Recipe, facts: &Facts, stage: Site, what: &str) -> Vec<Way> {
     let factor = 1.0 / (facts.d_k as f64).sqrt();
     let change = || altered(stage, Alter::Times(factor));
     let ways = vec![

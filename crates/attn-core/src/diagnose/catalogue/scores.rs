@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::diagnose::Change;
-use crate::graph::recipes::{Comparison, Scale, Score};
+use crate::graph::recipes::{Scale, Score, ScoreRows};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the scores as Q Kᵀ, with one row for each query.",
         symptom: "S is the transpose of the right scores; with as many queries as keys the shape does not show it.",
         demo: "columns",
-        ways: |_, _| vec![Way::plain(Change::Comparison(Comparison::KeysWithQueries))],
+        ways: |_, _| vec![Way::plain(Change::Comparison(ScoreRows::KeysWithQueries))],
     },
     Mistake {
         id: "cosine-scores",

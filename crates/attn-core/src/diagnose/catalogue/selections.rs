@@ -1,11 +1,11 @@
-//! The largest numbers of a row alone, and numbers in the order of their size.
+//! Top-k of a row, and sorted numbers.
 
 use std::collections::BTreeSet;
 
 use super::{Likelihood, Mistake, Way, altered};
 use crate::attention::{Axis, Order};
 use crate::diagnose::Facts;
-use crate::graph::recipes::{Alter, Recipe, Stage};
+use crate::graph::recipes::{Alter, Recipe, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -16,7 +16,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply all weights by the values.",
         symptom: "Every row of the weights has the same number of weights that are not 0.",
         demo: "lookup",
-        ways: |_, facts| largest_kept(facts),
+        ways: |_, facts| top_k(facts),
     },
     Mistake {
         id: "numbers-sorted",
@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
 ];
 
 /// The k largest weights of each row, for the usual k.
-fn largest_kept(facts: &Facts) -> Vec<Way> {
+fn top_k(facts: &Facts) -> Vec<Way> {
     let counts: BTreeSet<usize> = [1, 2, 3, facts.keys / 2, facts.keys.saturating_sub(1)].into();
     let possible = counts.into_iter().filter(|&count| 0 < count && count < facts.keys);
     let ways = possible.flat_map(|count| {
@@ -44,7 +44,7 @@ fn largest_kept(facts: &Facts) -> Vec<Way> {
             )
         };
         let way = |divided, detail, said| {
-            Way::detailed(altered(Stage::Weights, Alter::LargestKept { count, divided }), detail).saying(said)
+            Way::detailed(altered(Site::Weights, Alter::TopK { count, divided }), detail).saying(said)
         };
         // One weight over itself is 1: an argmax, which has a name of its own.
         if count == 1 {
@@ -65,12 +65,12 @@ fn largest_kept(facts: &Facts) -> Vec<Way> {
 /// Scores, weights and results in the order of their size. Without a mask sorted scores are sorted weights.
 fn sorted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut places = vec![
-        (Stage::Weights, Axis::Rows, "weights of each row"),
-        (Stage::Result, Axis::Rows, "numbers of each row of the result"),
-        (Stage::Result, Axis::Columns, "numbers of each column of the result"),
+        (Site::Weights, Axis::Rows, "weights of each row"),
+        (Site::Result, Axis::Rows, "numbers of each row of the result"),
+        (Site::Result, Axis::Columns, "numbers of each column of the result"),
     ];
     if recipe.mask.is_some() || facts.has_bias {
-        places.push((Stage::Scores, Axis::Rows, "scores of each row"));
+        places.push((Site::Scores, Axis::Rows, "scores of each row"));
     }
     let orders = [(Order::Ascending, "smallest"), (Order::Descending, "largest")];
     let ways = places.into_iter().flat_map(|(stage, axis, what)| {

@@ -1,8 +1,8 @@
-//! Tokens, queries, keys and values of another size, or in other places.
+//! Scaled or rearranged tokens, queries, keys and values.
 
 use super::{Likelihood, Mistake, Way, altered, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Stage};
+use crate::graph::recipes::{Alter, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -35,14 +35,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "block",
         ways: |_, facts| {
             let stages = [
-                (Stage::Tokens, "X before the projections"),
-                (Stage::TokensAndResidual, "X, and the residual"),
-                (Stage::Result, "the result"),
-                (Stage::QueriesAndKeys, "queries and keys"),
-                (Stage::Values, "the values"),
-                (Stage::Scores, "the scores"),
+                (Site::Tokens, "X before the projections"),
+                (Site::TokensAndResidual, "X, and the residual"),
+                (Site::Result, "the result"),
+                (Site::QueriesAndKeys, "queries and keys"),
+                (Site::Values, "the values"),
+                (Site::Scores, "the scores"),
             ];
-            let of_tokens = |stage: Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
+            let of_tokens = |stage: Site| matches!(stage, Site::Tokens | Site::TokensAndResidual);
             let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || !of_tokens(*stage));
             possible.map(|(stage, of)| Way::detailed(altered(stage, Alter::COLUMNS_NORMED), of)).collect()
         },
@@ -65,7 +65,7 @@ fn scaled(width: usize, facts: &Facts) -> Vec<Way> {
     let way = |(factor, how): &(f64, String)| {
         let said =
             format!("The tokens were {} before the projections.", how.replacen("times", "multiplied by", 1));
-        [(Stage::Tokens, ""), (Stage::TokensAndResidual, ", and the residual")].map(|(stage, and)| {
+        [(Site::Tokens, ""), (Site::TokensAndResidual, ", and the residual")].map(|(stage, and)| {
             Way::detailed(altered(stage, Alter::Times(*factor)), format!("{how}{and}")).saying(said.clone())
         })
     };
@@ -74,19 +74,19 @@ fn scaled(width: usize, facts: &Facts) -> Vec<Way> {
 
 fn shifted(facts: &Facts) -> Vec<Way> {
     let stages = [
-        (Stage::Queries, "queries"),
-        (Stage::Keys, "keys"),
-        (Stage::Values, "values"),
-        (Stage::KeysAndValues, "keys and values"),
-        (Stage::Tokens, "tokens"),
+        (Site::Queries, "queries"),
+        (Site::Keys, "keys"),
+        (Site::Values, "values"),
+        (Site::KeysAndValues, "keys and values"),
+        (Site::Tokens, "tokens"),
     ];
     let moves = [
         (Alter::ROWS_LATER, "one row too late"),
         (Alter::ROWS_EARLIER, "one row too early"),
         (Alter::ROWS_REVERSED, "in reverse order"),
     ];
-    let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || *stage != Stage::Tokens);
-    let way = |(stage, what): (Stage, &'static str)| {
+    let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || *stage != Site::Tokens);
+    let way = |(stage, what): (Site, &'static str)| {
         moves.map(|(alter, how)| {
             let said = format!("The {what} stand {how}.");
             let change: Change = altered(stage, alter);

@@ -3,21 +3,23 @@
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::attention::{Base, Mask};
 use crate::diagnose::Change;
-use crate::graph::recipes::{Along, Alter, Divisor, Function, Hiding, Normalise, Shift, Stage, Then};
+use crate::graph::recipes::{
+    AfterNormalise, Alter, Divisor, Hiding, Normalise, NormaliseAxis, ScoreFunction, Shift, Site,
+};
 
 /// exp of more than this overflows.
 pub(super) const OVERFLOWS: f64 = 709.0;
 /// exp without the maximum subtracted.
 const NAIVE: Normalise = Normalise {
-    function: Function::Exponential,
+    function: ScoreFunction::Exponential,
     shift: Shift::Nothing,
     divisor: Divisor::Sum,
-    along: Along::Keys,
-    then: Then::Mixed,
+    along: NormaliseAxis::Keys,
+    then: AfterNormalise::Mixed,
     single: false,
 };
 /// The softmax as it should be.
-const RIGHT: Normalise = Normalise { shift: Shift::Largest, ..NAIVE };
+const RIGHT: Normalise = Normalise { shift: Shift::Max, ..NAIVE };
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -31,17 +33,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| {
             let said = format!(
                 "exp overflowed: the largest score is {:.0}, and the largest score of each row was not subtracted first.",
-                facts.largest_score
+                facts.max_score
             );
             let fix = format!(
                 "exp overflowed, because the largest score is {:.0}: subtract each row's maximum before exp.",
-                facts.largest_score
+                facts.max_score
             );
             let naive = |single| {
                 Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said).fixing(&fix)
             };
-            let mut ways = if_possible(facts.largest_score > OVERFLOWS, vec![naive(false)]);
-            if facts.largest_score > 88.0 {
+            let mut ways = if_possible(facts.max_score > OVERFLOWS, vec![naive(false)]);
+            if facts.max_score > 88.0 {
                 ways.push(Way { detail: Some("in single precision".into()), ..naive(true) });
             }
             ways
@@ -85,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             vec![
                 Way::plain(Change::Normalise(plain)),
                 Way::detailed(
-                    Change::Normalise(Normalise { shift: Shift::Largest, ..plain }),
+                    Change::Normalise(Normalise { shift: Shift::Max, ..plain }),
                     "after subtracting the maximum",
                 ),
             ]
@@ -100,7 +102,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights of all heads for one query and key sum to 1.",
         demo: "multihead",
         ways: |recipe, _| {
-            when(recipe.heads > 1, Change::Normalise(Normalise { along: Along::Heads, ..RIGHT }))
+            when(recipe.heads > 1, Change::Normalise(Normalise { along: NormaliseAxis::Heads, ..RIGHT }))
         },
     },
     Mistake {
@@ -113,9 +115,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let again = |then| Change::Normalise(Normalise { then, ..RIGHT });
-            let mut ways = vec![Way::plain(again(Then::Again))];
+            let mut ways = vec![Way::plain(again(AfterNormalise::Again))];
             if recipe.mask.is_some() {
-                ways.push(Way::detailed(again(Then::AgainMasked), "with the mask both times"));
+                ways.push(Way::detailed(again(AfterNormalise::AgainMasked), "with the mask both times"));
             }
             ways
         },
@@ -130,9 +132,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let then = |then| Change::Normalise(Normalise { then, ..RIGHT });
-            let mut ways = vec![Way::plain(then(Then::Logarithm))];
+            let mut ways = vec![Way::plain(then(AfterNormalise::Logarithm))];
             if recipe.mask.is_some() {
-                ways.push(Way::detailed(then(Then::LogarithmOfVisible), "hidden weights 0"));
+                ways.push(Way::detailed(then(AfterNormalise::LogarithmOfVisible), "hidden weights 0"));
             }
             ways
         },
@@ -147,14 +149,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let mut ways = vec![
-                Way::detailed(altered(Stage::Values, Alter::SOFTMAX), "of the values"),
-                Way::detailed(altered(Stage::Result, Alter::SOFTMAX), "of the result"),
-                Way::detailed(altered(Stage::Heads, Alter::SOFTMAX), "of the heads before W_O"),
-                Way::detailed(altered(Stage::Mixes, Alter::SOFTMAX), "of what each head mixes"),
+                Way::detailed(altered(Site::Values, Alter::SOFTMAX), "of the values"),
+                Way::detailed(altered(Site::Result, Alter::SOFTMAX), "of the result"),
+                Way::detailed(altered(Site::Heads, Alter::SOFTMAX), "of the heads before W_O"),
+                Way::detailed(altered(Site::Mixes, Alter::SOFTMAX), "of what each head mixes"),
             ];
-            let identity = Normalise { function: Function::Identity, divisor: Divisor::Nothing, ..RIGHT };
+            let identity =
+                Normalise { function: ScoreFunction::Identity, divisor: Divisor::Nothing, ..RIGHT };
             let late = Way::detailed(
-                altered(Stage::Result, Alter::SOFTMAX),
+                altered(Site::Result, Alter::SOFTMAX),
                 "of the result, in place of the weights",
             )
             .with(Change::Normalise(identity));
@@ -185,16 +188,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::WholeSum, "the sum of all"),
                 (Divisor::FirstSum, "the sum of the first row"),
-                // Over the largest of its row an exponential is one after subtracting the maximum, not divided.
+                // An exponential over the max of its row is one after subtracting the max, not divided.
                 (Divisor::Count, "the number of keys"),
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
                 // Without a maximum, columns and the whole are a softmax along another axis, and large scores overflow: both have a
                 // name of their own.
-                let is_named = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum)
-                    || facts.largest_score > OVERFLOWS;
-                let shifts = [(Shift::Largest, ""), (Shift::Nothing, ", without a maximum")];
+                let is_named =
+                    matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum) || facts.max_score > OVERFLOWS;
+                let shifts = [(Shift::Max, ""), (Shift::Nothing, ", without a maximum")];
                 let count = if is_named { 1 } else { 2 };
                 shifts.into_iter().take(count).map(move |(shift, how)| {
                     let normalise = Normalise { divisor, shift, ..RIGHT };

@@ -1,9 +1,9 @@
-//! What goes wrong in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
+//! Mistakes in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
 
 use super::{Likelihood, Mistake, Way, altered};
 use crate::attention::Axis;
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Divisor, Hiding, Normalise, Recipe, Shift, Slant, Stage};
+use crate::graph::recipes::{Alter, Divisor, Hiding, Normalise, Recipe, Shift, Site, Slant};
 
 pub(super) const MISTAKES: &[Mistake] = &[Mistake {
     id: "range-slides",
@@ -26,20 +26,20 @@ pub(super) const MISTAKES: &[Mistake] = &[Mistake {
 /// Ranges of K, V and the weights of the projections, which move down.
 fn of_products(facts: &Facts) -> Vec<Way> {
     let way = |stage, slant, detail: &str, said: &str| {
-        let range = if stage == Stage::Tokens { "ranges" } else { "range" };
+        let range = if stage == Site::Tokens { "ranges" } else { "range" };
         let said = format!("The {range} of {detail} moved down with the formula (a $ is missing): {said}");
         Way::detailed(altered(stage, Alter::Slanted(slant)), detail).saying(said)
     };
     let mut ways = Vec::new();
     if facts.q.rows > 1 && facts.keys > 1 {
         let said = "score (i, j) compares query i with key j + i − 1, and keys after the last count as 0.";
-        ways.push(way(Stage::Scores, Slant::Left, "K", said));
+        ways.push(way(Site::Scores, Slant::Left, "K", said));
         let said = "weight (i, j) multiplies value j + i − 1, and values after the last count as 0.";
-        ways.push(way(Stage::Weights, Slant::Right, "V", said));
+        ways.push(way(Site::Weights, Slant::Right, "V", said));
     }
     if facts.from_tokens && facts.x.is_some_and(|x| x.rows > 1 && x.cols > 1) {
         let said = "for token i the projections begin at their row i, and rows after the last count as 0.";
-        ways.push(way(Stage::Tokens, Slant::Right, "W_Q, W_K and W_V", said));
+        ways.push(way(Site::Tokens, Slant::Right, "W_Q, W_K and W_V", said));
     }
     ways
 }
@@ -48,7 +48,7 @@ fn of_products(facts: &Facts) -> Vec<Way> {
 fn of_sums() -> Vec<Way> {
     let of = |axis, shift| Normalise { divisor: Divisor::SumFromHere(axis), shift, ..Normalise::default() };
     let ways = [
-        (of(Axis::Rows, Shift::Largest), "the sum of its row from its own column on", "right"),
+        (of(Axis::Rows, Shift::Max), "the sum of its row from its own column on", "right"),
         (of(Axis::Columns, Shift::Nothing), "the sum of its column from its own row on", "down"),
         (of(Axis::Whole, Shift::Nothing), "the sum of its own row and all rows below", "down"),
     ];
@@ -64,7 +64,7 @@ fn of_sums() -> Vec<Way> {
 
 /// The range of the maximum, alone and together with that of the sum.
 fn of_maxima(recipe: &Recipe) -> Vec<Way> {
-    let alone = Normalise { shift: Shift::LargestFromHere, ..Normalise::default() };
+    let alone = Normalise { shift: Shift::MaxFromHere, ..Normalise::default() };
     let both = Normalise { divisor: Divisor::SumFromHere(Axis::Rows), ..alone };
     let way = |normalise, detail: &str, ranges: &str, and: &str| {
         let said = format!(

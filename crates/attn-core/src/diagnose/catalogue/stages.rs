@@ -1,38 +1,38 @@
-//! The stages at which something can be done to numbers that attention does not do, and what they are called in a sentence.
+//! The sites of alterations, and their names in sentences.
 
 use crate::diagnose::Facts;
-use crate::graph::recipes::{Recipe, Scale, Stage};
+use crate::graph::recipes::{Recipe, Scale, Site};
 
-/// A stage, and how to speak of it.
+/// A site, and the words for it in sentences.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// The mistake that everything done here belongs to.
+pub(super) struct StageWords {
+    /// The id of the mistake to which all alterations at this site belong.
     pub id: &'static str,
-    pub stage: Stage,
+    pub stage: Site,
     /// “the queries”.
     pub noun: &'static str,
     /// Whether the noun is a plural.
     pub plural: bool,
     /// “before the scores were computed”; nothing where that is clear.
     pub when: &'static str,
-    /// What tells it from other stages of the same mistake.
+    /// The detail that distinguishes it from other sites of the same mistake.
     pub note: &'static str,
-    /// What else is there to be added or multiplied: nodes, and what they are called.
+    /// The names of other nodes that can be combined with it.
     pub others: &'static [&'static str],
-    /// Whether an exercise has it as a stage of its own.
+    /// Whether an exercise has it as a site of its own.
     pub is_there: fn(&Recipe, &Facts) -> bool,
 }
 
-impl Place {
+impl StageWords {
     /// “were” or “was”.
     pub fn verb(&self) -> &'static str {
         if self.plural { "were" } else { "was" }
     }
 }
 
-const TOKENS: Place = Place {
+const TOKENS: StageWords = StageWords {
     id: "tokens-altered",
-    stage: Stage::Tokens,
+    stage: Site::Tokens,
     noun: "the tokens",
     plural: true,
     when: "before they were projected",
@@ -40,9 +40,9 @@ const TOKENS: Place = Place {
     others: &[],
     is_there: |_, facts| facts.from_tokens,
 };
-const WEIGHTS: Place = Place {
+const WEIGHTS: StageWords = StageWords {
     id: "projections-altered",
-    stage: Stage::QueryWeights,
+    stage: Site::QueryWeights,
     noun: "W_Q",
     plural: false,
     when: "before it was used",
@@ -50,9 +50,9 @@ const WEIGHTS: Place = Place {
     others: &["W_K", "W_V", "W_O"],
     is_there: |_, facts| facts.from_tokens,
 };
-const QUERIES: Place = Place {
+const QUERIES: StageWords = StageWords {
     id: "queries-altered",
-    stage: Stage::Queries,
+    stage: Site::Queries,
     noun: "the queries",
     plural: true,
     when: "before the scores were computed",
@@ -60,9 +60,9 @@ const QUERIES: Place = Place {
     others: &["X", "K", "V", "W_Q", "W_K", "W_V"],
     is_there: |_, _| true,
 };
-const SCORES: Place = Place {
+const SCORES: StageWords = StageWords {
     id: "scores-altered",
-    stage: Stage::Scores,
+    stage: Site::Scores,
     noun: "the scores",
     plural: true,
     when: "before they were scaled",
@@ -70,9 +70,9 @@ const SCORES: Place = Place {
     others: &[],
     is_there: |_, _| true,
 };
-const RESULT: Place = Place {
+const RESULT: StageWords = StageWords {
     id: "result-altered",
-    stage: Stage::Result,
+    stage: Site::Result,
     noun: "the result",
     plural: false,
     when: "",
@@ -82,32 +82,44 @@ const RESULT: Place = Place {
 };
 
 /// Every stage, in the order of computing.
-pub(super) const PLACES: &[Place] = &[
-    Place { is_there: |recipe, facts| facts.from_tokens && !recipe.output.residual, ..TOKENS },
-    Place {
+pub(super) const PLACES: &[StageWords] = &[
+    StageWords { is_there: |recipe, facts| facts.from_tokens && !recipe.output.residual, ..TOKENS },
+    StageWords {
         note: "not in the residual",
         is_there: |recipe, facts| facts.from_tokens && recipe.output.residual,
         ..TOKENS
     },
-    Place {
-        stage: Stage::TokensAndResidual,
+    StageWords {
+        stage: Site::TokensAndResidual,
         when: "before they were projected, and in the residual",
         note: "in the residual too",
         is_there: |recipe, facts| facts.from_tokens && recipe.output.residual,
         ..TOKENS
     },
-    Place {
+    StageWords {
         id: "residual-altered",
-        stage: Stage::Residual,
+        stage: Site::Residual,
         when: "before they were added to the result",
         is_there: |recipe, _| recipe.output.residual,
         ..TOKENS
     },
     WEIGHTS,
-    Place { stage: Stage::KeyWeights, noun: "W_K", note: "W_K", others: &["W_Q", "W_V", "W_O"], ..WEIGHTS },
-    Place { stage: Stage::ValueWeights, noun: "W_V", note: "W_V", others: &["W_Q", "W_K", "W_O"], ..WEIGHTS },
-    Place {
-        stage: Stage::RoleWeights,
+    StageWords {
+        stage: Site::KeyWeights,
+        noun: "W_K",
+        note: "W_K",
+        others: &["W_Q", "W_V", "W_O"],
+        ..WEIGHTS
+    },
+    StageWords {
+        stage: Site::ValueWeights,
+        noun: "W_V",
+        note: "W_V",
+        others: &["W_Q", "W_K", "W_O"],
+        ..WEIGHTS
+    },
+    StageWords {
+        stage: Site::RoleWeights,
         noun: "W_Q, W_K and W_V",
         plural: true,
         when: "before they were used",
@@ -115,25 +127,25 @@ pub(super) const PLACES: &[Place] = &[
         others: &[],
         ..WEIGHTS
     },
-    Place {
-        stage: Stage::OutputWeights,
+    StageWords {
+        stage: Site::OutputWeights,
         noun: "W_O",
         note: "W_O",
         others: &["W_Q", "W_K", "W_V"],
         is_there: |_, facts| facts.projects,
         ..WEIGHTS
     },
-    Place {
-        stage: Stage::WholeQueries,
+    StageWords {
+        stage: Site::WholeQueries,
         when: "before they were split into heads",
         note: "all heads together",
         is_there: |recipe, _| recipe.heads > 1,
         ..QUERIES
     },
     QUERIES,
-    Place {
+    StageWords {
         id: "keys-altered",
-        stage: Stage::WholeKeys,
+        stage: Site::WholeKeys,
         noun: "the keys",
         when: "before they were split into heads",
         note: "all heads together",
@@ -141,16 +153,16 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, _| recipe.heads > 1,
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "keys-altered",
-        stage: Stage::Keys,
+        stage: Site::Keys,
         noun: "the keys",
         others: &["X", "Q", "V", "W_Q", "W_K", "W_V"],
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "queries-keys-altered",
-        stage: Stage::WholeQueriesAndKeys,
+        stage: Site::WholeQueriesAndKeys,
         noun: "the queries and keys",
         when: "before they were split into heads",
         note: "all heads together",
@@ -158,16 +170,16 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, _| recipe.heads > 1,
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "queries-keys-altered",
-        stage: Stage::QueriesAndKeys,
+        stage: Site::QueriesAndKeys,
         noun: "the queries and keys",
         others: &["X", "V"],
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "values-altered",
-        stage: Stage::WholeValues,
+        stage: Site::WholeValues,
         noun: "the values",
         when: "before they were split into heads",
         note: "all heads together",
@@ -175,63 +187,63 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, _| recipe.heads > 1,
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "values-altered",
-        stage: Stage::Values,
+        stage: Site::Values,
         noun: "the values",
         when: "before they were mixed",
         others: &["X", "Q", "K", "W_Q", "W_K", "W_V", "W_O"],
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "keys-values-altered",
-        stage: Stage::KeysAndValues,
+        stage: Site::KeysAndValues,
         noun: "the keys and values",
         when: "before they were used",
         others: &["X", "Q"],
         ..QUERIES
     },
-    Place {
+    StageWords {
         id: "queries-keys-values-altered",
-        stage: Stage::Roles,
+        stage: Site::Roles,
         noun: "the queries, keys and values",
         when: "before they were used",
         others: &["X"],
         ..QUERIES
     },
-    Place { is_there: |recipe, _| recipe.scale != Scale::None, ..SCORES },
-    Place {
+    StageWords { is_there: |recipe, _| recipe.scale != Scale::None, ..SCORES },
+    StageWords {
         when: "before the softmax",
         note: "",
         is_there: |recipe, _| recipe.scale == Scale::None,
         ..SCORES
     },
-    Place {
-        stage: Stage::Scaled,
+    StageWords {
+        stage: Site::Scaled,
         when: "after they were scaled",
         note: "after the scale",
         is_there: |recipe, _| recipe.scale != Scale::None,
         ..SCORES
     },
-    Place {
-        stage: Stage::Masked,
+    StageWords {
+        stage: Site::Masked,
         when: "after they were masked",
         note: "after the mask",
         is_there: |recipe, _| recipe.mask.is_some(),
         ..SCORES
     },
-    Place {
+    StageWords {
         id: "weights-altered",
-        stage: Stage::Weights,
+        stage: Site::Weights,
         noun: "the weights",
         when: "before they mixed the values",
         note: "",
         others: &["S", "S_scaled"],
         ..SCORES
     },
-    Place {
+    StageWords {
         id: "heads-altered",
-        stage: Stage::Mixes,
+        stage: Site::Mixes,
         noun: "the results of the heads",
         when: "before they were joined",
         note: "each head",
@@ -239,9 +251,9 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, _| recipe.heads > 1,
         ..SCORES
     },
-    Place {
+    StageWords {
         id: "heads-altered",
-        stage: Stage::Heads,
+        stage: Site::Heads,
         noun: "the joined heads",
         when: "before they were projected",
         note: "joined",
@@ -249,9 +261,9 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, facts| recipe.heads > 1 && facts.projects,
         ..SCORES
     },
-    Place {
+    StageWords {
         id: "heads-altered",
-        stage: Stage::Heads,
+        stage: Site::Heads,
         noun: "the mixed values",
         when: "before they were projected",
         note: "",
@@ -259,9 +271,9 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, facts| recipe.heads == 1 && facts.projects,
         ..SCORES
     },
-    Place {
+    StageWords {
         id: "heads-altered",
-        stage: Stage::Heads,
+        stage: Site::Heads,
         noun: "the mixed values",
         when: "before the residual was added",
         note: "",
@@ -269,8 +281,8 @@ pub(super) const PLACES: &[Place] = &[
         is_there: |recipe, facts| recipe.output.residual && !facts.projects,
         ..SCORES
     },
-    Place {
-        stage: Stage::Projected,
+    StageWords {
+        stage: Site::Projected,
         when: "before the residual was added",
         note: "before the residual",
         is_there: |recipe, facts| recipe.output.residual && facts.projects,

@@ -1,9 +1,9 @@
-//! What is done to tokens, queries, keys and values besides projecting them.
+//! Alterations of tokens, queries, keys and values besides their projection.
 
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Recipe, Stage};
+use crate::graph::recipes::{Alter, Recipe, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -65,14 +65,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| {
             let ways = vec![
                 Way::detailed(
-                    altered(Stage::QueriesAndKeys, Alter::RotaryNeighbours),
+                    altered(Site::QueriesAndKeys, Alter::RotaryNeighbours),
                     "neighbouring columns",
                 ),
-                Way::detailed(altered(Stage::QueriesAndKeys, Alter::RotaryHalves), "halves"),
-                Way::detailed(altered(Stage::Queries, Alter::RotaryHalves), "queries alone").saying(
+                Way::detailed(altered(Site::QueriesAndKeys, Alter::RotaryHalves), "halves"),
+                Way::detailed(altered(Site::Queries, Alter::RotaryHalves), "queries alone").saying(
                     "The queries alone were rotated by their positions: RoPE, which the exercise does not ask for.",
                 ),
-                Way::detailed(altered(Stage::Roles, Alter::RotaryHalves), "values too").saying(
+                Way::detailed(altered(Site::Roles, Alter::RotaryHalves), "values too").saying(
                     "Queries, keys and values were rotated by their positions: RoPE, which the exercise does not ask for.",
                 ),
             ];
@@ -130,22 +130,22 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::Relu, "a ReLU"),
             ];
             let of = [
-                (Stage::Queries, "queries"),
-                (Stage::Keys, "keys"),
-                (Stage::QueriesAndKeys, "queries and keys"),
+                (Site::Queries, "queries"),
+                (Site::Keys, "keys"),
+                (Site::QueriesAndKeys, "queries and keys"),
             ];
             let ways = what.iter().flat_map(|&(alter, what)| {
                 of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
             });
             let order =
-                [(Stage::Queries, Alter::COLUMNS_REVERSED, "the columns of the queries in reverse order")];
+                [(Site::Queries, Alter::COLUMNS_REVERSED, "the columns of the queries in reverse order")];
             let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
             ways.chain(order).chain(general::ways("queries-keys-altered", recipe, facts)).collect()
         },
     },
 ];
 
-/// What has no name of its own. Negated values give the negative result, or X minus it.
+/// The mistakes without a name of their own. Negated values give the negative result, or X minus it.
 fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),
@@ -158,12 +158,12 @@ fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     if recipe.heads > 1 || facts.projects || recipe.output.residual {
         alters.push((Alter::COLUMNS_REVERSED, "the columns of V in reverse order"));
     }
-    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail)).collect()
+    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Site::Values, alter), detail)).collect()
 }
 
 /// The residual and a norm after it, as in a block of a transformer: one slip, not two.
 fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
-    let way = Way::detailed(altered(Stage::Result, norm), "of X + O")
+    let way = Way::detailed(altered(Site::Result, norm), "of X + O")
         .with(Change::Residual(true))
         .saying(format!("X was added to the result, and the sum went through {name}: “Add & Norm”."))
         .fixing("Hand in O alone: the residual and the norm belong to the block around attention.");
@@ -173,27 +173,27 @@ fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<
 /// A norm at every stage.
 fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
     let stages = [
-        (Stage::Tokens, "X before the projections"),
-        (Stage::TokensAndResidual, "X, and the residual"),
-        (Stage::Result, "the result"),
-        (Stage::Heads, "the heads before W_O"),
-        (Stage::Mixes, "what each head mixes"),
-        (Stage::QueriesAndKeys, "queries and keys"),
-        (Stage::Queries, "the queries"),
-        (Stage::Keys, "the keys"),
-        (Stage::Values, "the values"),
-        (Stage::Roles, "queries, keys and values"),
-        (Stage::Scores, "the scores"),
-        (Stage::Weights, "the weights"),
+        (Site::Tokens, "X before the projections"),
+        (Site::TokensAndResidual, "X, and the residual"),
+        (Site::Result, "the result"),
+        (Site::Heads, "the heads before W_O"),
+        (Site::Mixes, "what each head mixes"),
+        (Site::QueriesAndKeys, "queries and keys"),
+        (Site::Queries, "the queries"),
+        (Site::Keys, "the keys"),
+        (Site::Values, "the values"),
+        (Site::Roles, "queries, keys and values"),
+        (Site::Scores, "the scores"),
+        (Site::Weights, "the weights"),
     ];
-    let of_tokens = |stage: &Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
+    let of_tokens = |stage: &Site| matches!(stage, Site::Tokens | Site::TokensAndResidual);
     // Queries and keys of length 1 are compared by their cosine, and weights of length 1 are exponentials over their length: both
     // have a name of their own.
     let is_named =
-        |stage: &Stage| alter == Alter::UNIT_ROWS && matches!(stage, Stage::QueriesAndKeys | Stage::Weights);
+        |stage: &Site| alter == Alter::UNIT_ROWS && matches!(stage, Site::QueriesAndKeys | Site::Weights);
     let possible =
         stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_named(stage));
-    let way = |(stage, of): (Stage, &str)| {
+    let way = |(stage, of): (Site, &str)| {
         let said = if alter == Alter::UNIT_ROWS {
             format!("Each row of {of} was divided by its length, which the exercise does not ask for.")
         } else {
@@ -205,13 +205,13 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
 }
 
 fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
-    let to_roles = Way::detailed(altered(Stage::QueriesAndKeys, Alter::Positions(1)), "to Q and K")
+    let to_roles = Way::detailed(altered(Site::QueriesAndKeys, Alter::Positions(1)), "to Q and K")
         .saying("Sinusoidal positions were added to the queries and keys.")
         .fixing("Compare Q and K as they are.");
     if !facts.from_tokens {
         return vec![to_roles];
     }
-    let stage = if recipe.output.residual { Stage::TokensAndResidual } else { Stage::Tokens };
+    let stage = if recipe.output.residual { Site::TokensAndResidual } else { Site::Tokens };
     let mut ways = vec![
         Way::detailed(altered(stage, Alter::Positions(1)), "once"),
         Way::detailed(altered(stage, Alter::Positions(2)), "twice")
@@ -219,7 +219,7 @@ fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
         to_roles,
     ];
     if recipe.output.residual {
-        ways.push(Way::detailed(altered(Stage::Tokens, Alter::Positions(1)), "but not to the residual"));
+        ways.push(Way::detailed(altered(Site::Tokens, Alter::Positions(1)), "but not to the residual"));
     }
     ways
 }
@@ -227,19 +227,19 @@ fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 fn zeroed(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
     let stages = [
-        (Stage::Tokens, "X"),
-        (Stage::TokensAndResidual, "X, and the residual"),
-        (Stage::Keys, "K"),
-        (Stage::Values, "V"),
-        (Stage::KeysAndValues, "K and V"),
-        (Stage::Roles, "Q, K and V"),
+        (Site::Tokens, "X"),
+        (Site::TokensAndResidual, "X, and the residual"),
+        (Site::Keys, "K"),
+        (Site::Values, "V"),
+        (Site::KeysAndValues, "K and V"),
+        (Site::Roles, "Q, K and V"),
     ];
-    let fits = |stage: Stage| match stage {
-        Stage::Tokens | Stage::TokensAndResidual => facts.x.is_some_and(|x| x.rows == facts.keys),
-        Stage::Roles => facts.q.rows == facts.keys,
+    let fits = |stage: Site| match stage {
+        Site::Tokens | Site::TokensAndResidual => facts.x.is_some_and(|x| x.rows == facts.keys),
+        Site::Roles => facts.q.rows == facts.keys,
         _ => true,
     };
-    let way = |(stage, of): (Stage, &str)| {
+    let way = |(stage, of): (Site, &str)| {
         Way::detailed(altered(stage, padding), of)
             .with(Change::Mask(Mask { matrix: None, ..recipe.mask }))
             .saying(format!("The padded rows of {of} were set to 0 instead of being hidden in the scores."))
@@ -249,12 +249,12 @@ fn zeroed(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 
 fn rounded(facts: &Facts) -> Vec<Way> {
     let stages = [
-        (Stage::Tokens, "X", "was"),
-        (Stage::Roles, "Q, K and V", "were"),
-        (Stage::QueriesAndKeys, "Q and K", "were"),
-        (Stage::Values, "V", "was"),
+        (Site::Tokens, "X", "was"),
+        (Site::Roles, "Q, K and V", "were"),
+        (Site::QueriesAndKeys, "Q and K", "were"),
+        (Site::Values, "V", "was"),
     ];
-    let possible = stages.into_iter().filter(|(stage, ..)| facts.x.is_some() || *stage != Stage::Tokens);
+    let possible = stages.into_iter().filter(|(stage, ..)| facts.x.is_some() || *stage != Site::Tokens);
     let ways = possible.flat_map(|(stage, of, was)| {
         let rounded = (0..3).map(move |decimals| {
             let to = super::decimals(decimals);
@@ -272,7 +272,7 @@ fn rounded(facts: &Facts) -> Vec<Way> {
 /// The mistake of hiding rows that should stay, for other files.
 pub(super) fn padded_outputs(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
-    let way = || Way::plain(altered(Stage::Result, padding));
+    let way = || Way::plain(altered(Site::Result, padding));
     let unmasked = Way { detail: Some("and no mask".into()), ..way() }
         .saying("The rows of padded tokens were set to 0 in the result, and padded keys were not hidden.")
         .fixing(

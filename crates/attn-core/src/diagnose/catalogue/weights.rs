@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::attention::Base;
 use crate::diagnose::Change;
-use crate::graph::recipes::{Along, Divisor, Function, Normalise};
+use crate::graph::recipes::{Divisor, Normalise, NormaliseAxis, ScoreFunction};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -15,7 +15,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The columns of the weights sum to 1, and the rows do not.",
         demo: "columns",
         ways: |_, _| {
-            vec![Way::plain(Change::Normalise(Normalise { along: Along::Queries, ..Normalise::default() }))]
+            vec![Way::plain(Change::Normalise(Normalise {
+                along: NormaliseAxis::Queries,
+                ..Normalise::default()
+            }))]
         },
     },
     Mistake {
@@ -27,7 +30,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "All weights together sum to 1, and the result is far too small.",
         demo: "weights",
         ways: |_, _| {
-            vec![Way::plain(Change::Normalise(Normalise { along: Along::All, ..Normalise::default() }))]
+            vec![Way::plain(Change::Normalise(Normalise {
+                along: NormaliseAxis::All,
+                ..Normalise::default()
+            }))]
         },
     },
     Mistake {
@@ -40,7 +46,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
-                function: Function::Identity,
+                function: ScoreFunction::Identity,
                 divisor: Divisor::Nothing,
                 ..Normalise::default()
             }))]
@@ -56,7 +62,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
-                function: Function::Identity,
+                function: ScoreFunction::Identity,
                 ..Normalise::default()
             }))]
         },

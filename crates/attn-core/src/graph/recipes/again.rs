@@ -1,25 +1,24 @@
-//! The result through the same attention once more.
+//! A second pass: the result goes through the same attention.
 
 use super::alter::{self, Alter, Alteration};
 use super::attend::Pipeline;
 use super::choices::Split;
 use super::heads::split;
-use super::weights::{Additions, weights};
+use super::weights::{BiasAndMask, weights};
 use crate::attention::key_value_head;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Role, Stage};
 
 impl Pipeline<'_> {
-    /// Whether the result is not the end, but the input of a second pass.
+    /// Whether the recipe has a second pass.
     pub(super) fn attends_again(&self) -> bool {
-        self.recipe.alteration
-            == Some(Alteration { stage: alter::Stage::Result, alter: Alter::AttendedAgain })
+        self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
     }
 
-    /// A second pass with the result as the tokens; where Q, K and V are given, with the result as all three.
+    /// Adds a second pass that reads the result as the tokens, or as Q, K and V where those are given.
     ///
     /// # Errors
-    /// If the result does not have the shape of what it replaces.
+    /// If the result does not have the shape of the tokens, or of Q, K and V.
     pub(super) fn attended_again(&mut self, result: NodeId) -> Result<NodeId> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [q, k, v] = [Role::Q, Role::K, Role::V].map(|role| self.role_again(role, result));
@@ -27,7 +26,7 @@ impl Pipeline<'_> {
             .map(|(whole, count, role)| self.blocks_again(whole, count, role));
         let [q, k, v] = blocks;
         let (q, k, v) = (q?, k?, v?);
-        let additions = Additions { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
+        let additions = BiasAndMask { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
         let mut mixes = Vec::new();
         for (head, &query) in q.iter().enumerate() {
             let (suffix, group) = (format!("_again_{}", head + 1), key_value_head(head, heads, groups));
@@ -44,7 +43,7 @@ impl Pipeline<'_> {
         self.graph.add(Stage::Output.name(), Op::Add, &parts)
     }
 
-    /// What a role has in the second pass.
+    /// The node of a role in the second pass.
     fn role_again(&mut self, role: Role, result: NodeId) -> Result<NodeId> {
         let weights = role.weights().and_then(|weights| self.graph.at(weights));
         let replaced = self.graph.at(if weights.is_some() { Role::X } else { role });

@@ -1,7 +1,7 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
 use super::alter::{self, Alter, altered};
-use super::choices::Comparison;
+use super::choices::ScoreRows;
 use super::forecast;
 use super::inputs::AttendInputs;
 use super::recipe::Recipe;
@@ -26,8 +26,8 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
     }
 }
 
-/// As [`attend`]; where a step is not possible, what came before it, and why: a recipe with a mistake in it need not go on
-/// to the end.
+/// As [`attend`], but an impossible step ends the graph: returns the steps before it and the error. A recipe with a mistake may
+/// have such a step.
 pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {
     let mut pipeline = Pipeline { graph: Graph::new(), recipe };
     let error = pipeline.run(inputs).err();
@@ -37,17 +37,17 @@ pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Grap
 
 /// The nodes that every head reads.
 #[derive(Clone, Copy)]
-pub(super) struct Sources {
+pub(super) struct SharedNodes {
     pub q: NodeId,
     pub k: NodeId,
     pub mixed: NodeId,
-    /// Whose numbers queries, keys and values have: a role is that other one where it has its numbers.
+    /// The roles whose numbers serve as queries, keys and values; normally Q, K and V.
     pub roles: [Role; 3],
     pub bias: Option<NodeId>,
     pub mask: Option<NodeId>,
 }
 
-/// A pipeline on its way, step by step or fused.
+/// A pipeline under construction, step by step or fused.
 pub(super) struct Pipeline<'a> {
     pub graph: Graph,
     pub recipe: &'a Recipe,
@@ -65,7 +65,7 @@ impl Pipeline<'_> {
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
         }
-        let stages = [alter::Stage::Tokens, alter::Stage::TokensAndResidual];
+        let stages = [alter::Site::Tokens, alter::Site::TokensAndResidual];
         let name = Role::X.name();
         let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
         let own = [
@@ -79,32 +79,32 @@ impl Pipeline<'_> {
         let bias = self.optional(Role::Bias, bias)?;
         self.fits_scores("bias", bias, [q, k])?;
         let mask = self.optional(Role::Mask, mask)?.or_else(|| self.graph.at(Role::Mask));
-        if self.recipe.comparison == Comparison::QueriesWithKeys {
+        if self.recipe.comparison == ScoreRows::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
-        let heads = self.heads(Sources { q, k, mixed, roles, bias, mask })?;
+        let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
         let with_residual =
-            |alteration: super::Alteration| alteration.stage == alter::Stage::TokensAndResidual;
+            |alteration: super::Alteration| alteration.stage == alter::Site::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
-        let w_o = w_o.map(|w_o| self.altered(alter::Stage::OutputWeights, Role::WO, w_o)).transpose()?;
-        let x = x.map(|x| self.altered(alter::Stage::Residual, Role::X, x)).transpose()?;
+        let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)
     }
 
-    /// What is given for a role, after what the recipe does to it that attention does not do.
-    fn altered(&mut self, at: alter::Stage, role: Role, node: NodeId) -> Result<NodeId> {
+    /// The node of a role, after the recipe's alteration at this site, if it has one.
+    fn altered(&mut self, at: alter::Site, role: Role, node: NodeId) -> Result<NodeId> {
         altered(&mut self.graph, self.recipe, &[at], role.name(), (node, 0))
     }
 
-    /// Whether the key mask is used to make rows 0, and not to hide keys.
+    /// Whether the key mask sets rows of tokens to 0 instead of hiding keys.
     fn zeroes_padding(&self) -> bool {
         self.recipe.alteration.is_some_and(|alteration| matches!(alteration.alter, Alter::PaddingZeroed(_)))
     }
 
-    /// Checks what can be checked before anything is recorded.
+    /// Checks the recipe before any node is recorded.
     pub fn check(&self, has_mask: bool) -> Result<()> {
         self.recipe.check()?;
         if self.recipe.mask.matrix.is_some() != has_mask && !self.zeroes_padding() {
@@ -115,7 +115,7 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// Checks that what stands beside the scores, a bias or a mask, has a cell for each query and each key.
+    /// Checks that a bias or mask has a cell for each query and key.
     pub fn fits_scores(&self, what: &str, beside: Option<NodeId>, [q, k]: [NodeId; 2]) -> Result<()> {
         let scores = (self.shape(q).0, self.shape(k).0);
         match beside.filter(|&beside| self.shape(beside) != scores) {
@@ -128,7 +128,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Checks that what is added to the scores is not too large, as the fused kernel does.
+    /// Checks that bias and mask are within the range of the scores, as the fused kernel does.
     fn check_additions(&self, bias: Option<NodeId>, mask: Option<NodeId>) -> Result<()> {
         let cells = |id: NodeId| self.graph.matrix(id).map(Matrix::cells);
         let (Some(bias), temperature) = (bias, self.recipe.temperature) else { return Ok(()) };
@@ -142,14 +142,14 @@ impl Pipeline<'_> {
         if is_too_large { Err(added_out_of_range(f64::INFINITY, "f64")) } else { Ok(()) }
     }
 
-    /// Records what is given for a role.
+    /// Records the given tensor of a role.
     pub fn given(&mut self, role: Role, Given { tensor, origin }: Given) -> Result<NodeId> {
         let id = self.graph.given(role.name(), tensor, origin)?;
         self.graph.mark(id, role);
         Ok(id)
     }
 
-    /// Records what is given for a role, if something is.
+    /// Records the given tensor of a role, if there is one.
     pub fn optional(&mut self, role: Role, given: Option<Given>) -> Result<Option<NodeId>> {
         given.map(|given| self.given(role, given)).transpose()
     }
@@ -197,7 +197,7 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// Checks that recording everything is reasonable.
+    /// Checks that the steps of all heads together have at most [`MAX_CELLS`] numbers.
     fn room_for_all(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let ((t, q_width), (n, _), (_, v_width)) = (self.shape(q), self.shape(k), self.shape(mixed));
@@ -220,7 +220,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// What is given, with the tokens' names for its rows, where there are some.
+/// A given tensor with the tokens' names as labels of its rows, where there are names.
 pub(super) fn named(Given { tensor, origin }: Given, tokens: Option<&Labels>) -> Given {
     let (rows, cols) = (tokens.or(tensor.row_labels()).cloned(), tensor.col_labels().cloned());
     Given { tensor: tensor.labelled(rows, cols), origin }

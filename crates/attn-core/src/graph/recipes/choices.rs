@@ -1,9 +1,9 @@
-//! The ways in which a step of attention can be taken: the right one first, which is the default, then those that are
-//! taken by mistake. A recipe takes one of each, so that every product of them is a computation.
+//! The choices of a recipe, one enum for each step of attention: the correct choice first, which is the default, then the usual
+//! mistakes. A recipe has one of each, so every combination is a computation.
 
-/// What a token is turned into.
+/// Query, key or value: the projections of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum Qkv {
     /// A row of Q.
     Query,
     /// A row of K.
@@ -12,45 +12,45 @@ pub enum Role {
     Value,
 }
 
-/// Where the numbers of a role come from.
+/// The source of the queries, keys or values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum QkvSource {
     /// `X W` with its own weights, or as given.
     #[default]
     Own,
     /// `X Wᵀ`.
     Transposed,
-    /// The tokens themselves.
+    /// The tokens, not projected.
     Tokens,
-    /// What another role has.
-    Of(Role),
-    /// What another role has times its own weights, as where X is overwritten: `(X W_Q) W_K`.
-    From(Role),
+    /// The numbers of another role.
+    Of(Qkv),
+    /// The numbers of another role times its own weights, as where X is overwritten: `(X W_Q) W_K`.
+    From(Qkv),
 }
 
-/// Where queries, keys and values come from.
+/// The sources of queries, keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Roles {
+pub struct QkvSources {
     /// The queries.
-    pub q: Source,
+    pub q: QkvSource,
     /// The keys.
-    pub k: Source,
+    pub k: QkvSource,
     /// The values.
-    pub v: Source,
+    pub v: QkvSource,
 }
 
-impl Roles {
+impl QkvSources {
     /// The source of one role.
-    pub fn of(&self, role: Role) -> Source {
+    pub fn of(&self, role: Qkv) -> QkvSource {
         match role {
-            Role::Query => self.q,
-            Role::Key => self.k,
-            Role::Value => self.v,
+            Qkv::Query => self.q,
+            Qkv::Key => self.k,
+            Qkv::Value => self.v,
         }
     }
 }
 
-/// Which columns belong to a head.
+/// The assignment of columns to heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Split {
     /// Neighbouring columns.
@@ -58,11 +58,11 @@ pub enum Split {
     Blocks,
     /// Every H-th column.
     Interleaved,
-    /// The cells read row by row as (H, T, d).
+    /// The cells reshaped to (H, T, d).
     Reshaped,
 }
 
-/// The roles that are cut as [`Split`] says; the columns of the others are cut into blocks.
+/// The roles that are split as [`Split`] says; the others are split into blocks of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitRoles {
     /// The queries.
@@ -79,7 +79,7 @@ impl Default for SplitRoles {
     }
 }
 
-/// Which of G key/value heads query head h (from 0) of H reads.
+/// The key/value head, one of G, that query head h (from 0) of H reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Groups {
     /// Head `h · G / H`, rounded down: neighbours share one.
@@ -93,13 +93,13 @@ pub enum Groups {
     Reversed,
 }
 
-/// What all heads have in common that each should have of its own.
+/// Parts that all heads share by mistake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Common {
+pub enum HeadSharing {
     /// Nothing.
     #[default]
     Nothing,
-    /// The queries, keys or values of the first head: each that is true.
+    /// The queries, keys or values of the first head, where the field is true.
     FirstOf {
         /// Its queries.
         q: bool,
@@ -118,9 +118,9 @@ pub enum Common {
     MeanMixes,
 }
 
-/// What stands in the rows of the scores.
+/// The meaning of the rows of the scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ScoreRows {
     /// A row for each query: `Q Kᵀ`.
     #[default]
     QueriesWithKeys,
@@ -128,35 +128,35 @@ pub enum Comparison {
     KeysWithQueries,
 }
 
-/// What becomes of the scores that the mask hides.
+/// The replacement of hidden scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Hiding {
-    /// They become −∞.
+    /// Hidden scores become −∞.
     #[default]
     MinusInfinity,
-    /// They become this number; −1e9 weighs nothing beside any visible score.
+    /// Hidden scores become this number; the weight of −1e9 next to any visible score is 0.
     Replaced(f64),
-    /// This number is added to them; an infinity makes NaN of `0 · ∞` where nothing is hidden.
+    /// This number is added to hidden scores; with an infinity, visible cells become NaN (`0 · ∞`).
     Added(f64),
-    /// They become 0, as the scores times a mask of ones and zeros.
+    /// Hidden scores become 0: the scores are multiplied by a mask of ones and zeros.
     Zero,
-    /// The mask is added as numbers: 1 where a key is visible.
+    /// The mask is added as numbers: 1 for visible keys, 0 for hidden ones.
     OneAddedToVisible,
-    /// They become +∞.
+    /// Hidden scores become +∞.
     PlusInfinity,
-    /// Nothing; their weights become 0 after the softmax.
+    /// Hidden scores stay; their weights become 0 after the softmax.
     AfterSoftmax,
-    /// Nothing; their weights become this number after the softmax.
+    /// Hidden scores stay; their weights become this number after the softmax.
     WeightsReplaced(f64),
 }
 
-/// What becomes of the bias that is added to the scores, where there is one.
+/// The use of the bias of the scores, where there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Biasing {
     /// It is added after the scale.
     #[default]
     Added,
-    /// Nothing.
+    /// It is left out.
     Missing,
     /// It is subtracted.
     Subtracted,
@@ -170,7 +170,7 @@ pub enum Biasing {
     Multiplied,
 }
 
-/// How the heads are put together again.
+/// The joining of the heads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
     /// Side by side, the first on the left.
@@ -178,21 +178,21 @@ pub enum Merge {
     SideBySide,
     /// Side by side, the last on the left.
     Reversed,
-    /// The stack (H, T, d) read row by row as (T, H·d).
+    /// The stack (H, T, d) reshaped to (T, H·d).
     Reshaped,
     /// Column 1 of every head, then column 2 of every head.
     ByColumn,
-    /// Added up.
+    /// Their sum.
     Summed,
-    /// Averaged.
+    /// Their mean.
     Averaged,
-    /// Not at all: one below the other, (H·T, d).
+    /// Stacked in rows, (H·T, d).
     Stacked,
-    /// Not at all: token by token, the heads of each below each other, (T·H, d).
+    /// Stacked in rows token by token, (T·H, d).
     TokenByToken,
 }
 
-/// What the output projection does.
+/// The output projection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Projection {
     /// `C W_O`.
@@ -202,11 +202,11 @@ pub enum Projection {
     Transposed,
     /// `C W_O W_O`.
     Twice,
-    /// Each head by its own rows and columns of W_O alone.
+    /// Each head times its own rows and columns of W_O.
     PerHead,
 }
 
-/// How a residual is added.
+/// The addition of the residual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Residual {
     /// `X + O`.
@@ -224,10 +224,10 @@ pub enum Residual {
     SubtractedFrom,
     /// `O ∘ X`.
     Multiplied,
-    /// X is layer-normed before it is added.
+    /// X goes through a layer norm before it is added.
     LayerNormed,
     /// X is divided by its root mean square before it is added.
     RmsNormed,
     /// The queries, keys or values are added, not the tokens.
-    Of(Role),
+    Of(Qkv),
 }

@@ -1,63 +1,63 @@
-//! The ways in which scores become weights: the right one first, which is the default.
+//! The choices of a recipe between scores and weights: the correct one first, which is the default.
 
 use crate::attention::Axis;
 
-/// How scores become weights: a function of each score, divided by something, along an axis, and what follows.
+/// The steps from scores to weights: a shift, a function of each score, a divisor along an axis, and further steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Normalise {
-    /// What is made of each score.
-    pub function: Function,
-    /// What is subtracted before that.
+    /// The function of each score.
+    pub function: ScoreFunction,
+    /// The number that is subtracted first.
     pub shift: Shift,
-    /// What it is divided by.
+    /// The divisor.
     pub divisor: Divisor,
-    /// What the divisor runs along.
-    pub along: Along,
-    /// What is done with the weights.
-    pub then: Then,
+    /// The axis of the divisor.
+    pub along: NormaliseAxis,
+    /// The further steps on the weights.
+    pub then: AfterNormalise,
     /// Whether numbers beyond 3.4e38 become infinite, as in single precision.
     pub single: bool,
 }
 
-/// What is made of each score.
+/// The function of each score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Function {
+pub enum ScoreFunction {
     /// A power: of e, or of the recipe's base.
     #[default]
     Exponential,
-    /// Nothing: the score itself.
+    /// The score itself.
     Identity,
-    /// The score without its sign.
+    /// Its absolute value.
     Absolute,
     /// Its square.
     Squared,
-    /// What is positive of it.
+    /// `max(0, score)`.
     Relu,
     /// A sigmoid.
     Sigmoid,
     /// The hyperbolic tangent.
     Tanh,
-    /// 1 for the largest of its row, 0 for the others.
+    /// 1 for the max of its row, 0 for the others.
     HardMaximum,
 }
 
-/// What is subtracted from scores before they become powers.
+/// The number that is subtracted from scores before the function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shift {
-    /// The largest of those that are normalised together, which no weight feels.
+    /// The max of the scores that are normalised together. It changes no weight.
     #[default]
-    Largest,
+    Max,
     /// Nothing.
     Nothing,
-    /// The largest of each column.
+    /// The max of each column.
     OfColumns,
-    /// The largest of row j from column j: keepdims is missing.
+    /// The max of row j from column j: keepdims is missing.
     Misplaced,
-    /// The largest of what stands in the row from this column on: a range of a spreadsheet without a $.
-    LargestFromHere,
+    /// The max of the row from this column on: a range of a spreadsheet without a $.
+    MaxFromHere,
 }
 
-/// What scores or powers are divided by to become weights.
+/// The divisor of the function values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Divisor {
     /// Their sum.
@@ -65,15 +65,15 @@ pub enum Divisor {
     Sum,
     /// Nothing.
     Nothing,
-    /// Their sum and this number.
+    /// Their sum plus this number.
     SumAnd(f64),
-    /// The root of the sum of their squares.
+    /// Their Euclidean length.
     Length,
-    /// The sum of their sizes.
+    /// The sum of their absolute values.
     SizeSum,
-    /// The largest of them.
-    Largest,
-    /// How many they are.
+    /// Their max.
+    Max,
+    /// Their count.
     Count,
     /// The sum of row j for column j: keepdims is missing.
     MisplacedSum,
@@ -83,14 +83,14 @@ pub enum Divisor {
     WholeSum,
     /// The sum of the first row, for all rows.
     FirstSum,
-    /// The sum of what stands in the row from this column on, in the column from this row on, or in this row and all below it: a
-    /// range of a spreadsheet without a $.
+    /// The sum of the row from this column on, of the column from this row on, or of this row and all rows below it: a range of a
+    /// spreadsheet without a $.
     SumFromHere(Axis),
 }
 
-/// What weights sum to 1 along.
+/// The axis along which weights sum to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Along {
+pub enum NormaliseAxis {
     /// The keys of each query.
     #[default]
     Keys,
@@ -102,20 +102,20 @@ pub enum Along {
     Heads,
 }
 
-/// What is done with weights before they mix.
+/// Further steps on the weights before they mix the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterNormalise {
     /// Nothing.
     #[default]
     Mixed,
-    /// They go through a softmax again.
+    /// A second softmax.
     Again,
-    /// They go through the mask and a softmax again.
+    /// A second mask and softmax.
     AgainMasked,
-    /// Their logarithm is taken.
+    /// Their logarithm.
     Logarithm,
-    /// The logarithm, and 0 where a key is hidden.
+    /// Their logarithm, 0 for hidden keys.
     LogarithmOfVisible,
-    /// They are multiplied by the mask of ones and zeros, which hides what was not hidden before.
+    /// A product with the mask of ones and zeros, which hides keys only here.
     Masked,
 }

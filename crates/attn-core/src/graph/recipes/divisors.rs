@@ -1,4 +1,4 @@
-//! What scores or powers are divided by to become weights, and ranges of a spreadsheet that move with the formula.
+//! The divisors that turn scores or powers into weights, and ranges of a spreadsheet that move with the formula.
 
 use super::choices_of_weights::Divisor;
 use super::weights::Head;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// What the function gave, over what it is divided by.
+    /// The function values over their divisor.
     pub(super) fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let sum_axis = match how.divisor {
@@ -45,9 +45,9 @@ impl Head<'_> {
     /// The divisor of each cell.
     fn divisor(&mut self, powers: NodeId) -> Result<NodeId> {
         match self.recipe.normalise.divisor {
-            Divisor::Largest => {
-                let largest = self.add("E_largest", Op::Max(Axis::Rows), &[powers])?;
-                self.down("E_largest", largest, powers)
+            Divisor::Max => {
+                let max = self.add("E_largest", Op::Max(Axis::Rows), &[powers])?;
+                self.down("E_largest", max, powers)
             }
             Divisor::MisplacedSum => {
                 let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
@@ -77,7 +77,7 @@ impl Head<'_> {
         }
     }
 
-    /// The sum of what stands in the row from each column on, in the column from each row on, or in each row and all below it.
+    /// The sums of each row from each column on, of each column from each row on, or of each row and all rows below it.
     fn sum_from_here(&mut self, powers: NodeId, axis: Axis) -> Result<NodeId> {
         if axis == Axis::Rows {
             let earlier = self.ones_up_to_here(self.graph[powers].shape().cols)?;
@@ -100,15 +100,15 @@ impl Head<'_> {
         self.add("earlier", Op::MaskPattern(lower), &[square])
     }
 
-    /// The largest score of each row from each column on.
-    pub(super) fn largest_from_here(&mut self, read: NodeId) -> Result<NodeId> {
+    /// The max of each row of the scores from each column on.
+    pub(super) fn max_from_here(&mut self, read: NodeId) -> Result<NodeId> {
         let cols = self.graph[read].shape().cols;
-        let mut largest = Vec::new();
+        let mut parts = Vec::new();
         for start in 0..cols {
             let rest = Op::Columns { start, count: cols - start };
             let rest = self.add(&format!("S_from_{}", start + 1), rest, &[read])?;
-            largest.push(self.add(&format!("S_largest_from_{}", start + 1), Op::Max(Axis::Rows), &[rest])?);
+            parts.push(self.add(&format!("S_largest_from_{}", start + 1), Op::Max(Axis::Rows), &[rest])?);
         }
-        self.add("S_largest_from_here", Op::Concatenate, &largest)
+        self.add("S_largest_from_here", Op::Concatenate, &parts)
     }
 }

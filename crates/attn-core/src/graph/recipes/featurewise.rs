@@ -1,4 +1,4 @@
-//! Scores made feature by feature: what stands in the place of the dot product by mistake.
+//! Scores computed feature by feature: mistaken replacements of the dot product.
 
 use super::recipe::Featurewise;
 use super::weights::Head;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// One score for each query (T, d) and key (N, d): a function of each feature, added up over the features or the largest.
+    /// One score for each query (T, d) and key (N, d): a function of each feature, and its sum or max over the features.
     pub(super) fn featurewise(
         &mut self,
         name: &str,
@@ -24,21 +24,21 @@ impl Head<'_> {
         }
         let Some(last) = last else { return self.add(name, Op::ProductTransposed, &[a, b]) };
         match how {
-            Featurewise::Manhattan | Featurewise::LargestDifference => {
+            Featurewise::Manhattan | Featurewise::MaxDifference => {
                 self.add(name, Op::Scale(Factor::Number(-1.0)), &[last])
             }
             _ => self.add(name, Op::Add, &[last]),
         }
     }
 
-    /// What one feature of every query and key gives, (T, N).
+    /// The values of one feature for every query and key, (T, N).
     fn feature(&mut self, how: Featurewise, feature: usize, [a, b]: [NodeId; 2]) -> Result<NodeId> {
         let (rows, cols) = (self.graph[a].shape().rows, self.graph[b].shape().rows);
         let column = Op::Columns { start: feature, count: 1 };
         let q = self.add(&format!("q_feature{feature}"), column.clone(), &[a])?;
         let k = self.add(&format!("k_feature{feature}"), column, &[b])?;
         let named = |what: &str| format!("{what}_feature{feature}");
-        if matches!(how, Featurewise::LargestProduct) {
+        if matches!(how, Featurewise::MaxProduct) {
             return self.add(&named("product"), Op::ProductTransposed, &[q, k]);
         }
         let across = self.add(&named("across"), Op::Ones { rows: cols, cols: 1 }, &[])?;
@@ -74,7 +74,7 @@ impl Head<'_> {
     fn joined(&mut self, how: Featurewise, feature: usize, [a, b]: [NodeId; 2]) -> Result<NodeId> {
         let name = format!("features_to{feature}");
         match how {
-            Featurewise::LargestProduct | Featurewise::LargestDifference => {
+            Featurewise::MaxProduct | Featurewise::MaxDifference => {
                 let more = self.add(&format!("more_feature{feature}"), Op::Subtract, &[b, a])?;
                 let more = self.add(&format!("more_0_feature{feature}"), Op::Relu, &[more])?;
                 self.add(&name, Op::Add, &[a, more])

@@ -1,6 +1,6 @@
-//! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
+//! The count of numbers that a pipeline records, computed from the shapes of its inputs before any step.
 
-use super::choices::{Biasing, Projection, Role, Source};
+use super::choices::{Biasing, Projection, Qkv, QkvSource};
 use super::inputs::AttendInputs;
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ fn sides(given: &Option<Given>) -> Option<Sides> {
     given.as_ref().map(|given| (given.shape().rows as u128, given.shape().cols as u128))
 }
 
-/// Checks that a pipeline can record its steps. Where shapes do not fit, the step that finds out says so better.
+/// Checks that a pipeline can record its steps. Shapes that do not fit are left to the step that reports them.
 ///
 /// # Errors
 /// If they are more than [`MAX_CELLS`] numbers.
@@ -34,8 +34,8 @@ pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
     }
 }
 
-/// Checks that the fast path can record what stands before and behind its heads; of the steps between them it records no
-/// matrix, and Q, K and V that are given do not count.
+/// Checks that the fast path can record the steps before and after its heads. It records no matrix of the steps between them,
+/// and given Q, K and V do not count.
 ///
 /// # Errors
 /// If they are more than [`MAX_CELLS`] numbers.
@@ -44,7 +44,7 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
     let roles = [(&inputs.q, &inputs.w_q), (&inputs.k, &inputs.w_k), (&inputs.v, &inputs.w_v)];
     let computed = roles.into_iter().filter(|(given, _)| given.is_none());
     let weights: Vec<&Option<Given>> = computed.map(|(_, weights)| weights).collect();
-    // Of an identity that is too large by itself its step says so better.
+    // An identity that is too large by itself is left to its step.
     if inputs.x.is_none() && !weights.is_empty()
         || weights.iter().any(|weights| weights.is_none()) && x.1 * x.1 > MAX_CELLS as u128
     {
@@ -74,8 +74,8 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
     }
 }
 
-/// The shape of what is computed from tokens of this shape, and how many numbers it and its weights have; the weights are the
-/// identity where none are given.
+/// The shape of a projection of tokens of this shape, and the count of its numbers with its weights. Without given weights they
+/// are the identity.
 fn projection((rows, width): Sides, weights: &Option<Given>, transposed: bool) -> (Sides, u128) {
     let (inner, outer) = sides(weights).unwrap_or((width, width));
     let cols = if transposed { inner } else { outer };
@@ -86,7 +86,7 @@ fn cells_of(given: &Option<Given>) -> u128 {
     sides(given).map_or(0, |(rows, cols)| rows * cols)
 }
 
-/// What a pipeline will record.
+/// The count of numbers that a pipeline will record.
 struct Forecast {
     /// At least this many numbers.
     cells: u128,
@@ -94,26 +94,25 @@ struct Forecast {
     keys: u128,
 }
 
-/// What is given, the projections, every matrix of scores and weights, the heads and what is made of them; `None` where an input
-/// is missing.
+/// Counts inputs, projections, all matrices of scores and weights, the heads and the result; `None` where an input is missing.
 fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let x = sides(&inputs.x);
-    let role = |given: &Option<Given>, weights: &Option<Given>, source: Source| -> Option<(Sides, u128)> {
+    let role = |given: &Option<Given>, weights: &Option<Given>, source: QkvSource| -> Option<(Sides, u128)> {
         if let Some((rows, cols)) = sides(given) {
             return Some(((rows, cols), rows * cols));
         }
-        Some(projection(x?, weights, source == Source::Transposed))
+        Some(projection(x?, weights, source == QkvSource::Transposed))
     };
     let roles = recipe.roles;
     let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
     let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
     let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
-    let taken = |source: Source, own: Sides| match source {
-        Source::Own | Source::Transposed | Source::From(_) => Some(own),
-        Source::Of(Role::Query) => Some(q),
-        Source::Of(Role::Key) => Some(k),
-        Source::Of(Role::Value) => Some(v),
-        Source::Tokens => x,
+    let taken = |source: QkvSource, own: Sides| match source {
+        QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => Some(own),
+        QkvSource::Of(Qkv::Query) => Some(q),
+        QkvSource::Of(Qkv::Key) => Some(k),
+        QkvSource::Of(Qkv::Value) => Some(v),
+        QkvSource::Tokens => x,
     };
     let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
     let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);
@@ -123,7 +122,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let result = q.0 * (mixed.1 / groups * heads);
     let parts = match heads {
         1 => 0,
-        // Queries, keys and values are split, and the heads put together.
+        // Queries, keys and values are split, and the heads joined.
         _ => q.0 * q.1 + k.0 * k.1 + result,
     };
     let projected = match sides(&inputs.w_o).filter(|_| recipe.output.projected) {
@@ -136,7 +135,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     Some(Forecast { cells, queries: q.0, keys: k.0 })
 }
 
-/// How many matrices of scores and weights a head has at least.
+/// The minimum number of matrices of scores and weights of a head.
 fn of_scores(recipe: &Recipe, has_bias: bool) -> u128 {
     let scaled = recipe.scale.factor(1).is_some();
     let is_masked = recipe.mask.is_some();
@@ -158,7 +157,7 @@ mod tests {
         Some(Matrix::filled(rows, cols, 0.5).into())
     }
 
-    /// What is forecast, and what is recorded.
+    /// The forecast count, and the recorded one.
     fn both(recipe: &Recipe, inputs: AttendInputs) -> (u128, u128) {
         let forecast = forecast(recipe, &inputs).expect("nothing is missing").cells;
         let graph = attend(recipe, inputs).expect("the shapes fit");

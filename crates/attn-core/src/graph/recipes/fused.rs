@@ -1,12 +1,12 @@
-//! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
+//! The graph of a pipeline on the fast path: the same steps, most of them recorded as never formed.
 
-use super::attend::{Pipeline, Sources, named};
+use super::attend::{Pipeline, SharedNodes, named};
 use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::OutputSteps;
 use super::recipe::{Recipe, Score};
-use super::weights::{Additions, weights_never_formed};
+use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
     FastAttention, FusedOutput, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
@@ -18,17 +18,17 @@ use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 use crate::matrix::Shape;
 use crate::tensor::{Dtype, Element, Tensor};
 
-/// Every head has nodes of its own; a graph of more is of no use to anybody.
+/// Every head has its own nodes; a graph of more heads would be unreadable.
 const MOST_HEADS: usize = 1024;
 
 /// Builds and runs the pipeline on the fast path: Q, K and V as given or computed, the steps up to the weights without
-/// values, `LSE` with a column for each head, and `O` last. What stands before and behind the heads (projections, residual)
-/// is computed step by step as in [`super::attend`]. Queries, keys, values, mask and bias are read in `dtype`: as they are where
-/// they have it already, else each number rounded to the nearest. Returns also what the kernel used.
+/// values, `LSE` with a column for each head, and `O` last. The steps before and after the heads (projections, residual)
+/// are computed one by one as in [`super::attend`]. Queries, keys, values, mask and bias are read in `dtype`; numbers of another
+/// type are rounded to the nearest. Returns also the resources that the kernel used.
 ///
 /// # Errors
-/// If matrices are missing or do not fit, the recipe has a step that the kernel has not, or this processor lacks the
-/// instructions that `machine` names.
+/// If matrices are missing or do not fit, the kernel lacks a step of the recipe, or this processor lacks the instructions that
+/// `machine` names.
 pub fn attend_fused(
     recipe: &Recipe,
     inputs: AttendInputs,
@@ -47,7 +47,7 @@ pub fn attend_fused(
 }
 
 /// # Errors
-/// If the recipe asks for what the kernel does not do.
+/// If the kernel lacks a step of the recipe.
 fn check(recipe: &Recipe) -> Result<()> {
     if recipe.score == Score::Cosine {
         return Err(Error::new("the fast path cannot compute cosine scores").help(format!(
@@ -123,7 +123,7 @@ fn run<T: Element + Kernels>(
     };
     let fused = attend_fast(&problem, machine)?;
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
-    let sources = Sources { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
+    let sources = SharedNodes { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
     let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
     pipeline.finish(last, after)?;
@@ -131,7 +131,7 @@ fn run<T: Element + Kernels>(
     Ok((pipeline.graph, used))
 }
 
-/// Checks that the steps behind the heads, which read a matrix of `f64`, can have one.
+/// Checks that the steps after the heads, which read a matrix of `f64`, have room for one.
 fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: OutputSteps, [q, v]: [NodeId; 2]) -> Result<()> {
     let (tokens, width) = (pipeline.shape(q).0, pipeline.shape(v).1);
     let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
@@ -158,7 +158,7 @@ fn heads<T: Element>(numbers: &Tensor) -> Result<Heads<'_, T>> {
     numbers.heads().ok_or_else(wrong)
 }
 
-/// Records what is given for a role in the type T, in which the kernel reads it.
+/// Records the given tensor of a role in the type T that the kernel reads.
 fn given<T: Element>(
     graph: &mut Graph,
     role: Role,
@@ -182,7 +182,7 @@ fn recorded(
     Ok(id)
 }
 
-/// The only head, as cells of pairs of a query and a key, if the numbers are of this type.
+/// The cells for pairs of a query and a key, if there is one head and the numbers are of this type.
 fn pairs<T: Element>(numbers: &Tensor) -> Option<Pairs<'_, T>> {
     Pairs::new(numbers.slice()?, numbers.layout()).ok()
 }
@@ -196,12 +196,12 @@ fn mask_cells<T: Element>(numbers: &Tensor) -> Option<MaskCells<'_, T>> {
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
 fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
-    sources: Sources,
+    sources: SharedNodes,
     after: OutputSteps,
     fused: FusedOutput<T>,
     may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {
-    let Sources { q, k, mixed: v, bias, mask, .. } = sources;
+    let SharedNodes { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
     let graph = &mut pipeline.graph;
@@ -233,16 +233,16 @@ fn record<T: Element + Real>(
     let layout = Layout::side_by_side(heads, tokens, width);
     let output = Tensor::new(fused.output, layout)?.labelled(labels, cols);
     if !after.is_nothing() {
-        // The next step computes from them, however many they are.
+        // The next step reads the whole matrix.
         output.matrix()?;
     }
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
     recorded(graph, after.stage(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 
-/// Records the steps up to the weights; returns what the softmax of each head would read.
-fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: Sources) -> Result<Vec<NodeId>> {
-    let additions = Additions { bias: sources.bias, mask: sources.mask };
+/// Records the steps up to the weights as never formed; returns the input of each head's softmax.
+fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: SharedNodes) -> Result<Vec<NodeId>> {
+    let additions = BiasAndMask { bias: sources.bias, mask: sources.mask };
     if recipe.heads == 1 {
         let weights = weights_never_formed(graph, recipe, None, [sources.q, sources.k], additions)?;
         return Ok(vec![weights.read]);

@@ -1,9 +1,9 @@
-//! Heads: the columns cut into blocks, and each head on its own up to what it mixes.
+//! Heads: columns are split into blocks, and each head is computed up to its mixed values.
 
 use super::alter::{self, altered};
-use super::attend::{Pipeline, Sources};
-use super::choices::{Common, Groups, Split, SplitRoles};
-use super::choices_of_weights::Along;
+use super::attend::{Pipeline, SharedNodes};
+use super::choices::{Groups, HeadSharing, Split, SplitRoles};
+use super::choices_of_weights::NormaliseAxis;
 use super::normalise::softmax_with;
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
@@ -14,12 +14,12 @@ use crate::matrix::Shape;
 use crate::text::counted;
 
 impl Pipeline<'_> {
-    /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are
-    /// mixed under the name that the result has.
-    pub fn heads(&mut self, sources: Sources) -> Result<Vec<NodeId>> {
+    /// Computes all heads and returns their mixed values. For a single head it returns weights and values, which are mixed later,
+    /// under the name of the result.
+    pub fn heads(&mut self, sources: SharedNodes) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [mut queries, mut keys, mut values] = self.of_heads(&sources)?;
-        if let Common::FirstOf { q, k, v } = self.recipe.common {
+        if let HeadSharing::FirstOf { q, k, v } = self.recipe.common {
             for (all, is_common) in [(&mut queries, q), (&mut keys, k), (&mut values, v)] {
                 let first = all[0];
                 if is_common {
@@ -33,9 +33,10 @@ impl Pipeline<'_> {
             Groups::First => 0,
             Groups::Reversed => groups - 1 - key_value_head(head, heads, groups),
         };
-        let together = self.recipe.normalise.along == Along::Heads;
-        let reads_wait = together || (heads > 1 && self.recipe.common == Common::MeanScores);
-        let waits = reads_wait || matches!(self.recipe.common, Common::FirstWeights | Common::MeanWeights);
+        let together = self.recipe.normalise.along == NormaliseAxis::Heads;
+        let reads_wait = together || (heads > 1 && self.recipe.common == HeadSharing::MeanScores);
+        let waits =
+            reads_wait || matches!(self.recipe.common, HeadSharing::FirstWeights | HeadSharing::MeanWeights);
         let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
             let number = number(head, heads);
@@ -43,7 +44,7 @@ impl Pipeline<'_> {
             let mut one = self.head((&suffix, number), &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
             let weights = if reads_wait { read } else { one.weights(read)? };
-            // A head is finished before the next one begins, unless they have something in common.
+            // Without sharing between heads, each head is finished before the next one begins.
             if waits {
                 waiting.push(weights);
             } else {
@@ -60,14 +61,14 @@ impl Pipeline<'_> {
         for (head, weights) in self.in_common(weights)?.into_iter().enumerate() {
             mixes.extend(self.mix(head, weights, values[group(head)])?);
         }
-        if heads > 1 && self.recipe.common == Common::MeanMixes {
+        if heads > 1 && self.recipe.common == HeadSharing::MeanMixes {
             let mean = self.mean("O", &mixes)?;
             mixes.fill(mean);
         }
         Ok(mixes)
     }
 
-    /// What a head mixes; of a single head its weights and values, which are mixed later.
+    /// The mixed values of a head; for a single head its weights and values, which are mixed later.
     fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
         let heads = self.recipe.heads;
         let number = number(head, heads);
@@ -76,20 +77,20 @@ impl Pipeline<'_> {
             return Ok(vec![weights, values]);
         }
         let step = Stage::Mixed.of_head(number);
-        let name = alter::name_before(self.recipe, &[alter::Stage::Mixes], &step.to_string());
+        let name = alter::name_before(self.recipe, &[alter::Site::Mixes], &step.to_string());
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        let mixes = &[alter::Stage::Mixes];
+        let mixes = &[alter::Site::Mixes];
         let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
         self.graph.mark(mix, step);
         Ok(vec![mix])
     }
 
-    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &Sources) -> Head<'s> {
+    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &SharedNodes) -> Head<'s> {
         Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, mask: sources.mask, never: None }
     }
 
     /// Queries, keys and values of each head.
-    fn of_heads(&mut self, sources: &Sources) -> Result<[Vec<NodeId>; 3]> {
+    fn of_heads(&mut self, sources: &SharedNodes) -> Result<[Vec<NodeId>; 3]> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let whole = [(sources.q, heads), (sources.k, groups), (sources.mixed, groups)];
         // The last query is the last token, unless both begin together.
@@ -108,8 +109,8 @@ impl Pipeline<'_> {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
             };
-            use alter::Stage::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, first): (Role, &[alter::Stage], usize) = match at {
+            use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
+            let (role, stages, first): (Role, &[alter::Site], usize) = match at {
                 0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
                 1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
                 _ => (Role::V, &[Values, KeysAndValues, Roles], key),
@@ -123,10 +124,10 @@ impl Pipeline<'_> {
         Ok(all)
     }
 
-    /// Q, K or V after what is done to all its heads together; with one head that is what is done to the head.
+    /// Q, K or V after the alteration of all its heads together; with one head, after the alteration of that head.
     fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
-        use alter::Stage::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
-        let (role, stages): (Role, &[alter::Stage]) = match at {
+        use alter::Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
+        let (role, stages): (Role, &[alter::Site]) = match at {
             0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
             1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
             _ => (Role::V, &[WholeValues]),
@@ -135,7 +136,7 @@ impl Pipeline<'_> {
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.
-    fn over_heads(&mut self, reads: &[NodeId], sources: &Sources) -> Result<Vec<NodeId>> {
+    fn over_heads(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
         let (rows, cols) = self.shape(reads[0]);
         let mut lines = Vec::new();
         for (head, &read) in reads.iter().enumerate() {
@@ -157,18 +158,18 @@ impl Pipeline<'_> {
         Ok(weights)
     }
 
-    /// The weights of each head, or those that all of them have.
+    /// The weights of each head, or the weights that all heads share.
     fn in_common(&mut self, weights: Vec<NodeId>) -> Result<Vec<NodeId>> {
         let count = weights.len();
         match self.recipe.common {
-            Common::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
-            Common::MeanWeights if count > 0 => Ok(vec![self.mean("A", &weights)?; count]),
+            HeadSharing::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
+            HeadSharing::MeanWeights if count > 0 => Ok(vec![self.mean("A", &weights)?; count]),
             _ => Ok(weights),
         }
     }
 
     /// The weights of each head from the mean of all scores.
-    fn of_mean_scores(&mut self, reads: &[NodeId], sources: &Sources) -> Result<Vec<NodeId>> {
+    fn of_mean_scores(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
         let (mean, heads) = (self.mean("S", reads)?, reads.len());
         let of_head = |head: usize| {
             let number = number(head, heads);
@@ -197,7 +198,7 @@ fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) ->
     }
 }
 
-/// The blocks of a node, which two roles may share.
+/// The blocks of a node, split only once where two roles share the node.
 fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
     let of_head = |head| Stage::Role(role).of_head(Some(head));
     let known: Vec<NodeId> = (1..).map_while(|head| graph.at(of_head(head))).collect();
@@ -209,7 +210,7 @@ fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: S
     Ok(blocks)
 }
 
-/// Says of the blocks of a role which heads they are.
+/// Marks the blocks of a role with their heads.
 fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
     for (head, &block) in (1..).zip(blocks) {
         graph.mark(block, Stage::Role(role).of_head(Some(head)));
@@ -229,7 +230,7 @@ pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Sp
     blocks.into_iter().enumerate().map(add).collect()
 }
 
-/// The same blocks of a role, read where they are and never formed by themselves.
+/// The same blocks of a role, recorded as never formed.
 ///
 /// # Errors
 /// As [`split`].

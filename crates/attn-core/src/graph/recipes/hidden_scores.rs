@@ -1,4 +1,4 @@
-//! What the mask does to the scores of a head, rightly or wrongly.
+//! The effect of the mask on the scores of a head, correct or mistaken.
 
 use super::alter::{self, name_before};
 use super::choices::Hiding;
@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Stage};
 
 impl Head<'_> {
-    /// The scores after what is done to the hidden ones, rounded where the recipe rounds them.
+    /// The scores with the hidden ones replaced, rounded where the recipe rounds them.
     pub(super) fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let given = read;
-        let name = name_before(recipe, &[alter::Stage::Masked], Stage::Masked.name());
+        let name = name_before(recipe, &[alter::Site::Masked], Stage::Masked.name());
         if recipe.mask.is_some() {
             read = match recipe.hiding {
                 Hiding::MinusInfinity => {
@@ -49,7 +49,7 @@ impl Head<'_> {
         }
         // Where nothing is hidden before the softmax, there is no such step.
         if read != given {
-            read = self.altered(alter::Stage::Masked, Stage::Masked, read)?;
+            read = self.altered(alter::Site::Masked, Stage::Masked, read)?;
         }
         match recipe.score_decimals {
             Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
@@ -57,7 +57,7 @@ impl Head<'_> {
         }
     }
 
-    /// A number where the mask hides, 0 elsewhere.
+    /// This number in hidden cells, 0 elsewhere.
     pub(super) fn filled(&mut self, like: NodeId, number: f64) -> Result<NodeId> {
         let hidden = self.hidden(like)?;
         self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])

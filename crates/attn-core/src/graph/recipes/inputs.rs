@@ -1,12 +1,12 @@
-//! What a pipeline starts from.
+//! The inputs of a pipeline.
 
 use std::collections::BTreeMap;
 
 use crate::graph::{Given, Role};
 use crate::matrix::Labels;
 
-/// What a pipeline starts from, on the exact path and on the fast one. Q, K and V win over what X and the weights would give;
-/// where neither is there, X stands for itself.
+/// The inputs of a pipeline, on the exact path and on the fast one. Given Q, K and V replace the projections of X; without
+/// weights, X itself serves as Q, K and V.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttendInputs {
     /// One row for each token.
@@ -27,23 +27,23 @@ pub struct AttendInputs {
     pub v: Option<Given>,
     /// The mask matrix, (T, N), where the recipe has a rule for it.
     pub mask: Option<Given>,
-    /// What is added to the scores of every head, (T, N).
+    /// The bias that is added to the scores of every head, (T, N).
     pub bias: Option<Given>,
     /// A row of numbers that is added to every row of the result by mistake, (1, width of the result).
     pub shift: Option<Given>,
     /// Names of the tokens.
     pub tokens: Option<Labels>,
-    /// Nodes that are taken as given, by their names, instead of being computed.
+    /// Given nodes, by name, that replace computed ones.
     pub instead: BTreeMap<String, Given>,
 }
 
 impl AttendInputs {
-    /// Tokens alone: they are queries, keys and values.
+    /// Tokens alone: they serve as queries, keys and values.
     pub fn of_tokens(x: impl Into<Given>) -> AttendInputs {
         AttendInputs { x: Some(x.into()), ..AttendInputs::default() }
     }
 
-    /// What is given for a role, if something is.
+    /// The given tensor of a role, if there is one.
     pub fn get(&self, role: Role) -> Option<&Given> {
         match role {
             Role::X => self.x.as_ref(),

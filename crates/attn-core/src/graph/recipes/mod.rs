@@ -22,17 +22,17 @@ mod softmax;
 mod tests;
 mod weights;
 
-pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Slant, Stage};
+pub use alter::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
 pub use attend::{attend, attend_as_far_as_possible};
 pub use choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,
-    SplitRoles,
+    Biasing, Groups, HeadSharing, Hiding, Merge, Projection, Qkv, QkvSource, QkvSources, Residual, ScoreRows,
+    Split, SplitRoles,
 };
-pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
+pub use choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 pub use fused::attend_fused;
 pub use heads::split;
 pub use inputs::AttendInputs;
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;
-pub use weights::{Additions, Weights, weights};
+pub use weights::{BiasAndMask, Weights, weights};

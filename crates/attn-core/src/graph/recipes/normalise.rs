@@ -1,19 +1,19 @@
-//! From what the mask leaves of the scores to weights: the softmax, and what is taken for one.
+//! From masked scores to weights: the softmax, and its mistaken replacements.
 
-use super::choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
+use super::choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 use super::weights::Head;
 use crate::attention::{Axis, Base, Mask};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 impl Head<'_> {
-    /// The weights `A` of one head: the softmax of its scores, and what the recipe does with the weights after it.
+    /// The weights `A` of one head: the softmax of its scores, and the recipe's further steps on the weights.
     pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let first = match how.then {
-            Then::Mixed => name.to_string(),
-            Then::Logarithm => return self.logarithm(name, read, false),
-            Then::LogarithmOfVisible => return self.logarithm(name, read, true),
+            AfterNormalise::Mixed => name.to_string(),
+            AfterNormalise::Logarithm => return self.logarithm(name, read, false),
+            AfterNormalise::LogarithmOfVisible => return self.logarithm(name, read, true),
             _ => format!("{name}_once"),
         };
         let weights = self.once(&first, read)?;
@@ -24,23 +24,23 @@ impl Head<'_> {
     fn once(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let axis = match how.along {
-            Along::Keys | Along::Heads => Axis::Rows,
-            Along::Queries => Axis::Columns,
-            Along::All => Axis::Whole,
+            NormaliseAxis::Keys | NormaliseAxis::Heads => Axis::Rows,
+            NormaliseAxis::Queries => Axis::Columns,
+            NormaliseAxis::All => Axis::Whole,
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
         if is_softmax {
             let softmax = softmax_with(self.recipe.guarded, axis, self.recipe.base);
             return self.add(name, softmax, &[read]);
         }
-        if how.function == Function::HardMaximum {
+        if how.function == ScoreFunction::HardMaximum {
             // The limit of a softmax at temperature 0.
             let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
             return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
         }
-        // A fully masked row: a softmax by hand may have a guard for it too.
+        // A softmax in single steps may have a guard for fully masked rows, too.
         let guards = self.recipe.guarded
-            && matches!(how.function, Function::Exponential | Function::Sigmoid)
+            && matches!(how.function, ScoreFunction::Exponential | ScoreFunction::Sigmoid)
             && !matches!(how.divisor, Divisor::MisplacedSum);
         let is_last = how.divisor == Divisor::Nothing && !guards;
         let powers = self.powers(if is_last { name } else { "E" }, read, axis, guards)?;
@@ -55,67 +55,67 @@ impl Head<'_> {
     /// The function of every score.
     fn powers(&mut self, name: &str, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
         let how = self.recipe.normalise;
-        let single = how.single && how.function == Function::Exponential;
+        let single = how.single && how.function == ScoreFunction::Exponential;
         let own = if single { "E_double" } else { name };
         let powers = match how.function {
-            Function::Exponential => {
+            ScoreFunction::Exponential => {
                 let shifted = self.shifted(read, axis, guards)?;
                 self.add(own, Op::Exponential(self.recipe.base), &[shifted])?
             }
             // The sum of one matrix is that matrix: the same numbers under another name.
-            Function::Identity | Function::HardMaximum => self.add(own, Op::Add, &[read])?,
-            Function::Absolute => {
+            ScoreFunction::Identity | ScoreFunction::HardMaximum => self.add(own, Op::Add, &[read])?,
+            ScoreFunction::Absolute => {
                 let minus = self.add("S_negated", Op::Scale(Factor::Number(-1.0)), &[read])?;
                 let parts =
                     [self.add("S_above_0", Op::Relu, &[read])?, self.add("S_below_0", Op::Relu, &[minus])?];
                 self.add(own, Op::Add, &parts)?
             }
-            Function::Squared => self.add(own, Op::Multiply, &[read, read])?,
-            Function::Relu => self.add(own, Op::Relu, &[read])?,
-            Function::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
-            Function::Tanh => self.add(own, Op::Tanh, &[read])?,
+            ScoreFunction::Squared => self.add(own, Op::Multiply, &[read, read])?,
+            ScoreFunction::Relu => self.add(own, Op::Relu, &[read])?,
+            ScoreFunction::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
+            ScoreFunction::Tanh => self.add(own, Op::Tanh, &[read])?,
         };
         if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
     }
 
-    /// What is left of the scores; without a guard −∞ − (−∞) is NaN.
+    /// The scores minus the shift; without a guard −∞ − (−∞) is NaN.
     fn shifted(&mut self, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
         let shift = self.recipe.normalise.shift;
-        let largest = match shift {
+        let max = match shift {
             Shift::Nothing => return Ok(read),
-            Shift::Largest if guards || axis != Axis::Rows => {
+            Shift::Max if guards || axis != Axis::Rows => {
                 return self.add("S_shifted", Op::MinusMax(axis), &[read]);
             }
-            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
-            Shift::LargestFromHere => {
-                let largest = self.largest_from_here(read)?;
-                return self.add("S_shifted", Op::Subtract, &[read, largest]);
+            Shift::Max | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
+            Shift::MaxFromHere => {
+                let max = self.max_from_here(read)?;
+                return self.add("S_shifted", Op::Subtract, &[read, max]);
             }
             Shift::OfColumns => {
-                let largest = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
-                self.add("S_largest_turned", Op::Transpose, &[largest])?
+                let max = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
+                self.add("S_largest_turned", Op::Transpose, &[max])?
             }
         };
         let spread = match shift {
-            Shift::Largest => self.down("S_largest", largest, read)?,
-            _ => self.across("S_largest", largest, read)?,
+            Shift::Max => self.down("S_largest", max, read)?,
+            _ => self.across("S_largest", max, read)?,
         };
         self.add("S_shifted", Op::Subtract, &[read, spread])
     }
 
-    /// The logarithm of the softmax without taking that of a weight, which may be 0.
+    /// The log-softmax, computed without the logarithm of a weight, which may be 0.
     fn logarithm(&mut self, name: &str, read: NodeId, of_visible: bool) -> Result<NodeId> {
         let shifted = self.add("S_shifted", Op::MinusMax(Axis::Rows), &[read])?;
         let powers = self.add("E", Op::Exponential(self.recipe.base), &[shifted])?;
         let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
         let logarithms = self.add("E_sum_ln", Op::Logarithm, &[sums])?;
         let spread = self.down("E_sum_ln", logarithms, read)?;
-        // What is hidden is taken from the scores as they were, and multiplied by 0.
+        // Hidden cells come from the unmasked scores, multiplied by 0.
         let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
         if let (true, Some(open)) = (of_visible, masked) {
-            let largest = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
-            let largest = self.down("S_largest", largest, read)?;
-            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, largest])?;
+            let max = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
+            let max = self.down("S_largest", max, read)?;
+            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, max])?;
             let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
             let visible = self.visible(read)?;
             let kept = if self.recipe.guarded { "A_visible" } else { name };
@@ -130,19 +130,21 @@ impl Head<'_> {
         }
     }
 
-    /// What is done with the weights once they are there.
+    /// The recipe's further steps on the weights.
     fn then(&mut self, name: &str, weights: NodeId) -> Result<NodeId> {
         let softmax = |guarded| softmax_with(guarded, Axis::Rows, Base::E);
         let recipe = self.recipe;
         match recipe.normalise.then {
-            Then::Mixed | Then::Logarithm | Then::LogarithmOfVisible => Ok(weights),
-            Then::Again => self.add(name, softmax(true), &[weights]),
-            Then::AgainMasked => {
+            AfterNormalise::Mixed | AfterNormalise::Logarithm | AfterNormalise::LogarithmOfVisible => {
+                Ok(weights)
+            }
+            AfterNormalise::Again => self.add(name, softmax(true), &[weights]),
+            AfterNormalise::AgainMasked => {
                 let inputs = self.with_matrix(weights);
                 let masked = self.add("A_masked", Op::Mask(recipe.mask), &inputs)?;
                 self.add(name, softmax(recipe.guarded), &[masked])
             }
-            Then::Masked => {
+            AfterNormalise::Masked => {
                 let visible = self.visible(weights)?;
                 self.add(name, Op::Multiply, &[weights, visible])
             }
@@ -165,14 +167,14 @@ impl Head<'_> {
         self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
     }
 
-    /// A column (T, 1), the same in as many columns as another node has.
+    /// A column (T, 1) repeated in as many columns as `like` has.
     pub(super) fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let cols = self.graph[like].shape().cols;
         let ones = self.add(&format!("{name}_ones"), Op::Ones { rows: 1, cols }, &[])?;
         self.add(&format!("{name}_spread"), Op::Product, &[column, ones])
     }
 
-    /// A column laid down as a row, the same in as many rows as another node has: number j in column j.
+    /// A column as a row, repeated in as many rows as `like` has: number j in column j.
     pub(super) fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let rows = self.graph[like].shape().rows;
         let row = self.add(&format!("{name}_as_row"), Op::Transpose, &[column])?;

@@ -1,4 +1,4 @@
-//! Behind the heads: putting them together, the output projection, the residual.
+//! The steps after the heads: joining, output projection, residual.
 
 use super::alter::{self, altered, name_before};
 use super::attend::Pipeline;
@@ -8,7 +8,7 @@ use crate::graph::{Factor, NodeId, Op, Stage};
 use crate::hint::Hint;
 use crate::text::counted;
 
-/// Small numbers in a norm, as PyTorch has them.
+/// The ε of a norm, PyTorch's default.
 const EPSILON: f64 = 1e-5;
 
 /// The steps after the heads: the output projection and the residual, each where the recipe has it.
@@ -24,15 +24,15 @@ impl OutputSteps {
         self.w_o.is_none() && self.residual.is_none()
     }
 
-    /// What the heads side by side are: the result, or what comes before it.
+    /// The stage of the heads side by side: the result, or a step before it.
     pub fn stage(self) -> Stage {
         if self.is_nothing() { Stage::Output } else { Stage::Joined }
     }
 }
 
 impl Pipeline<'_> {
-    /// The heads side by side, the output projection and the residual; whatever comes last is called `O`. `roles` are the
-    /// queries, keys and values as they should be.
+    /// Joins the heads, applies the output projection and adds the residual; the last node is called `O`. `roles` are the correct
+    /// queries, keys and values.
     pub fn output(
         &mut self,
         heads: Vec<NodeId>,
@@ -47,10 +47,10 @@ impl Pipeline<'_> {
             after.w_o = None;
             return self.finish(last, after);
         }
-        // A stage is over before the next one has its name.
-        let stages: &[alter::Stage] = match self.recipe.heads {
-            1 => &[alter::Stage::Mixes, alter::Stage::Heads],
-            _ => &[alter::Stage::Heads],
+        // With one head the mixed values and the joined heads are the same node.
+        let stages: &[alter::Site] = match self.recipe.heads {
+            1 => &[alter::Site::Mixes, alter::Site::Heads],
+            _ => &[alter::Site::Heads],
         };
         let stage = after.stage();
         let name = if after.is_nothing() { self.before_result() } else { stage.name().to_string() };
@@ -72,12 +72,12 @@ impl Pipeline<'_> {
         self.finish(last, after)
     }
 
-    /// What the result is called before the last thing that is done to it.
+    /// The name of the result before an alteration of it.
     fn before_result(&self) -> String {
-        name_before(self.recipe, &[alter::Stage::Result], Stage::Output.name())
+        name_before(self.recipe, &[alter::Site::Result], Stage::Output.name())
     }
 
-    /// What comes after the heads.
+    /// The steps after the heads.
     pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>, roles: [NodeId; 3]) -> Result<OutputSteps> {
         let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
             (true, Residual::Of(role), _) => Some(roles[role as usize]),
@@ -95,7 +95,7 @@ impl Pipeline<'_> {
         Ok(OutputSteps { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
     }
 
-    /// The output projection and the residual.
+    /// Applies the output projection and adds the residual.
     pub fn finish(&mut self, mut last: NodeId, OutputSteps { w_o, residual }: OutputSteps) -> Result<()> {
         let result = self.before_result();
         let addition = self.recipe.output.addition;
@@ -118,10 +118,10 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            let name = name_before(self.recipe, &[alter::Stage::Projected], Stage::Projected.name());
+            let name = name_before(self.recipe, &[alter::Site::Projected], Stage::Projected.name());
             last = self.graph.add(if residual.is_none() { &result } else { &name }, op, &[last, w_o])?;
             if residual.is_some() {
-                let stages = &[alter::Stage::Projected];
+                let stages = &[alter::Site::Projected];
                 last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
             }
             self.graph.mark(last, Stage::Projected);
@@ -143,13 +143,13 @@ impl Pipeline<'_> {
         let last = if self.attends_again() {
             self.attended_again(last)?
         } else {
-            altered(&mut self.graph, self.recipe, &[alter::Stage::Result], name, (last, 0))?
+            altered(&mut self.graph, self.recipe, &[alter::Site::Result], name, (last, 0))?
         };
         self.graph.mark(last, Stage::Output);
         Ok(())
     }
 
-    /// The result with X, in whatever way it is added.
+    /// The result with the residual, in the recipe's way of adding it.
     fn with_residual(&mut self, name: &str, x: NodeId, last: NodeId) -> Result<NodeId> {
         let graph = &mut self.graph;
         match self.recipe.output.addition {
@@ -171,7 +171,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Each head by its own block of W_O alone, side by side.
+    /// Each head times its own block of W_O, side by side.
     fn projected_per_head(&mut self, heads: &[NodeId], w_o: NodeId, after: OutputSteps) -> Result<NodeId> {
         let (count, (_, width), (_, cols)) = (heads.len(), self.shape(heads[0]), self.shape(w_o));
         let mut parts = Vec::new();
@@ -189,7 +189,7 @@ impl Pipeline<'_> {
         Ok(id)
     }
 
-    /// The heads put together.
+    /// The joined heads.
     fn merged(&mut self, mut heads: Vec<NodeId>, name: &str) -> Result<NodeId> {
         match self.recipe.merge {
             Merge::SideBySide => self.graph.add(name, Op::Concatenate, &heads),

@@ -1,8 +1,9 @@
-//! What an attention pipeline is asked to do. A classic mistake is one changed field of it.
+//! The recipe of an attention pipeline. A classic mistake is one changed field of it.
 
 use super::alter::Alteration;
 use super::choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split, SplitRoles,
+    Biasing, Groups, HeadSharing, Hiding, Merge, Projection, QkvSources, Residual, ScoreRows, Split,
+    SplitRoles,
 };
 use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
@@ -11,56 +12,56 @@ use crate::graph::Factor;
 use crate::hint::Hint;
 use crate::text::counted;
 
-/// The options of a pipeline, in the order in which they act.
+/// The choices of a pipeline, in the order of its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// How many query heads the width is split into.
+    /// The number of query heads.
     pub heads: usize,
-    /// How many heads of keys and values; it divides `heads`.
+    /// The number of key/value heads; it divides `heads`.
     pub kv_heads: usize,
-    /// Where queries, keys and values come from.
-    pub roles: Roles,
-    /// Which columns belong to a head.
+    /// The sources of queries, keys and values.
+    pub roles: QkvSources,
+    /// The assignment of columns to heads.
     pub split: Split,
     /// Which of queries, keys and values are cut in that way.
     pub split_roles: SplitRoles,
-    /// Which keys and values a query head reads.
+    /// The key/value head that a query head reads.
     pub groups: Groups,
-    /// What all heads have in common.
-    pub common: Common,
-    /// What stands in the rows of the scores.
-    pub comparison: Comparison,
-    /// How a query is compared with a key.
+    /// Parts that all heads share.
+    pub common: HeadSharing,
+    /// The meaning of the rows of the scores.
+    pub comparison: ScoreRows,
+    /// The comparison of a query with a key.
     pub score: Score,
-    /// What scores are multiplied by.
+    /// The factor of the scores.
     pub scale: Scale,
-    /// What becomes of the bias, where there is one.
+    /// The use of the bias, where there is one.
     pub biasing: Biasing,
-    /// What scores are divided by, after scale and bias.
+    /// The divisor of the scores, after scale and bias.
     pub temperature: f64,
-    /// Which keys a query may attend to.
+    /// The keys that are visible to each query.
     pub mask: Mask,
-    /// What becomes of the scores that the mask hides.
+    /// The replacement of hidden scores.
     pub hiding: Hiding,
-    /// The number of decimals to which scores are rounded before the softmax; `None`: they are not.
+    /// The number of decimals to which scores are rounded before the softmax; `None`: not rounded.
     pub score_decimals: Option<u32>,
-    /// How scores become weights.
+    /// The steps from scores to weights.
     pub normalise: Normalise,
-    /// What is raised to the scores.
+    /// The base of the exponentials.
     pub base: Base,
-    /// Whether a row that may attend to nothing has weights 0; without the guard it is NaN.
+    /// Whether a fully masked row has weights 0; without the guard it is NaN.
     pub guarded: bool,
-    /// The number of decimals to which weights are rounded before they mix the values; `None`: they are not.
+    /// The number of decimals to which weights are rounded before they mix the values; `None`: not rounded.
     pub weight_decimals: Option<u32>,
-    /// How the heads are put together again.
+    /// The joining of the heads.
     pub merge: Merge,
-    /// What becomes of the mixed values.
+    /// The steps after the heads.
     pub output: Output,
-    /// What else is done that attention does not do.
+    /// An operation that attention does not have.
     pub alteration: Option<Alteration>,
 }
 
-/// How a query is compared with a key.
+/// The comparison of a query with a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Score {
     /// The dot product.
@@ -80,26 +81,26 @@ pub enum Score {
     Untransposed,
     /// Q times the cells of K read row by row as (d_k, N): K is reshaped, not transposed.
     KeysReshaped,
-    /// Something else, made of each feature.
+    /// A function of each feature, and its sum or max.
     Featurewise(Featurewise),
 }
 
-/// What is made of each feature of a query and a key, and how the features come together.
+/// A score computed feature by feature: a function of each pair of features, and its sum or max.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Featurewise {
     /// `−Σ |q − k|`.
     Manhattan,
     /// `−max |q − k|`.
-    LargestDifference,
+    MaxDifference,
     /// `max q k`.
-    LargestProduct,
+    MaxProduct,
     /// `Σ (q + k)`.
     Sum,
     /// `Σ tanh(q + k)`.
     TanhOfSum,
 }
 
-/// What scores are multiplied by.
+/// The factor of the scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scale {
     /// 1/√d_k, also for cosines, which need none: `none` is the usual choice with them.
@@ -137,16 +138,16 @@ impl Scale {
     }
 }
 
-/// What becomes of the mixed values.
+/// The steps after the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Whether the output projection is applied, where there is one.
     pub projected: bool,
     /// Whether the input X is added to the result.
     pub residual: bool,
-    /// What the output projection does.
+    /// The output projection.
     pub projection: Projection,
-    /// How the residual is added.
+    /// The addition of the residual.
     pub addition: Residual,
 }
 
@@ -167,12 +168,12 @@ impl Default for Recipe {
         Recipe {
             heads: 1,
             kv_heads: 1,
-            roles: Roles::default(),
+            roles: QkvSources::default(),
             split: Split::default(),
             split_roles: SplitRoles::default(),
             groups: Groups::default(),
-            common: Common::default(),
-            comparison: Comparison::default(),
+            common: HeadSharing::default(),
+            comparison: ScoreRows::default(),
             score: Score::default(),
             scale: Scale::default(),
             biasing: Biasing::default(),
@@ -192,12 +193,12 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// One head that hides what comes after the query.
+    /// One head with a causal mask.
     pub fn causal() -> Recipe {
         Recipe { mask: Mask { causal: true, ..Mask::default() }, ..Recipe::default() }
     }
 
-    /// Checks what can be checked before there are matrices.
+    /// Checks everything that does not depend on matrices.
     ///
     /// # Errors
     /// If there are no heads, the key/value heads do not divide the heads, or the temperature is not positive.

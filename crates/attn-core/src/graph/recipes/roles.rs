@@ -1,8 +1,8 @@
 //! From tokens to queries, keys and values.
 
-use super::alter::{Stage, altered};
+use super::alter::{Site, altered};
 use super::attend::Pipeline;
-use super::choices::{self, Source};
+use super::choices::{self, QkvSource};
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::hint::Hint;
@@ -10,8 +10,8 @@ use crate::matrix::Matrix;
 use crate::text::counted;
 
 impl Pipeline<'_> {
-    /// Where the numbers of Q, K or V come from.
-    fn source(&self, role: Role) -> Source {
+    /// The source of Q, K or V.
+    fn source(&self, role: Role) -> QkvSource {
         match role {
             Role::Q => self.recipe.roles.q,
             Role::K => self.recipe.roles.k,
@@ -22,10 +22,10 @@ impl Pipeline<'_> {
     /// The nodes that serve as queries, keys and values, and the role that each belongs to: usually its own.
     pub fn serving(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
         let serving = |role: Role, own: NodeId| match (self.source(role), x) {
-            (Source::Own | Source::Transposed | Source::From(_), _) => Ok((own, role)),
-            (Source::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
-            (Source::Tokens, Some(x)) => Ok((x, Role::X)),
-            (Source::Tokens, None) => Err(Error::new("there is no X to take")),
+            (QkvSource::Own | QkvSource::Transposed | QkvSource::From(_), _) => Ok((own, role)),
+            (QkvSource::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
+            (QkvSource::Tokens, Some(x)) => Ok((x, Role::X)),
+            (QkvSource::Tokens, None) => Err(Error::new("there is no X to take")),
         };
         let [q, k, v] = [serving(Role::Q, q)?, serving(Role::K, k)?, serving(Role::V, v)?];
         Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
@@ -55,7 +55,7 @@ impl Pipeline<'_> {
             ));
         };
         let x = match self.source(role) {
-            Source::From(other) => self
+            QkvSource::From(other) => self
                 .graph
                 .at(Role::from(other))
                 .ok_or_else(|| Error::new(format!("{name} cannot be computed from what comes after it")))?,
@@ -75,7 +75,7 @@ impl Pipeline<'_> {
         let Given { tensor: weights, origin } = weights.unwrap_or_else(identity);
         let weights = weights.into_matrix().map_err(|error| error.in_source(format!("W_{name}")))?;
         let (op, side, length) = match self.source(role) {
-            Source::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
+            QkvSource::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
             _ => (Op::Product, "rows", weights.rows()),
         };
         if length != width {
@@ -96,29 +96,29 @@ impl Pipeline<'_> {
         Ok(id)
     }
 
-    /// The weights of a role, and what the recipe does to them that attention does not do.
+    /// The weights of a role, after the recipe's alteration of them.
     fn weights(&mut self, (role, own): (Role, Role), given: Given) -> Result<NodeId> {
         let stage = match role {
-            Role::Q => Stage::QueryWeights,
-            Role::K => Stage::KeyWeights,
-            _ => Stage::ValueWeights,
+            Role::Q => Site::QueryWeights,
+            Role::K => Site::KeyWeights,
+            _ => Site::ValueWeights,
         };
         let weights = self.given(own, given)?;
-        altered(&mut self.graph, self.recipe, &[Stage::RoleWeights, stage], own.name(), (weights, 0))
+        altered(&mut self.graph, self.recipe, &[Site::RoleWeights, stage], own.name(), (weights, 0))
     }
 }
 
-impl From<choices::Role> for Role {
-    fn from(role: choices::Role) -> Role {
+impl From<choices::Qkv> for Role {
+    fn from(role: choices::Qkv) -> Role {
         match role {
-            choices::Role::Query => Role::Q,
-            choices::Role::Key => Role::K,
-            choices::Role::Value => Role::V,
+            choices::Qkv::Query => Role::Q,
+            choices::Qkv::Key => Role::K,
+            choices::Qkv::Value => Role::V,
         }
     }
 }
 
-/// Weights that change nothing leave a token in its space: rows and columns then have the names of the columns of X.
+/// Labels identity weights: rows and columns get the names of the columns of X.
 fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let (_, Some(names)) = x.labels() else { return weights };
     let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::graph::{Factor, Graph, Op, Origin};
 use crate::matrix::Matrix;
 
-/// A way to say how alike two vectors are.
+/// A measure of the similarity of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The dot product.
@@ -13,7 +13,7 @@ pub enum Measure {
     Scaled,
     /// The cosine of the angle.
     Cosine,
-    /// The distance: small is alike.
+    /// The Euclidean distance: smaller is more similar.
     Euclidean,
 }
 

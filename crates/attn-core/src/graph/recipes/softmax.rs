@@ -1,4 +1,4 @@
-//! The graph of a softmax with every step of it on show.
+//! The graph of a softmax with every step as a node.
 
 use crate::attention::{Axis, Base};
 use crate::error::Result;
@@ -6,8 +6,8 @@ use crate::graph::{Graph, Op, Origin};
 use crate::matrix::Matrix;
 
 /// Scores (one row, or several), over the temperature, minus the maximum, exponentials, their sum, the weights, and the
-/// sum of the weights: `x`, `x_tempered`, `shifted`, `powers`, `power_sum`, `A`, `A_sum`. The node `x_tempered` stands
-/// there only for a temperature other than 1.
+/// sum of the weights: `x`, `x_tempered`, `shifted`, `powers`, `power_sum`, `A`, `A_sum`. The node `x_tempered` exists
+/// only for a temperature other than 1.
 ///
 /// # Errors
 /// If there are more than [`MAX_CELLS`](crate::graph::MAX_CELLS) numbers.

@@ -1,4 +1,4 @@
-//! What every pipeline's nodes have in common.
+//! Properties of the nodes of every pipeline.
 
 use super::{AttendInputs, Output, Recipe, attend, attend_fused};
 use crate::attention::{Mask, MatrixRule};

@@ -1,7 +1,7 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
 use super::alter::{self, altered, name_before};
-use super::choices::{Biasing, Comparison, Hiding};
+use super::choices::{Biasing, Hiding, ScoreRows};
 use super::recipe::{Recipe, Score};
 use crate::attention::Axis;
 use crate::error::Result;
@@ -15,15 +15,15 @@ pub struct Weights {
     pub scores: NodeId,
     /// `S_scaled`, or the scores where there is no scale.
     pub scaled: NodeId,
-    /// What the softmax reads: the scores after scale, bias, temperature and mask, where the recipe has them.
+    /// The input of the softmax: the scores after scale, bias, temperature and mask, where the recipe has them.
     pub read: NodeId,
     /// `A`: the softmax of each row.
     pub weights: NodeId,
 }
 
-/// What is added to the scores of every head, and the mask matrix, both (T, N).
+/// The bias of the scores and the mask matrix, both (T, N), for every head.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Additions {
+pub struct BiasAndMask {
     /// The bias.
     pub bias: Option<NodeId>,
     /// The mask matrix, where the recipe has a rule for it.
@@ -43,14 +43,14 @@ pub fn weights(
     recipe: &Recipe,
     suffix: &str,
     [q, k]: [NodeId; 2],
-    additions: Additions,
+    additions: BiasAndMask,
 ) -> Result<Weights> {
     let mut head = Head { graph, recipe, suffix, number: None, mask: additions.mask, never: None };
     let ScoreSteps { scores, scaled, read } = head.read([q, k], additions.bias)?;
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
-/// The same steps of one of several heads, counted from 1, or of the only one; each recorded as one whose matrix is never formed.
+/// The same steps of one of several heads, counted from 1, or of the only one, recorded as never formed.
 ///
 /// # Errors
 /// If a name is taken.
@@ -59,7 +59,7 @@ pub(super) fn weights_never_formed(
     recipe: &Recipe,
     number: Option<usize>,
     [q, k]: [NodeId; 2],
-    additions: Additions,
+    additions: BiasAndMask,
 ) -> Result<Weights> {
     let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
     let suffix = suffix(number);
@@ -68,7 +68,7 @@ pub(super) fn weights_never_formed(
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
-/// What the softmax of one head reads, and what it came from.
+/// The input of one head's softmax, and the steps before it.
 #[derive(Clone, Copy)]
 pub(super) struct ScoreSteps {
     scores: NodeId,
@@ -81,13 +81,13 @@ pub(super) fn suffix(head: Option<usize>) -> String {
     head.map_or_else(String::new, |head| format!("_{head}"))
 }
 
-/// One head on its way.
+/// The state of one head under construction.
 pub(super) struct Head<'a> {
     pub graph: &'a mut Graph,
     pub recipe: &'a Recipe,
-    /// What stands behind the name of each node: the head, or the case of a demo.
+    /// The suffix of each node's name: the head, or the case of a demo.
     pub suffix: &'a str,
-    /// Which of several heads it is, counted from 1.
+    /// The number of the head, from 1, where there are several.
     pub number: Option<usize>,
     pub mask: Option<NodeId>,
     /// The shape of all steps, if none of them is formed.
@@ -135,8 +135,8 @@ impl Head<'_> {
         Ok(id)
     }
 
-    /// A step of attention, after what the recipe does to it that attention does not do.
-    pub(super) fn altered(&mut self, at: alter::Stage, stage: Stage, node: NodeId) -> Result<NodeId> {
+    /// A step of attention, after the recipe's alteration at this site.
+    pub(super) fn altered(&mut self, at: alter::Site, stage: Stage, node: NodeId) -> Result<NodeId> {
         let name = format!("{}{}", stage.name(), self.suffix);
         let node = altered(self.graph, self.recipe, &[at], &name, (node, 0))?;
         self.graph.mark(node, stage.of_head(self.number));
@@ -147,20 +147,20 @@ impl Head<'_> {
     fn scores(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<(NodeId, NodeId)> {
         let factor = self.recipe.scale.factor(self.graph[k].shape().cols);
         let pair = match self.recipe.comparison {
-            Comparison::QueriesWithKeys => [q, k],
-            Comparison::KeysWithQueries => [k, q],
+            ScoreRows::QueriesWithKeys => [q, k],
+            ScoreRows::KeysWithQueries => [k, q],
         };
-        let name = name_before(self.recipe, &[alter::Stage::Scores], Stage::Scores.name());
+        let name = name_before(self.recipe, &[alter::Site::Scores], Stage::Scores.name());
         let scores = self.compared(&name, pair)?;
-        let scores = self.altered(alter::Stage::Scores, Stage::Scores, scores)?;
+        let scores = self.altered(alter::Site::Scores, Stage::Scores, scores)?;
         let read = match bias {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
         let Some(factor) = factor else { return Ok((scores, read)) };
-        let name = name_before(self.recipe, &[alter::Stage::Scaled], Stage::Scaled.name());
+        let name = name_before(self.recipe, &[alter::Site::Scaled], Stage::Scaled.name());
         let scaled = self.add(&name, Op::Scale(factor), &[read])?;
-        let scaled = self.altered(alter::Stage::Scaled, Stage::Scaled, scaled)?;
+        let scaled = self.altered(alter::Site::Scaled, Stage::Scaled, scaled)?;
         Ok((scores, scaled))
     }
 
@@ -205,11 +205,10 @@ impl Head<'_> {
         }
     }
 
-    /// The weights, after what is done to the hidden ones where that waits for the softmax, and rounded where the recipe rounds
-    /// them.
+    /// The weights, with hidden ones replaced where the recipe does that after the softmax, and rounded where it rounds them.
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
-        let name = name_before(recipe, &[alter::Stage::Weights], Stage::Weights.name());
+        let name = name_before(recipe, &[alter::Site::Weights], Stage::Weights.name());
         let weights = match recipe.hiding {
             Hiding::AfterSoftmax if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
@@ -230,7 +229,7 @@ impl Head<'_> {
             }
             _ => self.normalised(&name, read)?,
         };
-        let weights = self.altered(alter::Stage::Weights, Stage::Weights, weights)?;
+        let weights = self.altered(alter::Site::Weights, Stage::Weights, weights)?;
         match self.graph.find(Role::Bias.name()).filter(|_| recipe.biasing == Biasing::ToWeights) {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),

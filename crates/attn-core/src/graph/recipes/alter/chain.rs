@@ -1,14 +1,14 @@
-//! The steps that make one altered node of another.
+//! The chain of steps that alters a node.
 
 use super::kinds::Alter;
 use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op};
 
-/// A step that is not recorded yet: what is done, and to which nodes.
+/// A step that is not recorded yet: an op and its inputs.
 pub(super) type Step = (Op, Vec<NodeId>);
 
-/// Steps on the way to one node.
+/// A chain of steps that ends in a node with a given name.
 pub(super) struct Chain<'a> {
     pub graph: &'a mut Graph,
     name: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// On the way to a node of this name.
+    /// A chain whose last node has this name.
     pub fn new(graph: &'a mut Graph, name: &'a str) -> Chain<'a> {
         Chain { graph, name, parts: 0 }
     }
@@ -35,7 +35,7 @@ impl<'a> Chain<'a> {
         self.graph.add(&format!("{}_part{}", self.name, self.parts), op, inputs)
     }
 
-    /// The node that a step makes.
+    /// Records a step.
     pub fn made(&mut self, (op, inputs): Step) -> Result<NodeId> {
         self.part(op, &inputs)
     }
@@ -61,7 +61,7 @@ impl<'a> Chain<'a> {
         Ok((Op::Add, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?]))
     }
 
-    /// What is above a number, and how far: `max(0, a − number)`.
+    /// The part of each cell above a number: `max(0, a − number)`.
     fn above(&mut self, number: f64, a: NodeId) -> Result<NodeId> {
         let shift = self.filled(-number, a)?;
         let moved = self.part(Op::Add, &[a, shift])?;
@@ -95,7 +95,7 @@ impl<'a> Chain<'a> {
             Alter::Sorted(order, axis) => {
                 self.along(axis, a, |_, rows| Ok((Op::SortRows(order), vec![rows])))?
             }
-            Alter::LargestKept { count, divided } => self.largest_kept((count, divided), a)?,
+            Alter::TopK { count, divided } => self.top_k((count, divided), a)?,
             Alter::Slanted(side) => self.slanted(side, a)?,
             Alter::AttendedAgain => {
                 return Err(Error::new("only the result goes through the whole attention again"));
@@ -128,7 +128,7 @@ impl<'a> Chain<'a> {
         Ok(match alter {
             Alter::LeakyRelu => {
                 let minus = self.times(-0.01, a)?;
-                // What a ReLU of −0.01 a keeps is minus a hundredth of what is negative.
+                // ReLU(−0.01 a) is −0.01 a for negative a, and 0 otherwise.
                 (Op::Subtract, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?])
             }
             Alter::Elu | Alter::EluAndOne => {
@@ -168,26 +168,26 @@ impl<'a> Chain<'a> {
                 let kept = self.part(Op::Subtract, &[above, beyond])?;
                 (Op::Add, vec![kept, self.filled(low, a)?])
             }
-            // Far from 0 a hyperbolic tangent is a sign.
+            // tanh(1e12 a) is the sign of a.
             _ => (Op::Tanh, vec![self.times(1e12, a)?]),
         })
     }
 
-    /// A row, the same in as many rows as another node has.
+    /// A row repeated in as many rows as `like` has.
     pub fn down(&mut self, row: NodeId, like: NodeId) -> Result<NodeId> {
         let rows = self.graph[like].shape().rows;
         let ones = self.part(Op::Ones { rows, cols: 1 }, &[])?;
         self.part(Op::Product, &[ones, row])
     }
 
-    /// A column, the same in as many columns as another node has.
+    /// A column repeated in as many columns as `like` has.
     pub fn across(&mut self, column: NodeId, like: NodeId) -> Result<NodeId> {
         let cols = self.graph[like].shape().cols;
         let ones = self.part(Op::Ones { rows: 1, cols }, &[])?;
         self.part(Op::Product, &[column, ones])
     }
 
-    /// What is done to rows, along another axis: with the columns as rows, or all cells as one row.
+    /// Applies an operation on rows along another axis: to the transpose, or to all cells as one row.
     pub fn along(
         &mut self,
         axis: Axis,

@@ -1,9 +1,9 @@
-//! The kinds of things that are done to numbers.
+//! The operations of alterations.
 
 use crate::attention::{Axis, Mask, Order};
 use crate::graph::GeluForm;
 
-/// What is done at a stage.
+/// An operation on a matrix `a`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alter {
     /// `−a`.
@@ -16,13 +16,13 @@ pub enum Alter {
     From(f64),
     /// `max(0, a)`.
     Relu,
-    /// `max(0, a)`, and a hundredth of what is negative.
+    /// `max(0, a) + 0.01 min(0, a)`.
     LeakyRelu,
-    /// a times the share of a standard normal distribution below it.
+    /// `a Φ(a)`, exact or in its tanh form; Φ is the distribution function of the standard normal.
     Gelu(GeluForm),
     /// a where it is positive, `eᵃ − 1` where it is negative.
     Elu,
-    /// The same and 1: what linear attention takes of queries and keys.
+    /// ELU plus 1: the feature map of linear attention.
     EluAndOne,
     /// `a σ(a)`.
     Silu,
@@ -30,7 +30,7 @@ pub enum Alter {
     Softplus,
     /// `|a|`.
     Absolute,
-    /// 1 for what is positive, −1 for what is negative.
+    /// 1 for positive numbers, −1 for negative ones.
     Sign,
     /// `a ∘ a`.
     Squared,
@@ -50,14 +50,14 @@ pub enum Alter {
     Sigmoid,
     /// The hyperbolic tangent.
     Tanh,
-    /// Everything below the first number becomes that number, and everything above the second that one.
+    /// Limited to the range from the first number to the second.
     Clipped(f64, f64),
     /// A norm along an axis.
     Normed(Norm, Axis),
-    /// Rows (or columns) in other places.
+    /// Rows (or columns) moved to other places.
     Moved(Move, Axis),
-    /// Together with other numbers.
-    With(Combine, Other),
+    /// Combined with another matrix.
+    With(Combine, OtherMatrix),
     /// Positions of sines and cosines added, this many times.
     Positions(u8),
     /// The same once, but the first position is 1.
@@ -74,7 +74,7 @@ pub enum Alter {
     ReadByColumn,
     /// Read row by row as the transposed shape, and transposed.
     ReshapedAndTransposed,
-    /// What a mask hides becomes 0.
+    /// Cells that a mask hides become 0.
     Kept(Mask),
     /// The identity added.
     IdentityAdded,
@@ -95,11 +95,11 @@ pub enum Alter {
     Biased,
     /// The numbers of each row (or column) in the order of their size.
     Sorted(Order, Axis),
-    /// In each row what is smaller than its k-th largest number becomes 0.
-    LargestKept {
+    /// Top-k: in each row all but the k largest numbers become 0.
+    TopK {
         /// k.
         count: usize,
-        /// Whether each row is divided by the sum of what is left.
+        /// Whether each row is then divided by its sum.
         divided: bool,
     },
     /// Row i, counted from 0, stands i columns further to one side, with zeros behind it.
@@ -108,7 +108,7 @@ pub enum Alter {
     AttendedAgain,
 }
 
-/// To which side rows move, each one column further than the row above it.
+/// The side to which rows move, each one column further than the row above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slant {
     /// Cell (i, j) is cell (i, j + i).
@@ -117,7 +117,7 @@ pub enum Slant {
     Right,
 }
 
-/// How numbers are made comparable along an axis: rows, columns, or all of them.
+/// A normalisation along an axis: rows, columns, or all cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Norm {
     /// A softmax.
@@ -128,16 +128,16 @@ pub enum Norm {
     SizeSum,
     /// Over the root of the sum of their squares.
     Length,
-    /// Over the largest.
-    Largest,
-    /// Over the largest size.
-    LargestSize,
-    /// From 0 for the smallest to 1 for the largest.
+    /// Over the max.
+    Max,
+    /// Over the max of the sizes.
+    MaxSize,
+    /// From 0 for the min to 1 for the max.
     Range,
     /// Minus their mean.
     Centred,
-    /// Minus the largest.
-    MinusLargest,
+    /// Minus the max.
+    MinusMax,
     /// Minus their mean, over their standard deviation; ε is added to the variance.
     Standard {
         /// ε.
@@ -149,7 +149,7 @@ pub enum Norm {
     RootMeanSquare(f64),
 }
 
-/// Rows in other places; the names are those of rows.
+/// A rearrangement of rows (or columns).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// In reverse order.
@@ -162,9 +162,9 @@ pub enum Move {
     LaterFromZero,
     /// One place earlier, and the last is 0.
     EarlierToZero,
-    /// One place later: the first stands twice, the last is missing.
+    /// One place later: the first is repeated, the last is dropped.
     FirstTwice,
-    /// One place earlier: the first is missing, the last stands twice.
+    /// One place earlier: the first is dropped, the last is repeated.
     LastTwice,
     /// The last is replaced by the one before it.
     LastReplaced,
@@ -194,8 +194,8 @@ pub enum Move {
     MeanForAll,
     /// The sum, in the place of all.
     SumForAll,
-    /// The largest of each column, in the place of all.
-    LargestForAll,
+    /// The max of each column, in the place of all.
+    MaxForAll,
     /// Each is the sum of all up to it.
     Cumulative,
     /// Each is the sum of all from it on.
@@ -210,15 +210,15 @@ pub enum Move {
     MeanOnly,
     /// The sum alone.
     SumOnly,
-    /// The largest of each column alone.
-    LargestOnly,
+    /// The max of each column alone.
+    MaxOnly,
     /// The first alone.
     FirstOnly,
     /// The last alone.
     LastOnly,
 }
 
-/// How two matrices are put together. The first is the stage's own.
+/// The combination of the altered matrix `a` with another matrix `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
     /// `b`.
@@ -239,10 +239,10 @@ pub enum Combine {
     ProductTransposed,
 }
 
-/// Another matrix of the same computation; of the same head, where there are several.
+/// The other matrix of a combination; of the same head, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Other {
-    /// The stage itself.
+pub enum OtherMatrix {
+    /// The altered matrix itself.
     Itself,
     /// Its transpose.
     ItselfTransposed,
@@ -250,7 +250,7 @@ pub enum Other {
     Node(&'static str),
 }
 
-/// The usual ε of a norm, as PyTorch has it.
+/// The ε of a norm, PyTorch's default.
 const EPSILON: f64 = 1e-5;
 
 impl Alter {

@@ -1,4 +1,4 @@
-//! What is done at one stage that attention does not do there: a norm, a function, another order of rows.
+//! Alterations: operations that attention does not have, at one site of it: a norm, a function, another order of rows.
 
 mod chain;
 mod kinds;
@@ -12,20 +12,20 @@ use super::recipe::Recipe;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 
-pub use kinds::{Alter, Combine, Move, Norm, Other, Slant};
-pub use place::{Alteration, Stage};
+pub use kinds::{Alter, Combine, Move, Norm, OtherMatrix, Slant};
+pub use place::{Alteration, Site};
 
 use chain::Chain;
 
-/// What a node is called as long as its stage has something coming that attention does not do.
-pub(super) fn name_before(recipe: &Recipe, stages: &[Stage], name: &str) -> String {
+/// The name of a node before the alteration at one of these sites; its own name where there is none.
+pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> String {
     match wanted(recipe, stages) {
         Some(_) => format!("{name}_before"),
         None => name.to_string(),
     }
 }
 
-/// The node after what the recipe does at one of these stages, under its own name where that is free. `first` is the position
+/// The node after the recipe's alteration at one of these sites, under its own name where that is free. `first` is the position
 /// of its first row.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub(super) fn name_before(recipe: &Recipe, stages: &[Stage], name: &str) -> Stri
 pub(super) fn altered(
     graph: &mut Graph,
     recipe: &Recipe,
-    stages: &[Stage],
+    stages: &[Site],
     name: &str,
     (node, first): (NodeId, usize),
 ) -> Result<NodeId> {
@@ -44,7 +44,7 @@ pub(super) fn altered(
     graph.add(&name, op, &inputs)
 }
 
-fn wanted(recipe: &Recipe, stages: &[Stage]) -> Option<Alter> {
+fn wanted(recipe: &Recipe, stages: &[Site]) -> Option<Alter> {
     recipe
         .alteration
         .filter(|alteration| stages.contains(&alteration.stage))

@@ -1,4 +1,4 @@
-//! Rows and columns in other places.
+//! Rearranged rows and columns.
 
 use super::chain::{Chain, Step};
 use super::kinds::Move;
@@ -6,17 +6,17 @@ use crate::attention::{Axis, Mask};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op};
 
-/// A block of rows of what stands below each other.
+/// A block of rows of the rearranged matrix.
 #[derive(Clone, Copy)]
 enum Block {
-    /// Rows of the original: the first of them, and how many.
+    /// Rows of the original: the first, and their count.
     Own(usize, usize),
     /// This many rows of zeros.
     Zero(usize),
 }
 
 impl Chain<'_> {
-    /// Rows in other places; along columns, the columns.
+    /// Rearranged rows; along columns, rearranged columns.
     pub(super) fn moved(&mut self, how: Move, axis: Axis, a: NodeId) -> Result<Step> {
         self.along(axis, a, |chain, rows| chain.moved_rows(how, rows))
     }
@@ -43,14 +43,14 @@ impl Chain<'_> {
                 let ones = self.filled_with(1.0, (count, rows))?;
                 Ok((Op::Product, vec![self.part(Op::Scale(Factor::Inverse(rows)), &[ones])?, a]))
             }
-            Move::LargestForAll | Move::LargestOnly => {
+            Move::MaxForAll | Move::MaxOnly => {
                 let turned = self.part(Op::Transpose, &[a])?;
-                let largest = self.part(Op::Max(Axis::Rows), &[turned])?;
-                if how == Move::LargestOnly {
-                    return Ok((Op::Transpose, vec![largest]));
+                let max = self.part(Op::Max(Axis::Rows), &[turned])?;
+                if how == Move::MaxOnly {
+                    return Ok((Op::Transpose, vec![max]));
                 }
                 let ones = self.filled_with(1.0, (rows, 1))?;
-                Ok((Op::ProductTransposed, vec![ones, largest]))
+                Ok((Op::ProductTransposed, vec![ones, max]))
             }
             Move::Cumulative | Move::CumulativeFromEnd | Move::RunningMean => self.cumulative(how, a),
             Move::Differences => {
@@ -85,12 +85,12 @@ impl Chain<'_> {
                 Block::Zero(count) => parts.push(self.filled_with(0.0, (count, cols))?),
             }
         }
-        // Rows that stand twice cannot keep their names.
+        // Repeated rows cannot keep their labels.
         Ok((Op::Stack(None), parts))
     }
 }
 
-/// What stands below each other after a move, from the first row on.
+/// The blocks of rows after a move, from the first row on.
 fn blocks(how: Move, rows: usize) -> Vec<Block> {
     use Block::{Own, Zero};
     let (last, half) = (rows - 1, rows / 2);
@@ -117,7 +117,7 @@ fn blocks(how: Move, rows: usize) -> Vec<Block> {
         Move::Repeated => vec![Own(0, rows), Own(0, rows)],
         Move::FirstOnly => vec![Own(0, 1)],
         Move::LastOnly => vec![Own(last, 1)],
-        // Sums, means and the rest are no blocks of rows.
+        // The other moves (sums, means …) do not copy blocks of rows.
         _ => vec![Own(0, rows)],
     }
 }

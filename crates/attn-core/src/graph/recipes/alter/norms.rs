@@ -1,4 +1,4 @@
-//! Norms: numbers made comparable along rows, columns or all of them.
+//! Normalisations along rows, columns or all cells.
 
 use super::chain::{Chain, Step};
 use super::kinds::Norm;
@@ -12,7 +12,7 @@ impl Chain<'_> {
         let whole = match norm {
             Norm::Softmax => Op::Softmax(axis, Base::E),
             Norm::Sum => Op::DivideBySum(axis),
-            Norm::MinusLargest => Op::MinusMax(axis),
+            Norm::MinusMax => Op::MinusMax(axis),
             _ => return self.along(axis, a, |chain, rows| chain.normed_rows(norm, rows)),
         };
         Ok((whole, vec![a]))
@@ -39,11 +39,11 @@ impl Chain<'_> {
                 let (range, minus_low) = (self.across(range, a)?, self.across(minus_low, a)?);
                 (Op::Quotient, vec![self.part(Op::Add, &[a, minus_low])?, range])
             }
-            Norm::Largest => {
-                let largest = self.part(Op::Max(Axis::Rows), &[a])?;
-                (Op::Quotient, vec![a, self.across(largest, a)?])
+            Norm::Max => {
+                let max = self.part(Op::Max(Axis::Rows), &[a])?;
+                (Op::Quotient, vec![a, self.across(max, a)?])
             }
-            Norm::LargestSize | Norm::SizeSum => {
+            Norm::MaxSize | Norm::SizeSum => {
                 let size = self.size(a)?;
                 let size = self.made(size)?;
                 let of = if norm == Norm::SizeSum { Op::Sums(Axis::Rows) } else { Op::Max(Axis::Rows) };
@@ -51,7 +51,7 @@ impl Chain<'_> {
                 (Op::Quotient, vec![a, self.across(divisor, a)?])
             }
             // These are steps of their own for every axis.
-            Norm::Softmax | Norm::Sum | Norm::MinusLargest => return self.normed(norm, Axis::Rows, a),
+            Norm::Softmax | Norm::Sum | Norm::MinusMax => return self.normed(norm, Axis::Rows, a),
         })
     }
 }

@@ -1,18 +1,18 @@
-//! What is done with other numbers: another matrix of the computation, positions, a pattern of ones and zeros.
+//! Alterations with other numbers: another matrix of the computation, positions, a pattern of ones and zeros.
 
 use super::chain::{Chain, Step};
-use super::kinds::{Alter, Combine, Other};
+use super::kinds::{Alter, Combine, OtherMatrix};
 use crate::attention::Mask;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op};
 
 impl Chain<'_> {
-    /// Together with another matrix of the computation.
-    pub(super) fn with(&mut self, how: Combine, other: Other, a: NodeId) -> Result<Step> {
+    /// The combination with another matrix of the computation.
+    pub(super) fn with(&mut self, how: Combine, other: OtherMatrix, a: NodeId) -> Result<Step> {
         let b = match other {
-            Other::Itself => a,
-            Other::ItselfTransposed => self.part(Op::Transpose, &[a])?,
-            Other::Node(name) => self.node(name)?,
+            OtherMatrix::Itself => a,
+            OtherMatrix::ItselfTransposed => self.part(Op::Transpose, &[a])?,
+            OtherMatrix::Node(name) => self.node(name)?,
         };
         let (own, of) = (self.graph[a].shape(), self.graph[b].shape());
         let is_product = matches!(how, Combine::Product | Combine::ProductTransposed);
@@ -34,7 +34,7 @@ impl Chain<'_> {
         })
     }
 
-    /// A node of the same head, or of all.
+    /// A node of the same head, or one that all heads share.
     fn node(&self, name: &str) -> Result<NodeId> {
         let of_head = self.graph.find(&format!("{name}{}", self.suffix()));
         of_head.or_else(|| self.graph.find(name)).ok_or_else(|| Error::new(format!("there is no {name}")))
@@ -55,7 +55,7 @@ impl Chain<'_> {
         }
     }
 
-    /// What a pattern of ones and zeros leaves, or adds.
+    /// Multiplied by a pattern of ones and zeros, or with one added.
     pub(super) fn patterned(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
         let rows = self.graph[a].shape().rows;
         match alter {
@@ -78,7 +78,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Positions of sines and cosines added.
+    /// With sinusoidal positions added.
     pub(super) fn positions(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
         let shape = self.graph[a].shape();
         let (rows, width) = (shape.rows, shape.cols);
@@ -102,7 +102,7 @@ impl Chain<'_> {
         })
     }
 
-    /// Neighbouring columns turned by their position: as the halves of what has the even columns first, put back in their places.
+    /// Rotates neighbouring columns by their position: moves the even columns to the front, rotates halves, and moves them back.
     pub(super) fn rotary_neighbours(&mut self, a: NodeId, first: usize) -> Result<Step> {
         let even = self.part(Op::EveryNthColumn { start: 0, step: 2 }, &[a])?;
         let odd = self.part(Op::EveryNthColumn { start: 1, step: 2 }, &[a])?;

@@ -1,10 +1,10 @@
-//! Where something is done that attention does not do there.
+//! The sites of alterations: operations that attention does not have.
 
 use super::kinds::Alter;
 
-/// Where something is done to the numbers that attention does not do there.
+/// The site of an alteration: the matrices to which the operation is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum Site {
     /// The tokens X, before the projections.
     Tokens,
     /// X before the projections, and the residual.
@@ -45,25 +45,25 @@ pub enum Stage {
     Scores,
     /// The scores, after they are scaled.
     Scaled,
-    /// What the softmax reads.
+    /// The input of the softmax.
     Masked,
     /// The weights, per head.
     Weights,
-    /// What each head mixes.
+    /// The mixed values of each head.
     Mixes,
-    /// The heads put together.
+    /// The joined heads.
     Heads,
-    /// What W_O makes of them, before the residual.
+    /// The output projection of them, before the residual.
     Projected,
     /// The result.
     Result,
 }
 
-/// Something that attention does not do, at one stage of it.
+/// An operation that attention does not have, at one site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alteration {
-    /// Where.
-    pub stage: Stage,
-    /// What.
+    /// The site.
+    pub stage: Site,
+    /// The operation.
     pub alter: Alter,
 }

@@ -1,4 +1,4 @@
-//! The largest numbers of a row, and rows that stand further to the side the lower they are.
+//! Top-k of each row, and slanted rows.
 
 use super::chain::{Chain, Step};
 use super::kinds::Slant;
@@ -7,15 +7,15 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 
 impl Chain<'_> {
-    /// The k largest numbers of each row, and 0 in the place of the others; perhaps divided by their sum.
-    pub(super) fn largest_kept(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Step> {
+    /// Top-k: the k largest numbers of each row, 0 in the other cells, divided by their sum if `divided`.
+    pub(super) fn top_k(&mut self, (count, divided): (usize, bool), a: NodeId) -> Result<Step> {
         if count == 0 || count >= self.graph[a].shape().cols {
             return Err(Error::new("nothing is left out"));
         }
         let sorted = self.part(Op::SortRows(Order::Descending), &[a])?;
         let least = self.part(Op::Columns { start: count - 1, count: 1 }, &[sorted])?;
         let least = self.across(least, a)?;
-        // How far a number lies below the least that is kept: 0 for what is kept.
+        // The distance of each number below the smallest kept one: 0 for kept numbers.
         let below = self.part(Op::Subtract, &[least, a])?;
         let below = self.part(Op::Relu, &[below])?;
         let rule = Mask { matrix: Some(MatrixRule::Block), ..Mask::default() };

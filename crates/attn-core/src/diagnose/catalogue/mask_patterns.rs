@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::Mask;
-use crate::diagnose::sight::{Line, Sight};
+use crate::diagnose::mask_pattern::{MaskLine, MaskPattern};
 use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{Hiding, Recipe};
 
@@ -16,7 +16,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The weights next to the diagonal, on its right, are not 0.",
         demo: "mask",
         ways: |recipe, facts| {
-            let later = |keys, detail| sight(Sight::Later(keys), detail);
+            let later = |keys, detail| pattern(MaskPattern::Later(keys), detail);
             let ways = vec![
                 later(1, "one later key"),
                 later(2, "two later keys").saying(
@@ -81,7 +81,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The zeros of the weights stand in the transposed places.",
         demo: "mask",
         ways: |recipe, facts| {
-            let ways = vec![Way { detail: None, ..sight(Sight::Turned, "") }];
+            let ways = vec![Way { detail: None, ..pattern(MaskPattern::Turned, "") }];
             if_possible(recipe.mask.is_some() && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
         },
     },
@@ -95,10 +95,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "mask",
         ways: |_, facts| {
             let ways = vec![
-                Way { detail: None, ..sight(Sight::OnQueries, "") },
-                sight(Sight::OnQueriesAndKeys, "queries and keys").saying(BOTH_HIDDEN),
-                sight(Sight::OnQueries, "with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
-                sight(Sight::OnQueriesAndKeys, "queries and keys, with −1e9")
+                Way { detail: None, ..pattern(MaskPattern::OnQueries, "") },
+                pattern(MaskPattern::OnQueriesAndKeys, "queries and keys").saying(BOTH_HIDDEN),
+                pattern(MaskPattern::OnQueries, "with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
+                pattern(MaskPattern::OnQueriesAndKeys, "queries and keys, with −1e9")
                     .saying(BOTH_HIDDEN)
                     .with(Change::Hiding(Hiding::Replaced(-1e9))),
             ];
@@ -113,7 +113,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the whole mask, (T, N).",
         symptom: "All rows of the weights have their zeros in the same columns.",
         demo: "mask",
-        ways: |recipe, facts| lines(recipe, facts, "row", Sight::OneRow),
+        ways: |recipe, facts| lines(recipe, facts, "row", MaskPattern::OneRow),
     },
     Mistake {
         id: "mask-one-column",
@@ -123,7 +123,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the whole mask, (T, N).",
         symptom: "Whole rows are hidden, and the others are not masked at all.",
         demo: "mask",
-        ways: |recipe, facts| lines(recipe, facts, "column", Sight::OneColumn),
+        ways: |recipe, facts| lines(recipe, facts, "column", MaskPattern::OneColumn),
     },
     Mistake {
         id: "mask-shifted",
@@ -150,32 +150,34 @@ pub(super) const MISTAKES: &[Mistake] = &[
 const BOTH_HIDDEN: &str =
     "The padding mask hides the rows of padded queries as well as the columns of padded keys.";
 
-fn sight(sight: Sight, detail: &str) -> Way {
-    Way::detailed(Change::Sight(sight), detail)
+fn pattern(pattern: MaskPattern, detail: &str) -> Way {
+    Way::detailed(Change::MaskPattern(pattern), detail)
 }
 
 /// The right mask with more or fewer keys hidden.
 fn shifted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mask = recipe.mask;
     let mut ways = vec![
-        sight(Sight::FirstKeyShown, "the first key visible to all")
+        pattern(MaskPattern::FirstKeyShown, "the first key visible to all")
             .saying("The mask lets every query attend to the first key."),
-        sight(Sight::FirstKeyHidden, "the first key hidden too").saying("The mask hides the first key too."),
-        sight(Sight::LastKeyHidden, "the last key hidden too").saying("The mask hides the last key too."),
+        pattern(MaskPattern::FirstKeyHidden, "the first key hidden too")
+            .saying("The mask hides the first key too."),
+        pattern(MaskPattern::LastKeyHidden, "the last key hidden too")
+            .saying("The mask hides the last key too."),
     ];
     if mask.matrix.is_some() {
         ways.extend([
-            sight(Sight::Wider, "one key more hidden")
+            pattern(MaskPattern::Wider, "one key more hidden")
                 .saying("The mask hides one key too many, next to those that it should hide."),
-            sight(Sight::Narrower, "one key less hidden").saying("The mask hides one key too few."),
-            sight(Sight::Reversed, "columns reversed")
+            pattern(MaskPattern::Narrower, "one key less hidden").saying("The mask hides one key too few."),
+            pattern(MaskPattern::Reversed, "columns reversed")
                 .saying("The columns of the mask stand in reverse order: it hides the other end."),
         ]);
     }
     let rules = [mask.causal || mask.window.is_some(), mask.matrix.is_some()];
     if rules == [true, true] {
         ways.push(
-            sight(Sight::AnyMask, "one mask is enough").saying(
+            pattern(MaskPattern::AnyMask, "one mask is enough").saying(
                 "A key was visible where any of the masks lets it through; it must pass all of them.",
             ),
         );
@@ -206,14 +208,16 @@ fn parts(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     ways
 }
 
-fn lines(recipe: &Recipe, facts: &Facts, what: &str, of: fn(Line) -> Sight) -> Vec<Way> {
-    let ways = [(Line::First, "first"), (Line::Last, "last"), (Line::Any, "any")]
+fn lines(recipe: &Recipe, facts: &Facts, what: &str, of: fn(MaskLine) -> MaskPattern) -> Vec<Way> {
+    let ways = [(MaskLine::First, "first"), (MaskLine::Last, "last"), (MaskLine::Any, "any")]
         .map(|(line, which)| {
             let said = match line {
-                Line::Any => format!("What any {what} of the mask lets through was let through everywhere."),
+                MaskLine::Any => {
+                    format!("What any {what} of the mask lets through was let through everywhere.")
+                }
                 _ => format!("The {which} {what} of the mask was used for all."),
             };
-            sight(of(line), &format!("{which} {what}")).saying(said)
+            pattern(of(line), &format!("{which} {what}")).saying(said)
         })
         .to_vec();
     if_possible(recipe.mask.matrix.is_some() && !facts.hides_keys && facts.mask_only_hides, ways)
@@ -254,19 +258,19 @@ fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     }
     if (!mask.is_some() || facts.projects) && facts.keys > 2 && facts.q.rows == facts.keys {
         // A mask of the diagonal, or an array whose first axis was taken for the batch (batch_first).
-        ways.push(sight(Sight::ItselfOnly, "each token itself alone").saying(
+        ways.push(pattern(MaskPattern::ItselfOnly, "each token itself alone").saying(
             "Each token attended to itself alone: only the diagonal was visible, or the tokens were taken for a batch.",
         ));
     }
     if !mask.is_some() && facts.keys > 2 {
-        let sights = [
-            (Sight::FirstKeyHidden, "a mask that hides the first key"),
-            (Sight::LastKeyHidden, "a mask that hides the last key"),
-            (Sight::Blocks(2), "a mask of blocks of 2"),
-            (Sight::Blocks(3), "a mask of blocks of 3"),
+        let patterns = [
+            (MaskPattern::FirstKeyHidden, "a mask that hides the first key"),
+            (MaskPattern::LastKeyHidden, "a mask that hides the last key"),
+            (MaskPattern::Blocks(2), "a mask of blocks of 2"),
+            (MaskPattern::Blocks(3), "a mask of blocks of 3"),
         ];
-        ways.extend(sights.map(|(which, what)| {
-            sight(which, what).saying(format!("You applied {what}, and the exercise has none."))
+        ways.extend(patterns.map(|(which, what)| {
+            pattern(which, what).saying(format!("You applied {what}, and the exercise has none."))
         }));
     }
     ways

@@ -2,20 +2,21 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::hint::Hint;
 use crate::text::quoted;
 
-/// Which files a command may read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reading {
+/// The files that a command may read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReadPermission {
     /// Any file.
     #[default]
     Anywhere,
     /// Files below some folders.
-    Below(&'static Bounds),
+    Below(Arc<Bounds>),
 }
 
 /// The folders below which a lesson's commands read.
@@ -25,9 +26,9 @@ pub struct Bounds {
     lesson: String,
 }
 
-impl Reading {
+impl ReadPermission {
     /// Below the folder of a lesson's file and the working directory. A lesson that travels with the program has no file.
-    pub fn of_lesson(lesson: &str) -> Reading {
+    pub fn of_lesson(lesson: &str) -> ReadPermission {
         let file = to_path(lesson);
         let own = fs::metadata(&file).ok().map(|_| match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -36,16 +37,16 @@ impl Reading {
         let folders =
             own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
         let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string() };
-        // Never freed: one per lesson that the process opens.
-        Reading::Below(Box::leak(Box::new(bounds)))
+        ReadPermission::Below(Arc::new(bounds))
     }
 
     /// Checks that a file of this name may be read. Links and `..` are resolved first.
     ///
     /// # Errors
     /// If it may not; the error does not tell if there is such a file.
-    pub fn check(self, name: &str) -> Result<()> {
-        let Reading::Below(Bounds { folders, lesson }) = self else { return Ok(()) };
+    pub fn check(&self, name: &str) -> Result<()> {
+        let ReadPermission::Below(bounds) = self else { return Ok(()) };
+        let Bounds { folders, lesson } = &**bounds;
         let place = real(&to_path(name));
         if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
             return Ok(());
@@ -95,7 +96,7 @@ mod tests {
         symlink(at("secret/s.csv"), at("lessons/s.csv")).unwrap();
         symlink(at("secret/none"), at("lessons/dangling")).unwrap();
         symlink("data/x.csv", at("lessons/x.csv")).unwrap();
-        let reading = Reading::of_lesson(&at("lessons/l.md"));
+        let reading = ReadPermission::of_lesson(&at("lessons/l.md"));
         for name in ["data/x.csv", "x.csv", "data/../x.csv", "none.csv", "none/none.csv"] {
             assert!(reading.check(&at(&format!("lessons/{name}"))).is_ok(), "{name}");
         }
@@ -115,6 +116,6 @@ mod tests {
             assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
             assert!(said.contains(&Hint::Trust.to_string()), "{said}");
         }
-        assert!(Reading::Anywhere.check(&at("secret/s.csv")).is_ok());
+        assert!(ReadPermission::Anywhere.check(&at("secret/s.csv")).is_ok());
     }
 }

@@ -2,22 +2,22 @@
 
 use crate::error::{Error, Result};
 
-/// Which numbers beyond the finite ones a place may hold.
+/// The non-finite numbers that are allowed at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allow {
+pub struct AllowedNumbers {
     /// ∞ and −∞, as in a mask or in scores.
     pub infinite: bool,
     /// NaN, as in a result to be compared.
     pub nan: bool,
 }
 
-impl Allow {
+impl AllowedNumbers {
     /// Finite numbers alone: what is computed with.
-    pub const FINITE: Allow = Allow { infinite: false, nan: false };
+    pub const FINITE: AllowedNumbers = AllowedNumbers { infinite: false, nan: false };
     /// Also ±∞: masks, biases and scores.
-    pub const INFINITE: Allow = Allow { infinite: true, nan: false };
+    pub const INFINITE: AllowedNumbers = AllowedNumbers { infinite: true, nan: false };
     /// Everything: results that may themselves show a mistake.
-    pub const ANYTHING: Allow = Allow { infinite: true, nan: true };
+    pub const ANYTHING: AllowedNumbers = AllowedNumbers { infinite: true, nan: true };
 
     /// Checks that `value` is allowed here.
     ///

@@ -4,15 +4,15 @@ use crate::error::Result;
 use crate::graph::Role;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::allow::Allow;
+use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::container::Container;
 use super::item::{Item, words};
 use super::limit::Limit;
 
-/// How the matrices of attention are wanted.
+/// Options for reading the matrices of attention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Want {
+pub struct ReadOptions {
     /// The type of queries, keys, values, a bias and a mask for the fast path, which may be as many numbers as memory holds. Without
     /// one they are matrices of `f64`, as all other matrices are.
     pub dtype: Option<Dtype>,
@@ -20,7 +20,7 @@ pub struct Want {
     pub mask_as_truth: bool,
 }
 
-impl Want {
+impl ReadOptions {
     /// The type in which a role is read, if it is not as a matrix of `f64`.
     pub(super) fn dtype_of(self, role: Role) -> Option<Dtype> {
         self.dtype.filter(|_| role.has_heads() || role.is_beside_scores())
@@ -49,7 +49,7 @@ impl Want {
     /// An array in binary as a tensor for the kernel: of truth values where they are wanted, or where the file has them.
     ///
     /// # Errors
-    /// As [`Want::of_array`].
+    /// As [`ReadOptions::of_array`].
     pub(super) fn of_reader<T: Element, R: ArrayReader>(
         self,
         name: &str,
@@ -67,8 +67,8 @@ impl Want {
 }
 
 /// Which numbers may stand in a role.
-pub(super) fn allowed(role: Role) -> Allow {
-    if role.is_beside_scores() { Allow::INFINITE } else { Allow::FINITE }
+pub(super) fn allowed(role: Role) -> AllowedNumbers {
+    if role.is_beside_scores() { AllowedNumbers::INFINITE } else { AllowedNumbers::FINITE }
 }
 
 /// An array in binary that has not been read yet.
@@ -90,7 +90,7 @@ impl Container {
         name: &str,
         position: usize,
         role: Role,
-        want: Want,
+        want: ReadOptions,
     ) -> Result<Tensor> {
         self.keep_within(Limit::LARGE);
         if let Container::Json { .. } = self {

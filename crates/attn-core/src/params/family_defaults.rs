@@ -7,7 +7,7 @@ use super::family::Family;
 use super::model::{NormKind, NormPlaces, Norms};
 
 /// The settings that a family uses where a configuration does not state them, and those that it always uses.
-pub(super) struct Habits {
+pub(super) struct FamilyDefaults {
     pub tied: bool,
     /// `None`: as many as query heads.
     pub key_value_heads: Option<u64>,
@@ -56,7 +56,7 @@ pub(super) const USUAL_FULL_LAYERS: u64 = 28;
 
 const PLAIN_NORMS: Norms = Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: false };
 
-const LLAMA: Habits = Habits {
+const LLAMA: FamilyDefaults = FamilyDefaults {
     tied: false,
     key_value_heads: None,
     head_width: None,
@@ -68,7 +68,7 @@ const LLAMA: Habits = Habits {
     sizes: &[],
 };
 
-const MISTRAL: Habits = Habits {
+const MISTRAL: FamilyDefaults = FamilyDefaults {
     key_value_heads: Some(8),
     query_key_value_bias: Bias::Never,
     output_bias: Bias::Never,
@@ -77,14 +77,14 @@ const MISTRAL: Habits = Habits {
     ..LLAMA
 };
 
-const QWEN2: Habits = Habits {
+const QWEN2: FamilyDefaults = FamilyDefaults {
     key_value_heads: Some(32),
     query_key_value_bias: Bias::Always,
     windows: WindowRule::UpperLayers,
     ..MISTRAL
 };
 
-const QWEN3: Habits = Habits {
+const QWEN3: FamilyDefaults = FamilyDefaults {
     head_width: Some(128),
     query_key_value_bias: Bias::Field("attention_bias"),
     output_bias: Bias::Field("attention_bias"),
@@ -92,30 +92,35 @@ const QWEN3: Habits = Habits {
     ..QWEN2
 };
 
-const GEMMA: Habits =
-    Habits { tied: true, key_value_heads: Some(16), head_width: Some(256), mlp_bias: Bias::Never, ..LLAMA };
+const GEMMA: FamilyDefaults = FamilyDefaults {
+    tied: true,
+    key_value_heads: Some(16),
+    head_width: Some(256),
+    mlp_bias: Bias::Never,
+    ..LLAMA
+};
 
-const GEMMA2: Habits = Habits {
+const GEMMA2: FamilyDefaults = FamilyDefaults {
     key_value_heads: Some(4),
     norms: Norms { places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
     windows: WindowRule::AllButEach { nth: 2, field: None },
     ..GEMMA
 };
 
-const GEMMA3: Habits = Habits {
+const GEMMA3: FamilyDefaults = FamilyDefaults {
     norms: Norms { query_key: true, places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
     windows: WindowRule::AllButEach { nth: 6, field: Some("sliding_window_pattern") },
     sizes: &[("num_attention_heads", 8), ("vocab_size", 262_208)],
     ..GEMMA2
 };
 
-const MIXTRAL: Habits = Habits { windows: WindowRule::WhereStated, ..MISTRAL };
+const MIXTRAL: FamilyDefaults = FamilyDefaults { windows: WindowRule::WhereStated, ..MISTRAL };
 
-const QWEN2_MOE: Habits = Habits { key_value_heads: Some(16), ..QWEN2 };
+const QWEN2_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(16), ..QWEN2 };
 
-const QWEN3_MOE: Habits = Habits { key_value_heads: Some(4), head_width: None, ..QWEN3 };
+const QWEN3_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(4), head_width: None, ..QWEN3 };
 
-const PHI3: Habits = Habits { key_value_heads: None, ..MIXTRAL };
+const PHI3: FamilyDefaults = FamilyDefaults { key_value_heads: None, ..MIXTRAL };
 
 /// Each `model_type` that is read, and its family. `gemma3` wraps a `gemma3_text` and is unwrapped first.
 pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
@@ -141,7 +146,7 @@ pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
 
 impl Family {
     /// The family's defaults, if it is built like Llama.
-    pub(super) fn habits(self) -> Option<&'static Habits> {
+    pub(super) fn defaults(self) -> Option<&'static FamilyDefaults> {
         match self {
             Family::HeadByHead | Family::Gpt2 | Family::GptNeox | Family::Opt | Family::Bert => None,
             Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Some(&LLAMA),

@@ -1,0 +1,111 @@
+//! Wrong patterns of visible keys, as mistakes in the mask make them.
+
+use crate::attention::{Mask, MatrixRule};
+use crate::matrix::Matrix;
+
+/// A wrong pattern, made from the right mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskPattern {
+    /// The causal diagonal stands this many keys later.
+    Later(i32),
+    /// The mask matrix hides queries instead of keys: its first row is read as a column.
+    OnQueries,
+    /// It hides queries and keys.
+    OnQueriesAndKeys,
+    /// One row of the mask matrix is used for all rows.
+    OneRow(MaskLine),
+    /// One column of it is used for all columns.
+    OneColumn(MaskLine),
+    /// Rows and columns are exchanged.
+    Turned,
+    /// Each token sees itself alone.
+    ItselfOnly,
+    /// The first key is visible to all.
+    FirstKeyShown,
+    /// The first key is hidden from all.
+    FirstKeyHidden,
+    /// The last key is hidden from all.
+    LastKeyHidden,
+    /// Each token sees the keys of its own block, of this width.
+    Blocks(usize),
+    /// A key is visible if any of several masks allows it.
+    AnyMask,
+    /// The mask matrix hides one key more at each edge of the hidden keys.
+    Wider,
+    /// It hides one key less.
+    Narrower,
+    /// The columns of the mask matrix stand in reverse order.
+    Reversed,
+}
+
+/// The row or column of a mask matrix that is used for all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskLine {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// A key is visible if any of them allows it.
+    Any,
+}
+
+impl MaskPattern {
+    /// The mask rule that reads such a pattern as a matrix.
+    pub fn mask() -> Mask {
+        Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() }
+    }
+
+    /// The pattern, 1 where a key is visible to a query, from the right mask, its matrix, and the numbers of queries and keys.
+    pub(super) fn pattern(
+        self,
+        mask: &Mask,
+        matrix: Option<&Matrix>,
+        (queries, keys): (usize, usize),
+    ) -> Matrix {
+        let rules = Mask { matrix: None, ..*mask };
+        let given = Mask { matrix: mask.matrix, ..Mask::default() };
+        let size = (queries, keys);
+        let by_rules = rules.pattern(queries, keys, None);
+        let by_matrix = given.pattern(queries, keys, matrix);
+        let allows = |i: usize, j: usize| by_matrix[(i, j)] == 1.0;
+        let line = |line: MaskLine, count: usize, allows: &dyn Fn(usize) -> bool| match line {
+            MaskLine::First => allows(0),
+            MaskLine::Last => allows(count - 1),
+            MaskLine::Any => (0..count).any(allows),
+        };
+        let offset = if mask.from_start { 0 } else { keys as i64 - queries as i64 };
+        let around = |j: usize| j.saturating_sub(1)..(j + 2).min(keys);
+        let sees = |i: usize, j: usize| match self {
+            MaskPattern::Later(keys) => {
+                let open = Mask { causal: false, ..*mask };
+                let cell = matrix.map(|matrix| matrix[(i, j)]);
+                let others = open.is_visible((i, j), size, cell);
+                others && (j as i64) <= i as i64 + offset + i64::from(keys)
+            }
+            MaskPattern::OnQueries => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i),
+            MaskPattern::OnQueriesAndKeys => {
+                by_rules[(i, j)] == 1.0 && i < keys && allows(0, i) && allows(i, j)
+            }
+            MaskPattern::OneRow(which) => {
+                by_rules[(i, j)] == 1.0 && line(which, queries, &|row| allows(row, j))
+            }
+            MaskPattern::OneColumn(which) => {
+                by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col))
+            }
+            MaskPattern::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
+            MaskPattern::ItselfOnly => j as i64 == i as i64 + offset,
+            MaskPattern::FirstKeyShown => j == 0 || (by_rules[(i, j)] == 1.0 && allows(i, j)),
+            MaskPattern::FirstKeyHidden => j != 0 && by_rules[(i, j)] == 1.0 && allows(i, j),
+            MaskPattern::LastKeyHidden => j + 1 != keys && by_rules[(i, j)] == 1.0 && allows(i, j),
+            MaskPattern::Blocks(width) => {
+                let width = width.max(1) as i64;
+                (i as i64 + offset).div_euclid(width) == (j as i64).div_euclid(width)
+            }
+            MaskPattern::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
+            MaskPattern::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
+            MaskPattern::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
+            MaskPattern::Reversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
+        };
+        Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))
+    }
+}
