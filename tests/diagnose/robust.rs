@@ -55,12 +55,12 @@ fn the_same_of_the_other_half_of_the_exercises() {
     judge_random_submissions(&cases().iter().enumerate().filter_map(is_odd).collect::<Vec<_>>());
 }
 
-/// 200 submissions to some of these exercises.
+/// 100 submissions to some of these exercises.
 fn judge_random_submissions(cases: &[&'static Case]) {
     let decimals = prop_oneof![Just(None), (0..18_usize).prop_map(Some)];
     let choice = (any::<Index>(), 0..11_usize, any::<u64>(), decimals);
     let strategy = (any::<Index>(), prop::collection::vec(choice, 1..6));
-    let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(which, choices)| {
             let case = which.get(cases);
