@@ -22,7 +22,8 @@ pub fn write(out: &mut dyn Write) -> Result<()> {
     };
     let examiner = Examiner::new(Task::new(Recipe::default(), inputs)?, Tolerance::default());
     let o = Matrix::of([[3.841, 1.182], [2.272, 2.106], [3.000, 1.424]]);
-    let answers = [Answer { name: "O".into(), matrices: vec![o], decimals: Some(3), roundoff: 0.0 }];
+    let answers =
+        [Answer { name: "O".into(), matrices: vec![o], decimals: Some(3), digits: None, roundoff: 0.0 }];
 
     let diagnosis = examiner.examine(&answers)?;
     let page = Page::whole(report(&diagnosis, examiner.task(), &answers));

@@ -23,6 +23,7 @@ pub struct Array<T = f64> {
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
     decimals: Option<usize>,
+    digits: Option<usize>,
     roundoff: f64,
     /// True if a number is not the one in the source, but the nearest of the type T.
     inexact: bool,
@@ -52,6 +53,7 @@ impl<T: Element> Array<T> {
             row_labels: None,
             col_labels: None,
             decimals: None,
+            digits: None,
             roundoff: 0.0,
             inexact: false,
         })
@@ -66,6 +68,12 @@ impl<T: Element> Array<T> {
     /// The same array with the decimals that its source writes.
     pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array<T> {
         self.decimals = decimals;
+        self
+    }
+
+    /// The same array with the significant digits that its source writes.
+    pub(super) fn with_digits(mut self, digits: Option<usize>) -> Array<T> {
+        self.digits = digits;
         self
     }
 
@@ -148,6 +156,12 @@ impl<T: Element> Array<T> {
         self.decimals
     }
 
+    /// The significant digits of each number, where a text has as many of each and not as many decimals: 5 for
+    /// `1.3882e+00 7.6811e-02`.
+    pub fn digits(&self) -> Option<usize> {
+        self.digits
+    }
+
     /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
     /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
     pub fn roundoff(&self) -> f64 {
@@ -202,10 +216,21 @@ impl<T: Element> Array<T> {
             values.push(number?);
         }
         let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
-        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact } =
-            self;
-        let inexact = inexact || changed;
-        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact })
+        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, .. } = self;
+        let Array { decimals, digits, roundoff, .. } = self;
+        let inexact = self.inexact || changed;
+        Ok(Array {
+            dims,
+            values,
+            fortran,
+            boolean,
+            row_labels,
+            col_labels,
+            decimals,
+            digits,
+            roundoff,
+            inexact,
+        })
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Number {
     pub value: f64,
     /// The decimals as written: 2 for `0.50`, 3 for `5e-3`; at most [`MOST_DECIMALS`].
     pub decimals: usize,
+    /// The significant digits as written: 2 for `0.50`, 5 for `1.2345e-2`, 1 for `100`.
+    pub digits: usize,
 }
 
 /// Reads one number: `2`, `-.5`, `1e-3`, `inf`, `-∞`, `nan` in any case. U+2212 (`−`) is a minus sign.
@@ -38,7 +40,7 @@ pub fn number(text: &str) -> Result<Number> {
         return Err(Error::new(format!("`{}` is beyond the range of a 64-bit float", clip(text)))
             .help("the largest is about 1.8e308; write inf or -inf if infinity is meant"));
     }
-    Ok(Number { value, decimals: decimals_written(&plain) })
+    Ok(Number { value, decimals: decimals_written(&plain), digits: digits_written(&plain) })
 }
 
 fn not_a_number(text: &str) -> Error {
@@ -95,6 +97,14 @@ fn decimals_written(text: &str) -> usize {
     let exponent = exponent.parse::<i64>().unwrap_or(0);
     let digits = i64::try_from(digits).unwrap_or(i64::MAX);
     usize::try_from(digits.saturating_sub(exponent)).unwrap_or(0).min(MOST_DECIMALS)
+}
+
+/// The digits from the first that is not 0; the zeros that end a whole number count as none.
+fn digits_written(text: &str) -> usize {
+    let (mantissa, _) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+    let whole = if mantissa.contains('.') { mantissa } else { mantissa.trim_end_matches('0') };
+    let first = whole.find(|c: char| matches!(c, '1'..='9')).unwrap_or(whole.len());
+    whole[first..].chars().filter(char::is_ascii_digit).count()
 }
 
 /// Reads `true` or `false`, in any case.

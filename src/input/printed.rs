@@ -82,14 +82,22 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
 }
 
 /// The text behind what a Python or Jupyter session prints before an array: `>>> print(o)` and `In [3]: o` on lines of their own,
-/// `Out[3]: ` before the array.
+/// `Out[3]: ` before the array; or `o = ` as in a program.
 fn after_prompts(text: &str) -> &str {
     let mut rest = text.trim_start();
     while rest.starts_with(">>>") || rest.starts_with("In [") {
         rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
     }
     let behind = rest.strip_prefix("Out[").and_then(|rest| rest.split_once("]:"));
-    behind.map_or(rest, |(_, array)| array.trim_start())
+    let rest = behind.map_or(rest, |(_, array)| array.trim_start());
+    // `o = [[1, 2]]`, as in a program.
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !is_cell(name)
+    };
+    match rest.split_once('=') {
+        Some((name, array)) if is_name(name.trim()) => array.trim_start(),
+        _ => rest,
+    }
 }
 
 /// Splits off a name before the brackets: true if there is one, and the rest.
@@ -265,6 +273,8 @@ mod tests {
             ">>> o = attend(x)\n>>> o\narray([[1. , 2.5],\n       [3. , 4. ]])",
             "In [3]: o\nOut[3]: \narray([[1. , 2.5],\n       [3. , 4. ]])",
             "Out[3]: tensor([[1.0000, 2.5000],\n        [3.0000, 4.0000]])",
+            "O = [[1, 2.5], [3, 4]]",
+            "out_1 = np.array([[1, 2.5], [3, 4]])",
         ] {
             assert!(looks_printed(text), "{text}");
             assert_eq!(read(text).values(), [1.0, 2.5, 3.0, 4.0], "{text}");

@@ -1,8 +1,8 @@
 //! Nobody is accused wrongly: right results of random exercises, rounded in any way, and right results with noise.
 
-use crate::mistakes::{answer, by_hand, named};
+use crate::mistakes::{answer, by_hand, cases, named};
 use attn::attention::Mask;
-use attn::diagnose::{Clue, Examiner, Task, Tolerance, Verdict};
+use attn::diagnose::{Answer, Clue, Examiner, Task, Tolerance, Verdict};
 use attn::elementary;
 use attn::graph::recipes::{AttendInputs, Output, Recipe};
 use attn::matrix::Matrix;
@@ -151,4 +151,33 @@ fn a_bias_of_the_keys_is_right_and_the_report_says_that_the_softmax_cancels_it()
         "{}",
         form.says
     );
+}
+
+/// A matrix as `%.4e` writes it: five significant digits of each number.
+fn in_five_digits(matrix: &Matrix) -> Answer {
+    let mut rounded = answer("O", &matrix.map(|x| format!("{x:.4e}").parse().unwrap()));
+    (rounded.decimals, rounded.digits) = (Some(8), Some(5));
+    rounded
+}
+
+#[test]
+fn a_right_result_in_scientific_notation_is_right_and_a_wrong_one_keeps_its_name() {
+    for case in cases() {
+        let right = case.examiner.examine(&[in_five_digits(&case.right)]).unwrap();
+        assert!(right.is_right(), "{}: {:?}", case.name, named(&right));
+        // One number off by two units of its last digit is wrong.
+        let off = case.right.cells().position(|x| x != 0.0 && x.is_finite()).unwrap();
+        let cols = case.right.cols();
+        let wrong = Matrix::from_fn(case.right.rows(), cols, |i, j| {
+            case.right[(i, j)] * if i * cols + j == off { 1.0 + 1e-3 } else { 1.0 }
+        });
+        assert!(!case.examiner.examine(&[in_five_digits(&wrong)]).unwrap().is_right(), "{}", case.name);
+        let (mut found, mut all) = (0, 0);
+        for slip in case.wrong.iter().filter(|slip| slip.result.cells().all(f64::is_finite)) {
+            let names = named(&case.examiner.examine(&[in_five_digits(&slip.result)]).unwrap());
+            all += 1;
+            found += usize::from(names.contains(&slip.ids));
+        }
+        assert!(10 * found >= 8 * all, "{}: {found} of {all}", case.name);
+    }
 }

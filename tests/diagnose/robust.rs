@@ -37,7 +37,13 @@ fn submission(case: &Case, choices: &[Choice]) -> Vec<Answer> {
         let (_, node) = which.get(&computed);
         if answers.iter().all(|known| known.name != node.name) {
             let matrices = matrix(node.matrix().unwrap(), *kind, *seed);
-            answers.push(Answer { name: node.name.clone(), matrices, decimals: *decimals, roundoff: 0.0 });
+            answers.push(Answer {
+                name: node.name.clone(),
+                matrices,
+                decimals: *decimals,
+                digits: None,
+                roundoff: 0.0,
+            });
         }
     }
     answers

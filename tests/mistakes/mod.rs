@@ -207,7 +207,7 @@ fn read_cases() -> Vec<Case> {
 }
 
 pub fn answer(name: &str, matrix: &Matrix) -> Answer {
-    Answer { name: name.into(), matrices: vec![matrix.clone()], decimals: None, roundoff: 0.0 }
+    Answer { name: name.into(), matrices: vec![matrix.clone()], decimals: None, digits: None, roundoff: 0.0 }
 }
 
 /// Rounded to so many decimals, as by hand.

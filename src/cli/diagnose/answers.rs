@@ -130,8 +130,8 @@ fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
 }
 
 fn answer(name: String, array: Array) -> Result<Answer> {
-    let (decimals, roundoff) = (array.decimals(), array.roundoff());
-    Ok(Answer { name, matrices: array.into_heads()?, decimals, roundoff })
+    let (decimals, digits, roundoff) = (array.decimals(), array.digits(), array.roundoff());
+    Ok(Answer { name, matrices: array.into_heads()?, decimals, digits, roundoff })
 }
 
 /// The node that a name means: its own name, in any case, or another usual word. `A` is also the name of `A_1`, `A_2` …

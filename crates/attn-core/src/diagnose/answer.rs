@@ -15,6 +15,8 @@ pub struct Answer {
     pub matrices: Vec<Matrix>,
     /// The decimals that the file carries; `None` where they are not counted.
     pub decimals: Option<usize>,
+    /// The significant digits that the file has of each number, where it has as many of each; `None` where it has as many decimals.
+    pub digits: Option<usize>,
     /// The unit roundoff of the file's number type; 0 for text.
     pub roundoff: f64,
 }

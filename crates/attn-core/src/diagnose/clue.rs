@@ -47,6 +47,8 @@ pub enum Clue {
     SomeHeads(String, Vec<usize>),
     /// The sign is reversed in most cells.
     Signs(String),
+    /// The rows of O are sums of the right values, with other weights.
+    OtherWeights,
     /// A possible cause without proof: “a bias of the keys”.
     ConsistentWith(&'static str),
 }
@@ -109,6 +111,9 @@ impl Clue {
                 format!("Only {} of {node} {verb} wrong; the other heads are right.", listed("head", heads))
             }
             Clue::Signs(node) => format!("Most numbers of {node} have the wrong sign."),
+            Clue::OtherWeights => {
+                "Every row of O is a sum of the right values: the values are right, and their weights are not.".into()
+            }
             Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
         }
     }

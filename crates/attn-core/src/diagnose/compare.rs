@@ -164,7 +164,7 @@ mod tests {
 
     fn fits(yours: &[f64], expected: &[f64], decimals: Option<usize>, roundoff: f64) -> bool {
         let row = |cells: &[f64]| Matrix::from_row_major(1, cells.len(), cells).unwrap();
-        let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, roundoff };
+        let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, digits: None, roundoff };
         let allowed = CellTolerance::between(&answer, &row(expected), &Tolerance::default());
         difference(&row(yours), &row(expected), |_, x| allowed.around(x)).unwrap().fits()
     }
@@ -205,7 +205,8 @@ mod tests {
     fn the_first_wrong_cell_and_the_worst_are_told_apart() {
         let expected = Matrix::of([[1.0, 2.0], [3.0, 4.0]]);
         let yours = Matrix::of([[1.0, 2.5], [9.0, 4.0]]);
-        let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals: None, roundoff: 0.0 };
+        let answer =
+            Answer { name: "O".into(), matrices: Vec::new(), decimals: None, digits: None, roundoff: 0.0 };
         let allowed = CellTolerance::between(&answer, &expected, &Tolerance::default());
         let usual = |_, x| allowed.around(x);
         let found = difference(&yours, &expected, usual).unwrap();

@@ -62,7 +62,8 @@ struct MistakeStanding {
 /// The mistakes that cannot be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
 fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
     let mut all: Vec<MistakeStanding> = Vec::new();
-    let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
+    let digits =
+        |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, digits: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
     // For each node the right numbers, and the tolerances with all digits and with the student's digits.
     type Expectation<'a> = (String, &'a Matrix, [CellTolerance; 2]);

@@ -11,12 +11,13 @@ use super::Clue;
 use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
-use super::fitting::DROPOUT;
 use super::linear::least_squares;
 use super::tolerance::{CellTolerance, Tolerance};
 
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;
+/// Fewer numbers that agree may be chance.
+const LEAST_AGREED: usize = 3;
 
 /// A clue from the weights of a wrong result, if they can be solved for.
 pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
@@ -32,14 +33,17 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
             "biases in all projections, which nn.Linear adds where bias=False is not said",
         ));
     }
-    let ratios = implied_ratios(task, yours, allowed).filter(|_| has_decimals(6))?;
-    if are_dropped(&ratios) {
+    let (ratios, agreed) = implied_ratios(task, yours, allowed)?;
+    if has_decimals(6) && are_dropped(&ratios) {
         return Some(Clue::ConsistentWith(
             "dropout of the weights, which sets some to 0 and makes the others larger",
         ));
     }
     let biased = "a bias of the queries, which adds a number to each column of the scores";
-    are_of_one_bias(&ratios).then_some(Clue::ConsistentWith(biased))
+    if has_decimals(6) && are_of_one_bias(&ratios) {
+        return Some(Clue::ConsistentWith(biased));
+    }
+    (agreed >= LEAST_AGREED).then_some(Clue::OtherWeights)
 }
 
 /// The implied weights divided by the right ones: by head, row and key; nothing where the right weight is 0 or the row has
@@ -62,6 +66,11 @@ impl Head<'_> {
         (0..self.added.rows()).filter(|&j| rows.iter().any(|&i| self.weights[(i, j)] != 0.0)).collect()
     }
 
+    /// The rows that weights of 1 for these keys add.
+    fn values(&self, keys: &[usize]) -> Vec<Vec<f64>> {
+        keys.iter().map(|&key| self.added.row(key).collect()).collect()
+    }
+
     /// The differences between the contribution of the first of these keys and those of the others.
     fn differences(&self, keys: &[usize]) -> Vec<Vec<f64>> {
         let Some((&first, others)) = keys.split_first() else { return Vec::new() };
@@ -71,8 +80,9 @@ impl Head<'_> {
     }
 }
 
-/// `None` unless the weights of at least two rows are known and give these rows.
-fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<Ratios> {
+/// The ratios, and how many numbers of O are more than solving for them takes. `None` unless the weights of at least two rows are
+/// known and give these rows.
+fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<(Ratios, usize)> {
     let heads = heads(task)?;
     let x = residual(task);
     if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
@@ -80,7 +90,7 @@ fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option
     }
     let mut ratios: Ratios =
         heads.iter().map(|head| vec![vec![None; head.added.rows()]; yours.rows()]).collect();
-    let mut solved = 0;
+    let (mut solved, mut agreed) = (0, 0);
     for i in 0..yours.rows() {
         let visible: Vec<(usize, usize)> = (0..heads.len())
             .flat_map(|h| (0..heads[h].added.rows()).map(move |j| (h, j)))
@@ -105,15 +115,14 @@ fn implied_ratios(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option
             ratios[h][i][j] = Some(weight / heads[h].weights[(i, j)]);
         }
         solved += 1;
+        agreed += yours.cols() - visible.len();
     }
-    (solved >= 2).then_some(ratios)
+    (solved >= 2).then_some((ratios, agreed))
 }
 
 /// Whether all rows are one and the same row off from what some weights, which sum to 1, make of the values. `None` where that
 /// cannot be seen.
 fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> Option<bool> {
-    /// Fewer numbers that agree may be chance.
-    const LEAST: usize = 3;
     let heads = heads(task)?;
     let x = residual(task);
     if !heads.iter().all(|head| head.fits(yours)) || x.is_some_and(|x| x.shape() != yours.shape()) {
@@ -123,7 +132,7 @@ fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> O
         yours.row(i).enumerate().map(|(c, number)| number - x.map_or(0.0, |x| x[(i, c)])).collect()
     };
     let first: Vec<f64> = without_residual(0);
-    let mut agreed = 0;
+    let (mut agreed, mut all_tell) = (0, true);
     for i in 1..yours.rows() {
         let differences = heads.iter().flat_map(|head| head.differences(&head.visible([0, i])));
         let basis = orthonormal(differences);
@@ -131,20 +140,27 @@ fn is_moved_by_one_row(task: &Task, yours: &Matrix, allowed: CellTolerance) -> O
         if !is_zero(&rest(&basis, row), |c| 8.0 * allowed.around(yours[(i, c)])) {
             return Some(false);
         }
+        all_tell &= basis.len() < yours.cols();
         agreed += yours.cols().saturating_sub(basis.len());
     }
-    // Where the first row itself is mixed from the values, nothing was added.
-    let mut differences = Vec::new();
-    let mut added = first;
-    for head in &heads {
-        let visible = head.visible([0, 0]);
-        differences.extend(head.differences(&visible));
-        for (number, value) in added.iter_mut().zip(head.added.row(*visible.first()?)) {
-            *number -= value;
+    let near = |c: usize| 8.0 * allowed.around(yours[(0, c)]);
+    // Weights that do not sum to 1, as those that dropout leaves, also move rows; but they add nothing that is no multiple of a value.
+    let visible: Vec<Vec<usize>> = heads.iter().map(|head| head.visible([0, 0])).collect();
+    let values = || heads.iter().zip(&visible).flat_map(|(head, keys)| head.values(keys));
+    let basis = orthonormal(values());
+    let is_more = !is_zero(&rest(&basis, first.clone()), near);
+    // Where the values give every row, only their sums tell: equal ones in all rows are no accident.
+    let may_be_more = all_tell && basis.len() == yours.cols() && {
+        let differences = heads.iter().zip(&visible).flat_map(|(head, keys)| head.differences(keys));
+        let mut added = first;
+        for (head, keys) in heads.iter().zip(&visible) {
+            for (number, value) in added.iter_mut().zip(head.added.row(*keys.first()?)) {
+                *number -= value;
+            }
         }
-    }
-    let added = rest(&orthonormal(differences), added);
-    Some(agreed >= LEAST && !is_zero(&added, |c| 8.0 * allowed.around(yours[(0, c)])))
+        !is_zero(&rest(&orthonormal(differences), added), near)
+    };
+    Some(agreed >= LEAST_AGREED && (is_more || may_be_more))
 }
 
 /// Vectors of length 1 at right angles to each other, of which the given ones are sums of multiples.
@@ -226,12 +242,12 @@ fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= NEAR * b.abs()
 }
 
-/// Whether some ratios are 0 and all others 1 / (1 − p), for a usual p.
+/// Whether some ratios are 0 and all others 1 / (1 − p), for one p.
 fn are_dropped(ratios: &Ratios) -> bool {
     let known = || ratios.iter().flatten().flatten().flatten().copied();
+    let Some(kept) = known().find(|ratio| ratio.abs() > NEAR) else { return false };
     let zeros = known().filter(|ratio| ratio.abs() <= NEAR).count();
-    let scaled = |p: f64| known().all(|ratio| ratio.abs() <= NEAR || is_near(ratio, 1.0 / (1.0 - p)));
-    zeros > 0 && zeros < known().count() && DROPOUT.into_iter().any(scaled)
+    zeros > 0 && kept > 1.0 && known().all(|ratio| ratio.abs() <= NEAR || is_near(ratio, kept))
 }
 
 /// Whether the ratios of each head are a number of the row times a number of the column, and not all of a row the same.

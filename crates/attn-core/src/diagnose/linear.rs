@@ -148,10 +148,15 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if is_dropout(&factors) {
         return None;
     }
+    // Rounding moves a factor of 1 a little.
+    let near = if allowed.rounding() > 0.0 { 0.02 } else { NEAR };
     let others: Vec<String> = (places.iter().zip(&factors))
-        .filter(|(_, factor)| (*factor - 1.0).abs() > NEAR)
+        .filter(|(_, factor)| (*factor - 1.0).abs() > near)
         .map(|(place, factor)| format!("{place}: {}", number(*factor)))
         .collect();
+    if others.is_empty() {
+        return None;
+    }
     let more = if others.len() > 4 { " …" } else { "" };
     let list = format!("{}{more}", others[..others.len().min(4)].join("; "));
     let said = format!(

@@ -127,7 +127,7 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
 fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
-    if part.matrices.iter().all(|(node, matrix)| is_right_or_nan(matrix, standing_for(right, node))) {
+    if part.matrices.iter().all(|(node, matrix)| is_nan_or_right(matrix, standing_for(right, node))) {
         return true;
     }
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
@@ -142,12 +142,16 @@ fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
         .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
 }
 
-/// Whether every number is NaN or near the right one.
-fn is_right_or_nan(yours: &Matrix, right: Option<&Matrix>) -> bool {
+/// Whether most numbers are NaN, or some are and all others are near the right ones.
+fn is_nan_or_right(yours: &Matrix, right: Option<&Matrix>) -> bool {
     let Some(right) = right.filter(|right| right.shape() == yours.shape()) else {
         return yours.cells().all(f64::is_nan);
     };
     let near =
         |(yours, right): (f64, f64)| yours.is_nan() || (yours - right).abs() <= 1e-6 * right.abs().max(1.0);
-    yours.cells().any(f64::is_nan) && yours.cells().zip(right.cells()).all(near)
+    let nan = yours.cells().filter(|x| x.is_nan()).count();
+    if 2 * nan > yours.rows() * yours.cols() {
+        return true;
+    }
+    nan > 0 && yours.cells().zip(right.cells()).all(near)
 }

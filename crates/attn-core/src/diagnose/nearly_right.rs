@@ -37,10 +37,10 @@ pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let are_columns =
         wrong_columns.len() < cols && wrong_columns.iter().all(|&j| whole.yours.col(j).all(|x| x == 0.0));
     let (noun, lines, fix) = if are_rows {
-        let fix = "Fill every row: the loop over the queries runs to the last one, and `return` stands after the loop.";
-        ("row", &wrong_rows, fix)
+        ("row", &wrong_rows, rows_fix(&wrong_rows, rows))
     } else if are_columns {
-        ("column", &wrong_columns, "Fill every column: each head writes its own columns.")
+        let has_heads = search.task.recipe().heads > 1;
+        ("column", &wrong_columns, columns_fix(has_heads))
     } else {
         return None;
     };
@@ -51,6 +51,26 @@ pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let said = format!("{} of O {verb} 0, and should not be.", capital(&names));
     let slip = slip(fitted::ZEROED, Some(names))?.saying(said, Some(fix.to_string()));
     whole.fit(slip, expected, wrong.len())
+}
+
+/// What to do where these rows of the result were left at 0.
+fn rows_fix(zeros: &BTreeSet<usize>, rows: usize) -> &'static str {
+    let is_end = zeros.iter().all(|row| *row >= rows - zeros.len());
+    if is_end {
+        "Fill every row: the loop over the queries runs to the last one, and `return` stands after the loop."
+    } else if zeros.contains(&0) {
+        "Fill every row: the loop over the queries begins at the first one, which has the index 0."
+    } else {
+        "Fill every row: each query has a result."
+    }
+}
+
+fn columns_fix(has_heads: bool) -> &'static str {
+    if has_heads {
+        "Fill every column: each head writes its own columns."
+    } else {
+        "Fill every column: the loop over the columns of V runs to the last one."
+    }
 }
 
 /// One number of the result that is wrong while all others are right.

@@ -1,5 +1,7 @@
 //! The tolerance between a student's numbers and the expected ones, which depends on their digits.
 
+use std::sync::LazyLock;
+
 use crate::matrix::Matrix;
 
 use super::Answer;
@@ -32,6 +34,7 @@ pub(super) struct AnswerTolerance {
     decimals: Option<usize>,
     /// Half a unit of the last of these decimals.
     half_unit: f64,
+    digits: Option<usize>,
 }
 
 /// The tolerance of each cell of one comparison.
@@ -40,6 +43,7 @@ pub(super) struct CellTolerance {
     relative: f64,
     absolute: f64,
     rounding: f64,
+    digits: Option<usize>,
 }
 
 /// Numbers without decimals are taken for rounded ones where they spread over more than this; else they are exact.
@@ -55,12 +59,15 @@ impl AnswerTolerance {
             of_max: OF_MAX.max(stored),
             decimals: answer.decimals,
             half_unit: answer.decimals.map_or(0.0, half_unit),
+            digits: answer.digits,
         }
     }
 
     /// An upper bound of the tolerance of a cell, where the finite numbers of its matrix have this max size.
     pub(super) fn at_most(&self, max_size: f64, expected: f64) -> f64 {
-        (self.absolute_beside(max_size) + self.relative * expected.abs()).max(self.half_unit)
+        (self.absolute_beside(max_size) + self.relative * expected.abs())
+            .max(self.half_unit)
+            .max(half_unit_of_digits(self.digits, expected))
     }
 
     fn absolute_beside(&self, max_size: f64) -> f64 {
@@ -75,7 +82,12 @@ impl AnswerTolerance {
             _ => self.half_unit < max_size / 2.0,
         };
         let rounding = if self.decimals.is_some_and(is_rounding) { self.half_unit } else { 0.0 };
-        CellTolerance { relative: self.relative, absolute: self.absolute_beside(max_size), rounding }
+        CellTolerance {
+            relative: self.relative,
+            absolute: self.absolute_beside(max_size),
+            rounding,
+            digits: self.digits,
+        }
     }
 }
 
@@ -107,7 +119,9 @@ impl CellTolerance {
     /// The allowed distance from an expected number.
     pub(super) fn around(&self, expected: f64) -> f64 {
         if expected.is_finite() {
-            (self.absolute + self.relative * expected.abs()).max(self.rounding)
+            (self.absolute + self.relative * expected.abs())
+                .max(self.rounding)
+                .max(half_unit_of_digits(self.digits, expected))
         } else {
             0.0
         }
@@ -118,6 +132,18 @@ impl CellTolerance {
 pub(super) fn half_unit(decimals: usize) -> f64 {
     let unit = (0..decimals).fold(1.0, |unit: f64, _| unit / 10.0);
     0.5 * unit * (1.0 + 1e-9)
+}
+
+/// The powers of ten of usual numbers.
+static POWERS_OF_TEN: LazyLock<Vec<f64>> =
+    LazyLock::new(|| (-40..=40).filter_map(|exponent| format!("1e{exponent}").parse().ok()).collect());
+
+/// Half a unit of the last of this many significant digits of a number.
+fn half_unit_of_digits(digits: Option<usize>, x: f64) -> f64 {
+    let Some(digits) = digits else { return 0.0 };
+    // The power of ten just above the number: all its digits are behind the point of x / that power.
+    let above = POWERS_OF_TEN.partition_point(|power| *power <= x.abs());
+    POWERS_OF_TEN.get(above).map_or(0.0, |above| above * half_unit(digits.min(17)))
 }
 
 /// Numbers that agree to this many decimals are told to agree to all digits.

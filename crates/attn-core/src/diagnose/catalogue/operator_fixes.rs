@@ -1,7 +1,7 @@
 //! What to look for in the code where something was done that attention does not do.
 
 use super::stages::StageWords;
-use crate::graph::recipes::{Alter, Combine, Move, Site};
+use crate::graph::recipes::{Alter, Combine, Move, Norm, Site};
 
 /// “Use the queries as they are: look for `np.roll`, or a range that is off by one.”
 pub(super) fn fix(place: &StageWords, alter: Alter) -> String {
@@ -41,18 +41,25 @@ fn cause(alter: Alter) -> Option<&'static str> {
         | Alter::Absolute
         | Alter::Sign
         | Alter::Clipped(..) => "leave out the function",
+        Alter::Normed(Norm::Softmax, _) => "leave out the softmax",
         Alter::Normed(..) => "leave out the norm",
         Alter::Rounded(_) => "round only what you print",
         Alter::Truncated(_) => "look for a conversion to `int`, and round only what you print",
         Alter::Moved(how, _) => return moved(how),
-        Alter::With(Combine::Added | Combine::Subtracted, _) => "leave out what is added or subtracted",
-        Alter::With(..) => "leave out the product",
+        Alter::With(Combine::Added | Combine::Subtracted | Combine::SubtractedFrom, _) => {
+            "leave out what is added or subtracted"
+        }
+        Alter::With(Combine::Multiplied | Combine::Product | Combine::ProductTransposed, _) => {
+            "leave out the product"
+        }
+        Alter::With(Combine::Averaged, _) => "leave out the average",
+        Alter::With(Combine::Replaced, _) => "look for a variable of another name",
         Alter::Transposed => "look for `.T` or `transpose`",
         Alter::ReadByColumn | Alter::ReshapedAndTransposed | Alter::Reshaped { .. } => {
             "look for a reshape where a transpose is meant"
         }
         Alter::Kept(_) => "look for `tril`, `triu` or `diag`",
-        Alter::IdentityAdded => "look for `eye`",
+        Alter::IdentityAdded => "look for an identity matrix (`eye`) that is added",
         Alter::Sorted(..) => "look for `sort`",
         Alter::TopK { .. } => "look for `topk`",
         Alter::Slanted(_) => "look for a reference without `$` in a formula that was filled down",
@@ -82,9 +89,9 @@ fn moved(how: Move) -> Option<&'static str> {
         }
         Move::FirstForAll | Move::FirstOnly => "look for an index of 0 where the loop's own index is meant",
         Move::LastForAll | Move::LastOnly => "look for an index of −1, or a variable that a loop overwrites",
-        Move::MeanForAll | Move::MeanOnly => "look for `mean`",
-        Move::SumForAll | Move::SumOnly => "look for `sum`",
-        Move::MaxForAll | Move::MaxOnly => "look for `max`",
+        Move::MeanForAll | Move::MeanOnly => "look for a call of `mean` over the rows or columns",
+        Move::SumForAll | Move::SumOnly => "look for a call of `sum` over the rows or columns",
+        Move::MaxForAll | Move::MaxOnly => "look for a call of `max` over the rows or columns",
         Move::Cumulative | Move::CumulativeFromEnd => "look for `cumsum`, or a sum that is not set back to 0",
         Move::RunningMean => "look for a mean of all rows so far",
         Move::Differences => "look for `diff`",
