@@ -32,6 +32,7 @@ as it is, or has a number that is not finite, is left out.
     score-function        | Another function of a query and a key than their dot product.
     scale-by-length       | The scores are divided by T, not by its root.
     scale-by-heads        | The scores are divided by H, not by its root.
+    scale-precedence      | `S / d_k ** 1/2`: the scores are divided by 2 d_k.
     unit-rows             | Queries, keys or results are divided by their length.
     layer-norm            | “Add & Norm”: X is added, and the sum normalised.
     positions-added       | Sinusoidal positions are added to Q and K.

@@ -256,6 +256,8 @@ def of_distances():
     slip("score-distance", "half the square", score=lambda c: -distances(c) ** 2 / 2)
     slip("score-distance", "its sign forgotten", score=distances)
 
+    slip("scale-precedence", "", scale=lambda c, S: S / c.d_k ** 1/2)
+
     def inside_and_after(c, C):
         need(c.options["residual"] and "W_O" in c.given and C.shape == c.given["X"].shape)
         return (C + c.given["X"]) @ c.given["W_O"]

@@ -90,7 +90,11 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
         notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
     }
     if wrong.mistakes.len() > 1 && !are_same_computation(&wrong.mistakes) {
-        notes.push(format!("{} writes an input that tells them apart.", suggested_input()));
+        notes.push(if missing.is_empty() {
+            format!("{} writes another input, which may tell them apart.", suggested_input())
+        } else {
+            format!("The steps before this one may tell them apart: {}.", missing.join(" "))
+        });
     }
     notes
 }

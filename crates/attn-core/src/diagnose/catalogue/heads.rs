@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         likelihood: Likelihood::Classic,
         slip: "The key/value heads were assigned in turn: query head h used key head h mod G.",
         why: "Neighbouring query heads share a key/value head.",
-        fix: "Repeat each key/value head for its group: `repeat_interleave`, not `repeat`.",
+        fix: "Repeat each key/value head for its group: `np.repeat` or `torch.repeat_interleave`, not `np.tile` or `torch.repeat`.",
         symptom: "The first head is right, and so is the last; others between them are not.",
         demo: "gqa",
         ways: |recipe, _| {

@@ -1,6 +1,6 @@
 //! Other numbers to divide by, and other places to divide.
 
-use super::{Likelihood, Mistake, Way, altered, if_possible};
+use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{Alter, Recipe, Scale, Site};
 
@@ -61,6 +61,19 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The result is too small, by √d_k.",
         demo: "scale",
         ways: |recipe, facts| late(recipe, facts, Site::Values, "values"),
+    },
+    Mistake {
+        id: "scale-precedence",
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by 2 · d_k instead of √d_k, as `S / d_k ** 1/2` does.",
+        why: "`**` binds more tightly than `/`: the exponent is 1, and the result is divided by 2.",
+        fix: "Write `S / d_k ** 0.5` or `S / np.sqrt(d_k)`.",
+        symptom: "The weights are too even.",
+        demo: "scale",
+        ways: |recipe, facts| {
+            let half = Change::Scale(Scale::Number(0.5 / facts.d_k as f64));
+            when(recipe.scale == Scale::Auto, half)
+        },
     },
     Mistake {
         id: "scale-twice",
