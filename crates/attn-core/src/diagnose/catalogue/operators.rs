@@ -2,10 +2,10 @@
 
 use crate::attention::{Axis, Mask, Order};
 use crate::diagnose::Facts;
-use crate::graph::GeluForm;
 use crate::graph::recipes::{Alter, Combine, Move, Norm, OtherMatrix, Recipe, Site};
+use crate::graph::{GeluForm, Role};
 
-use super::stages::StageWords;
+use super::stages::{PROJECTIONS, StageWords};
 
 /// The subject of an operator's sentence: the altered numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,6 +246,11 @@ fn positions() -> Vec<Operator> {
     ]
 }
 
+/// Whether a node is one of the projection matrices.
+fn is_projection(name: &str) -> bool {
+    [Role::WQ, Role::WK, Role::WV, Role::WO].iter().any(|role| role.name() == name)
+}
+
 /// Other matrices of the same computation, added, subtracted, multiplied.
 fn with_others(place: &StageWords) -> Vec<Operator> {
     let mut operators = Vec::new();
@@ -256,7 +261,7 @@ fn with_others(place: &StageWords) -> Vec<Operator> {
             _ => name,
         };
         let other = OtherMatrix::Node(name);
-        if name.starts_with("W_") && !place.noun.starts_with("W_") {
+        if is_projection(name) && place.id != PROJECTIONS {
             let again = if is_own(place.stage, name) { " once more" } else { "" };
             operators.push(all(Alter::With(Combine::Product, other), format!("multiplied by {name}{again}")));
             let turned = Alter::With(Combine::ProductTransposed, other);

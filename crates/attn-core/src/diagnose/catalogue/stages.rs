@@ -40,8 +40,11 @@ const TOKENS: StageWords = StageWords {
     others: &[],
     is_there: |_, facts| facts.from_tokens,
 };
+/// The id of mistakes at the projection matrices.
+pub(super) const PROJECTIONS: &str = "projections-altered";
+
 const WEIGHTS: StageWords = StageWords {
-    id: "projections-altered",
+    id: PROJECTIONS,
     stage: Site::QueryWeights,
     noun: "W_Q",
     plural: false,

@@ -3,7 +3,7 @@
 use super::kinds::Alter;
 use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Graph, NodeId, Op};
+use crate::graph::{self, Factor, Graph, NodeId, Op};
 
 /// A step that is not recorded yet: an op and its inputs.
 pub(super) type Step = (Op, Vec<NodeId>);
@@ -22,12 +22,10 @@ impl<'a> Chain<'a> {
     }
 
     /// The suffix of the name with the number of the head: `_2` in `A_2`; empty with one head.
-    pub fn suffix(&self) -> &'a str {
+    pub fn suffix(&self) -> String {
         let own = self.name.strip_suffix("_altered").unwrap_or(self.name);
-        match own.rfind('_') {
-            Some(at) if at + 1 < own.len() && own[at + 1..].bytes().all(|b| b.is_ascii_digit()) => &own[at..],
-            _ => "",
-        }
+        let head = graph::Step::parse(own).and_then(|step| step.head);
+        head.map_or_else(String::new, |head| format!("_{head}"))
     }
 
     pub fn part(&mut self, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
