@@ -5,8 +5,8 @@ use std::io::Write;
 
 use attn::attention::{Axis, Base};
 use attn::explain::steps;
-use attn::graph::{CellId, Convention, Factor, Origin, formula, symbolic};
-use attn_core::{Graph, Matrix, Op, Result};
+use attn::graph::{Convention, Factor, formula};
+use attn_core::{CellId, Graph, Matrix, Op, Origin, Result, symbolic};
 
 fn main() -> Result<()> {
     write(&mut std::io::stdout().lock())

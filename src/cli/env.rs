@@ -22,7 +22,7 @@ pub struct Env {
     pub colour_err: bool,
     /// The background of the terminal, from `COLORFGBG`.
     pub theme: Theme,
-    /// Whether the terminal may be asked for its ground: standard input and output are a terminal that answers.
+    /// True if the program may ask the terminal for its background colour: standard input and output are a terminal that answers.
     pub asks_terminal: bool,
     /// The characters that can be shown.
     pub charset: Charset,

@@ -16,8 +16,8 @@ pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
 }
 
-/// The arguments with an option for each variable that the command knows and the user has not typed; and the surroundings that
-/// the variables ask for where a command has no such option.
+/// The arguments, with an option added for each variable whose option the command has and the user has not typed; and the
+/// environment with the settings of these variables, for commands that have no such option.
 ///
 /// # Errors
 /// If a variable has a value that its option would not take, unless help or the version is asked for.

@@ -6,7 +6,7 @@ use super::latex_math::{indexed, math, number};
 use super::latex_width::{fitted, shown_width};
 use super::latex_words::prose;
 use crate::explain::{Branch, Explanation};
-use crate::graph::{CellId, Notation, Symbols, written};
+use crate::graph::{CellId, Function, Notation, Symbols, written};
 use crate::story::Digits;
 
 /// Terms in LaTeX.
@@ -59,13 +59,8 @@ impl Notation for Terms<'_> {
         Some(format!("\\frac{{{above}}}{{{below}}}"))
     }
 
-    fn function(&self, name: &'static str, arguments: &str) -> String {
-        let name = match name {
-            // LaTeX has no command for these.
-            "round" | "cut" | "erf" => format!("\\operatorname{{{name}}}"),
-            known => format!("\\{known}"),
-        };
-        format!("{name}\\left({arguments}\\right)")
+    fn function(&self, function: Function, arguments: &str) -> String {
+        format!("{}\\left({arguments}\\right)", command(function))
     }
 
     fn power(&self, base: &str, exponent: &str) -> String {
@@ -82,6 +77,17 @@ impl Notation for Terms<'_> {
 
     fn with(&self, within: &str, name: &str, is: &str) -> String {
         format!("{within}, \\quad {name} = {is}")
+    }
+}
+
+/// The command for a function. LaTeX has one for the most usual functions alone.
+fn command(function: Function) -> String {
+    let name = function.name();
+    match function {
+        Function::Exp | Function::Ln | Function::Tanh | Function::Max | Function::Sin | Function::Cos => {
+            format!("\\{name}")
+        }
+        Function::Erf | Function::Round | Function::Cut => format!("\\operatorname{{{name}}}"),
     }
 }
 

@@ -20,7 +20,7 @@ const ROUNDING_OF_F32: f64 = 1e-5;
 pub struct Comparison {
     /// The steps that differ, over one graph of both.
     pub story: Story,
-    /// The nodes that differ: of each step the first, the other and the change, as far as they are there.
+    /// The nodes that differ. For each step: its node in the first story, in the other one, and the change, as far as they exist.
     pub nodes: Vec<NodeId>,
 }
 

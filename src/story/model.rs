@@ -96,7 +96,7 @@ pub struct ExplainedCell {
 }
 
 impl Story {
-    /// Steps over a graph, with four decimals and nothing to remark.
+    /// A story of these steps over a graph, with four decimals and without notes, remarks or claims.
     pub fn of_steps(title: &str, graph: Graph, steps: Vec<Step>) -> Story {
         Story {
             title: title.to_string(),

@@ -1,4 +1,4 @@
-//! The list of mistakes, and the table of which can be told apart on which shapes: docs/mistakes.md. Written anew by
+//! The list of mistakes, and the table of which can be told apart on which shapes: docs/mistakes.md. Update it with
 //! `UPDATE_MISTAKES=1 cargo test --test diagnose table::`.
 
 use std::collections::{BTreeMap, BTreeSet};

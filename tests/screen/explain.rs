@@ -1,7 +1,7 @@
 //! Where a number comes from. Figures are worked out by hand or stand in the documents; what holds for every explanation
 //! is asserted for every op and every demo.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::common::attn;
 use attn::demo::{Settings, demos};
@@ -194,6 +194,75 @@ fn every_op_can_be_told_in_every_format_width_and_charset() {
         assert_eq!(out.matches("\\left").count(), out.matches("\\right").count());
         assert_eq!(out.matches("\\begin{align*}").count(), out.matches("\\end{align*}").count());
     }
+}
+
+/// The commands that explanations are written with: those of LaTeX, amsmath and graphicx, and `\attnfit`, which a page defines.
+const LATEX_COMMANDS: [&str; 42] = [
+    "Sigma",
+    "approx",
+    "attnfit",
+    "begin",
+    "cdot",
+    "cdots",
+    "circ",
+    "cos",
+    "dots",
+    "else",
+    "emph",
+    "end",
+    "exp",
+    "fi",
+    "frac",
+    "ifdim",
+    "infty",
+    "le",
+    "left",
+    "linewidth",
+    "ln",
+    "mathrm",
+    "max",
+    "ne",
+    "noindent",
+    "operatorname",
+    "phantom",
+    "providecommand",
+    "resizebox",
+    "right",
+    "sin",
+    "sqrt",
+    "tanh",
+    "text",
+    "textbf",
+    "times",
+    "top",
+    "underbrace",
+    "usepackage",
+    "varepsilon",
+    "wedge",
+    "width",
+];
+
+/// The commands in a text in LaTeX that consist of letters: `frac` of `\\frac{1}{2}`.
+fn latex_commands(text: &str) -> BTreeSet<&str> {
+    let letters = |text: &'_ str| text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    // A backslash behind another one is the end of a row.
+    text.split("\\\\")
+        .flat_map(|row| row.split('\\').skip(1))
+        .map(|rest| &rest[..letters(rest)])
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[test]
+fn every_op_is_explained_with_commands_that_latex_knows() {
+    let graph = every_op(true);
+    let firsts = graph.nodes().map(|(node, _)| CellId { node, row: 0, col: 0 });
+    let tree = explain(&graph, &firsts.collect::<Vec<_>>(), Depth::Levels(2), LongSums::Shortened).unwrap();
+    let out = shown(&graph, tree, false, &Style { format: Format::Latex, ..STYLE });
+    let unknown: Vec<&str> =
+        latex_commands(&out).into_iter().filter(|command| !LATEX_COMMANDS.contains(command)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    assert!(out.contains("\\tanh\\left("), "{out}");
 }
 
 #[test]

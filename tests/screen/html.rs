@@ -1,6 +1,9 @@
 //! `--format html`: a page that needs nothing else, in which every number of a result knows what made it.
 
 use crate::common::attn;
+use attn::demo::{Settings, demos};
+use attn::explain::{Note, notes};
+use attn::graph::{CellId, Graph, NodeId, Term};
 use attn::render::html_page::fragment;
 
 /// The page that a command writes.
@@ -109,6 +112,104 @@ fn each_cell_of_the_result_is_made_of_a_row_of_weights_and_a_column_of_values() 
             assert!(attributes.contains(&expected), "O[{},{}]: {attributes}", i + 1, j + 1);
         }
     }
+}
+
+/// The value of an attribute of a tag.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
+}
+
+/// The cells of the tables of a page that have `data-from` anywhere, each as a node, a row and a column from 0, with the text of
+/// that attribute; empty where a cell has none.
+fn sources(page: &str) -> Vec<((usize, usize, usize), &str)> {
+    let number = |text: &str| text.parse::<usize>().unwrap();
+    let mut found = Vec::new();
+    let tables =
+        page.split("<table class=\"matrix\"").skip(1).map(|rest| rest.split("</table>").next().unwrap());
+    for table in tables.filter(|table| table.contains(" data-from=")) {
+        let (tag, rest) = table.split_once('>').unwrap();
+        let (node, is_turned) = (attribute(tag, "data-node").map(number), tag.contains(" data-turned"));
+        // The first row has the names of the columns.
+        for (i, row) in rest.split("<tr>").skip(2).enumerate() {
+            for (j, cell) in row.split("<td").skip(1).enumerate() {
+                let tag = cell.split('>').next().unwrap();
+                let at = match node {
+                    Some(node) if is_turned => (node, j, i),
+                    Some(node) => (node, i, j),
+                    None => {
+                        let Some(at) = attribute(tag, "data-at") else { continue };
+                        let (node, place) = at.split_once(':').unwrap();
+                        let (row, col) = place.split_once(',').unwrap();
+                        (number(node), number(row) - 1, number(col) - 1)
+                    }
+                };
+                found.push((at, attribute(tag, "data-from").unwrap_or("")));
+            }
+        }
+    }
+    found
+}
+
+/// The cells that a text such as `3:r2 5:c1` names.
+fn named(graph: &Graph, from: &str) -> Vec<(usize, usize, usize)> {
+    let mut all = Vec::new();
+    for part in from.split_whitespace() {
+        let (node, places) = part.split_once(':').unwrap();
+        let node: usize = node.parse().unwrap();
+        let shape = graph.nodes().nth(node).unwrap().1.shape();
+        for place in places.split(';') {
+            let number = |text: &str| text.parse::<usize>().unwrap() - 1;
+            let is_in = |row: usize, col: usize| match place.split_at(1) {
+                ("*", _) => true,
+                ("r", wanted) => row == number(wanted),
+                ("c", wanted) => col == number(wanted),
+                _ => place.split_once(',').map(|(i, j)| (number(i), number(j))) == Some((row, col)),
+            };
+            let cells = (0..shape.rows).flat_map(|row| (0..shape.cols).map(move |col| (row, col)));
+            all.extend(cells.filter(|&(row, col)| is_in(row, col)).map(|(row, col)| (node, row, col)));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// The cells that a cell's terms read, and those that decide which case of its formula holds.
+fn read_by(graph: &Graph, cell: CellId) -> Vec<(usize, usize, usize)> {
+    fn read(term: &Term, cells: &mut Vec<CellId>) {
+        if let Term::Cell(cell) = term {
+            cells.push(*cell);
+        }
+        term.parts().into_iter().for_each(|part| read(part, cells));
+    }
+    let term = graph.terms(cell);
+    let mut cells = Vec::new();
+    read(&term, &mut cells);
+    for note in notes(graph, cell, &term) {
+        if let Note::Decided(deciding) = note {
+            cells.extend(deciding);
+        }
+    }
+    let mut places: Vec<_> =
+        cells.into_iter().map(|cell| (cell.node.position(), cell.row, cell.col)).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+#[test]
+fn in_every_demo_what_made_a_cell_is_what_stands_in_its_terms() {
+    let mut compared = 0;
+    for demo in demos() {
+        let graph = demo.story(&Settings::default()).unwrap().graph;
+        let nodes: Vec<NodeId> = graph.nodes().map(|(node, _)| node).collect();
+        for ((node, row, col), from) in sources(&page(&format!("demo {}", demo.name))) {
+            let expected = read_by(&graph, CellId { node: nodes[node], row, col });
+            let name = &graph[nodes[node]].name;
+            assert_eq!(named(&graph, from), expected, "{}: {name}[{row},{col}]: {from}", demo.name);
+            compared += 1;
+        }
+    }
+    assert!(compared > 3000, "{compared}");
 }
 
 #[test]

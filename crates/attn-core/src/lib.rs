@@ -4,16 +4,18 @@
 //! with one step changed, or compare it with other numbers.
 //!
 //! ```
-//! use attn_core::graph::{CellId, symbolic};
-//! use attn_core::{AttendInputs, Matrix, Recipe, attend};
+//! use attn_core::explain::{Depth, LongSums};
+//! use attn_core::{AttendInputs, CellId, Matrix, Recipe, attend, explain, symbolic};
 //!
 //! let x = Matrix::of([[3.0, 3.0], [4.0, 0.0]]).rows_named(&["bat", "cave"]);
 //! let graph = attend(&Recipe::default(), AttendInputs::of_tokens(x))?;
 //!
 //! let scores = graph.require("S")?;
 //! assert_eq!(graph.matrix(scores)?[(0, 1)], 12.0);
-//! let terms = graph.terms(CellId { node: scores, row: 0, col: 1 });
-//! assert_eq!(symbolic(&graph, &terms), "q11·k21 + q12·k22");
+//! let cell = CellId { node: scores, row: 0, col: 1 };
+//! assert_eq!(symbolic(&graph, &graph.terms(cell)), "q11·k21 + q12·k22");
+//! let tree = explain(&graph, &[cell], Depth::Levels(1), LongSums::Shortened)?;
+//! assert_eq!((tree[0].address.as_str(), tree[0].operands.len()), ("S[bat,cave]", 4));
 //! # Ok::<(), attn_core::error::Error>(())
 //! ```
 //!
@@ -33,7 +35,7 @@
 //! - [`tensor`]: numbers of any type, in memory or in a file; a matrix is its view in `f64`
 //! - [`attention`]: the mathematics, one step, one function; [`attend_fused`] runs it in [`attn_kernel`]
 //! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
-//! - [`explain`]: one cell, its terms, and theirs
+//! - [`mod@explain`]: one cell, its terms, and theirs
 //! - [`params`]: from a model's configuration to its weight matrices and their counts
 //! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
 //!
@@ -80,7 +82,7 @@ pub mod unique;
 pub use attn_kernel as kernel;
 
 pub use error::{Error, Result};
+pub use explain::explain;
 pub use graph::recipes::{AttendInputs, Recipe, attend, attend_fused};
-pub use graph::{Graph, Op};
+pub use graph::{CellId, Graph, Op, Origin, symbolic};
 pub use matrix::Matrix;
-pub use tensor::Tensor;

@@ -1,5 +1,5 @@
-//! A measurement as a line for a script: the fields that `benches/peers.py` has for every peer, and what only the program
-//! itself knows.
+//! A measurement as one line of JSON for a script: the fields that `benches/peers.py` writes for every peer, and those
+//! that only the program itself can fill in.
 
 use serde_json::{Value, json};
 

@@ -27,16 +27,16 @@ const DECIMALS: usize = 2;
 /// A lesson with questions drawn again.
 #[derive(Clone, Debug)]
 pub struct DrawResult {
-    /// The lesson; what cannot be drawn again is as it was.
+    /// The lesson, in which only the questions of `redrawn` have changed.
     pub lesson: Lesson,
     /// The questions that were drawn again, by id.
     pub redrawn: Vec<String>,
-    /// Those that could be, and keep their own numbers, because no seed that was tried gives them one right answer.
+    /// The questions that keep their own numbers, because no tried seed gives them exactly one right answer, by id.
     pub kept: Vec<String>,
 }
 
-/// Draws every question again that can be. Each has a seed of its own, which `seed` and its id decide: the same for the same, on
-/// every machine. A seed at which the question would not pass `check` is passed over for the next.
+/// Draws new numbers for every question whose seed is known. The new seed of a question depends on `seed` and its id alone, so it
+/// is the same on every machine. If the question does not pass `check` with a seed, the next seed is tried.
 pub fn draw(lesson: &Lesson, runner: &Runner<'_>, seed: u32) -> DrawResult {
     let mut drawn = DrawResult { lesson: lesson.clone(), redrawn: Vec::new(), kept: Vec::new() };
     for question in lesson.questions() {
@@ -149,7 +149,7 @@ fn survives_rounding(question: &Question, values: &RunValues<'_>) -> Result<()> 
     if is_same { Ok(()) } else { Err(Error::new("rounding changes the answer")) }
 }
 
-/// Takes the question of a lesson of it alone, with all that belongs to it.
+/// Replaces a question of the lesson by the one question of `alone`, with its text, its runs and its exchanges.
 fn put_in(lesson: &mut Lesson, alone: Lesson) {
     let Some(mut question) = alone.questions().next().cloned() else { return };
     let before = lesson.text.len();

@@ -110,8 +110,8 @@ impl LineInput {
         self.dropped = Some(DroppedVotes { last: now, text: String::new() });
     }
 
-    /// Whether a key belongs to the votes that are dropped: they were typed on, up to Enter or a pause. A number alone may
-    /// become `5G`.
+    /// Returns true if a key belongs to the dropped votes: these end with Enter or a pause. Digits before `G` are a jump instead:
+    /// `5G`.
     pub(super) fn drops(&mut self, key: Key, now: Duration) -> bool {
         let Some(mut dropped) = self.dropped.take() else { return false };
         if now.saturating_sub(dropped.last) >= SAME_LINE {

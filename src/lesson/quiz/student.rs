@@ -18,8 +18,8 @@ pub struct Student<'a> {
     pub input: &'a mut dyn BufRead,
     /// The output.
     pub out: &'a mut dyn Write,
-    /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
-    /// it has been read.
+    /// True if the student uses a terminal: it echoes what is typed, and the quiz waits after an answer until the student has
+    /// read it.
     pub at_terminal: bool,
     /// Scripted answers; no line is read for them.
     pub scripted: ScriptedAnswers,

@@ -8,7 +8,7 @@ const COLUMNS: [&str; 12] = [
     "name", "lesson", "seed", "question", "step", "kind", "outcome", "points", "tries", "hints", "answer",
     "right",
 ];
-/// Those of them that hold numbers.
+/// The columns that contain numbers.
 const NUMBERS: [&str; 4] = ["seed", "points", "tries", "hints"];
 
 /// The results under the lesson's title, and the sum of them. `name` is the student's.

@@ -45,7 +45,7 @@ struct State {
 }
 
 impl Cache {
-    /// Visits all computations that the plans stand for, with their numbers for these nodes.
+    /// Calls `visit` with each computation of the plans and its numbers at these nodes.
     pub(super) fn each(
         &self,
         (ways, task): (&Ways, &Task),
@@ -61,7 +61,7 @@ impl Cache {
         }
     }
 
-    /// Visits those that have a number near one of the probes, and perhaps others.
+    /// Calls `visit` with each computation that has a number near one of the probes, and possibly with others.
     pub(super) fn each_near(
         &self,
         (ways, task): (&Ways, &Task),
@@ -83,8 +83,8 @@ impl Cache {
         }
     }
 
-    /// All computations and their numbers for these nodes, made where they are not known yet; nothing where there is no room
-    /// to keep them.
+    /// All computations and their numbers at these nodes, computed if they are not in the cache; `None` if they do not fit
+    /// into it.
     pub(super) fn prepared(
         &self,
         (ways, task): (&Ways, &Task),

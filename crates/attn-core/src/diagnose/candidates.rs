@@ -53,13 +53,14 @@ impl Variant {
         &self.changes
     }
 
-    /// Whether it changes all that another one changes, and something more.
+    /// Returns true if its changes include all changes of another variant, and at least one more.
     pub(super) fn goes_beyond(&self, other: &Variant) -> bool {
         let less = !other.changes.is_empty() && other.changes.len() < self.changes.len();
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }
 
-    /// The order of explanations that fit equally well: few mistakes, then what is not rare, then what needs no detail to be said.
+    /// The sort key of explanations that fit equally well: fewer mistakes first, then those without a rare mistake, then those
+    /// with fewer details.
     pub(super) fn order(&self) -> (usize, bool, usize, Likelihood) {
         let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
         let rarest = rarest.unwrap_or(Likelihood::Rare);
@@ -142,7 +143,7 @@ fn rounded_weights(head: Option<usize>) -> String {
     head.map_or_else(|| "A_rounded".to_string(), |head| format!("A_rounded_{head}"))
 }
 
-/// The steps that are taken for others with these changes.
+/// Pairs of steps, for these changes: the first step reads the numbers of the second instead of its own.
 fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
     changes.iter().for_each(|change| change.put_into(&mut recipe));

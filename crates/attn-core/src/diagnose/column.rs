@@ -14,9 +14,9 @@ pub(super) const EACH: usize = 16;
 /// The numbers of each computation at one node.
 #[derive(Default)]
 pub(super) struct Column {
-    /// For each computation the place of its numbers among the distinct ones; `None` where it does not come so far.
+    /// For each computation the index of its numbers in `distinct`; `None` if it stops before this node.
     places: Vec<Option<usize>>,
-    /// The numbers without repetitions: computations that agree share them.
+    /// The numbers without repetitions: computations with equal numbers share an entry.
     distinct: Vec<Distinct>,
     /// The distinct numbers of each shape.
     blocks: Vec<Block>,

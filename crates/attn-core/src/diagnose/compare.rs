@@ -52,7 +52,7 @@ impl Difference {
         self.rounded_to(answer).or_else(supported)
     }
 
-    /// Whether the answer's numbers have one or two decimals and are right to these: rounded for a reader.
+    /// Returns true if the answer's numbers have one or two decimals and agree with the right ones to these decimals.
     pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
         self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
     }

@@ -18,7 +18,7 @@ pub struct Evidence {
     pub yours: f64,
     /// The right number; `None` where the shapes differ.
     pub right: Option<f64>,
-    /// The number of the mistake, where one is named.
+    /// The number that the named mistake gives; `None` if no mistake is named.
     pub mistaken: Option<f64>,
 }
 

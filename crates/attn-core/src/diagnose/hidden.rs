@@ -59,7 +59,8 @@ struct MistakeStanding {
     too_coarse: bool,
 }
 
-/// The mistakes that cannot be seen in these parts. A mistake that is made after them is neither hidden nor shown, and not listed.
+/// The mistakes that do not change the numbers of these parts, or change them by less than the digits show. A mistake in a
+/// later step is not listed.
 fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
     let mut all: Vec<MistakeStanding> = Vec::new();
     let digits =

@@ -147,7 +147,8 @@ impl Search<'_> {
         })
     }
 
-    /// Whether a fit of this likelihood counts as chance after this many tried possibilities.
+    /// Returns true if a fit may be a coincidence: its probability, given as a logarithm, times the number of tried possibilities
+    /// exceeds `CHANCE`.
     pub(super) fn is_by_chance(log_chance: f64, tried: usize) -> bool {
         log_chance > elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64)
     }

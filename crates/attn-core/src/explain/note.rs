@@ -11,9 +11,9 @@ pub enum Note {
     /// A description of a number that is not derived.
     Leaf(String),
     /// The cell is copied from another one; from a concatenation, with the number of the part.
-    Taken {
+    CopiedFrom {
         /// The other cell.
-        from: CellId,
+        cell: CellId,
         /// The part, from 1, and the number of parts.
         part: Option<(usize, usize)>,
     },
@@ -29,7 +29,7 @@ pub enum Note {
 pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Term::Cell(from) = term {
-        notes.push(Note::Taken { from: *from, part: part(graph, cell, *from) });
+        notes.push(Note::CopiedFrom { cell: *from, part: part(graph, cell, *from) });
     }
     if let Term::Leaf(_, phrase) = term
         && !graph[cell.node].op.is_given()
@@ -117,7 +117,7 @@ impl Note {
         match self {
             Note::Because(reason) => format!("because {reason}"),
             Note::Leaf(phrase) => phrase.clone(),
-            Note::Taken { from, part } => {
+            Note::CopiedFrom { cell: from, part } => {
                 let node = &graph[from.node];
                 let (name, row, col) = (&node.name, from.row + 1, from.col + 1);
                 let place = match part {

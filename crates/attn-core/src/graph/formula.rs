@@ -4,6 +4,9 @@
 //! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`. With shapes, which is how people read it, a node that has a
 //! label goes by it, and a node that only collects others says so: `gap, causal mask (gap_causal, 2×1) = collected from the
 //! two runs`.
+//!
+//! A new op needs an arm here, or this does not compile.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use super::equation::{Convention, Equation};
 use super::op::Op;

@@ -29,7 +29,7 @@ pub use arity::Arity;
 pub use equation::{Convention, Equation};
 pub use formula::{equation, formula, number_text};
 pub use node::{Given, Node, NodeId, Value};
-pub use notation::{Notation, PlainSymbols, symbolic, written};
+pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
 pub use op::{Op, OpKind};
 pub use op_parameters::{Factor, FusedSteps, Fusion, GeluForm, Side, Statistic};
 pub use origin::Origin;

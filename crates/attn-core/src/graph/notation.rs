@@ -4,6 +4,46 @@ use super::formula::number_text;
 use super::{CellId, Convention, Graph, Symbols, Term};
 use crate::attention::Base;
 
+/// The functions that terms are written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// A power of e.
+    Exp,
+    /// The natural logarithm.
+    Ln,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The error function.
+    Erf,
+    /// The max of its arguments.
+    Max,
+    /// The sine.
+    Sin,
+    /// The cosine.
+    Cos,
+    /// The first argument, rounded to as many decimals as the second says.
+    Round,
+    /// The first argument, cut off after as many decimals as the second says.
+    Cut,
+}
+
+impl Function {
+    /// The name in plain text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Exp => "exp",
+            Function::Ln => "ln",
+            Function::Tanh => "tanh",
+            Function::Erf => "erf",
+            Function::Max => "max",
+            Function::Sin => "sin",
+            Function::Cos => "cos",
+            Function::Round => "round",
+            Function::Cut => "cut",
+        }
+    }
+}
+
 /// A notation for terms: plain text by default. Arguments are already written in the notation.
 pub trait Notation {
     /// A cell.
@@ -32,9 +72,9 @@ pub trait Notation {
     fn fraction(&self, _above: &str, _below: &str) -> Option<String> {
         None
     }
-    /// A function of arguments with commas between them: exp, ln, tanh, erf, max, sin, cos, round, cut.
-    fn function(&self, name: &'static str, arguments: &str) -> String {
-        format!("{name}({arguments})")
+    /// A function of arguments with commas between them.
+    fn function(&self, function: Function, arguments: &str) -> String {
+        format!("{}({arguments})", function.name())
     }
     /// A power of another base than e.
     fn power(&self, base: &str, exponent: &str) -> String {
@@ -164,13 +204,13 @@ fn write(term: &Term, notation: &dyn Notation) -> BoundText {
                 BoundText { text: format!("{a} / {b}"), binding: Binding::Quotient }
             }
         },
-        Term::Power(Base::E, exponent) => atom(notation.function("exp", &text(exponent))),
+        Term::Power(Base::E, exponent) => atom(notation.function(Function::Exp, &text(exponent))),
         Term::Power(Base::Number(base), exponent) => {
             atom(notation.power(&notation.number(*base), &text(exponent)))
         }
-        Term::Logarithm(term) => atom(notation.function("ln", &text(term))),
-        Term::Tanh(term) => atom(notation.function("tanh", &text(term))),
-        Term::Erf(term) => atom(notation.function("erf", &text(term))),
+        Term::Logarithm(term) => atom(notation.function(Function::Ln, &text(term))),
+        Term::Tanh(term) => atom(notation.function(Function::Tanh, &text(term))),
+        Term::Erf(term) => atom(notation.function(Function::Erf, &text(term))),
         Term::Root(term) => atom(notation.root(&text(term))),
         Term::Max(terms) => {
             let argument = |term: &Term| match term {
@@ -178,16 +218,16 @@ fn write(term: &Term, notation: &dyn Notation) -> BoundText {
                 term => text(term),
             };
             let arguments: Vec<String> = terms.iter().map(argument).collect();
-            atom(notation.function("max", &arguments.join(", ")))
+            atom(notation.function(Function::Max, &arguments.join(", ")))
         }
         Term::Size(term) => atom(notation.size(&text(term))),
-        Term::Sine(angle) => atom(notation.function("sin", &text(angle))),
-        Term::Cosine(angle) => atom(notation.function("cos", &text(angle))),
+        Term::Sine(angle) => atom(notation.function(Function::Sin, &text(angle))),
+        Term::Cosine(angle) => atom(notation.function(Function::Cos, &text(angle))),
         Term::Rounded(term, decimals) => {
-            atom(notation.function("round", &format!("{}, {decimals}", text(term))))
+            atom(notation.function(Function::Round, &format!("{}, {decimals}", text(term))))
         }
         Term::Truncated(term, decimals) => {
-            atom(notation.function("cut", &format!("{}, {decimals}", text(term))))
+            atom(notation.function(Function::Cut, &format!("{}, {decimals}", text(term))))
         }
         Term::Choice { taken, .. } => write(taken, notation),
         Term::With { name, is, within } => {

@@ -1,4 +1,7 @@
 //! The terms of a cell: the expression that each op computes it by.
+//!
+//! A new op needs an arm here, or this does not compile.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod attention;
 mod functions;
@@ -15,17 +18,7 @@ impl Graph {
     /// The expression that a cell of a node came from, in cells of the nodes it reads.
     pub fn terms(&self, cell: CellId) -> Term {
         let node = &self[cell.node];
-        let reader = InputReader { graph: self, inputs: &node.inputs };
-        let recorded = || Term::Cell(cell).evaluate(self);
-        match &node.op {
-            Op::Given(origin) => Term::Leaf(recorded(), origin.to_string()),
-            Op::SingularVectors { side, rank } => Term::Leaf(recorded(), singular_vector(*side, *rank)),
-            Op::SingularValues => Term::Leaf(recorded(), "a singular value; W = U Σ Vᵀ is checked".into()),
-            Op::Fused(_) => {
-                Term::Leaf(recorded(), "computed block by block, without storing the steps".into())
-            }
-            op => reader.terms(op, cell.row, cell.col),
-        }
+        InputReader { graph: self, inputs: &node.inputs, of: cell }.terms(&node.op, cell.row, cell.col)
     }
 }
 
@@ -33,11 +26,14 @@ impl Graph {
 struct InputReader<'a> {
     graph: &'a Graph,
     inputs: &'a [NodeId],
+    /// The cell whose terms are asked for.
+    of: CellId,
 }
 
 impl InputReader<'_> {
     fn terms(&self, op: &Op, i: usize, j: usize) -> Term {
         match op {
+            Op::Given(origin) => self.leaf(origin.to_string()),
             Op::Product => {
                 Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, k, j))).collect())
             }
@@ -91,14 +87,19 @@ impl InputReader<'_> {
             Op::UnitRows => self.unit(i, j),
             Op::Sinusoidal { width, .. } => self.sinusoidal(*width, i, j),
             Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
+            Op::SingularVectors { side, rank } => self.leaf(singular_vector(*side, *rank)),
+            Op::SingularValues => self.leaf("a singular value; W = U Σ Vᵀ is checked".into()),
             Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
             Op::Round(decimals) => Term::Rounded(Box::new(self.cell(0, i, j)), *decimals),
             Op::Truncate(decimals) => Term::Truncated(Box::new(self.cell(0, i, j)), *decimals),
-            Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues | Op::Fused(_) => {
-                unreachable!("leaves have no inputs")
-            }
+            Op::Fused(_) => self.leaf("computed block by block, without storing the steps".into()),
         }
+    }
+
+    /// The recorded value with a phrase, for a number that is not derived.
+    fn leaf(&self, phrase: String) -> Term {
+        Term::Leaf(Term::Cell(self.of).evaluate(self.graph), phrase)
     }
 
     fn cell(&self, input: usize, row: usize, col: usize) -> Term {

@@ -7,7 +7,7 @@ use crate::text::{clip, counted};
 use crate::unique::check_names;
 
 use super::family::Family;
-use super::family_defaults::{FamilyDefaults, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
+use super::family_defaults::{Architecture, FamilyDefaults, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::fields::{Fields, LONGEST_NAME, divided, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
 use super::{config_experts, config_other_families};
@@ -52,12 +52,13 @@ fn read(value: &Value, name: &str) -> Result<Model> {
         _ => (object, false),
     };
     let mut fields = Fields { object, assumed: Vec::new() };
-    let mut model = match (family.defaults(), family) {
-        (Some(defaults), _) => llama(&mut fields, family, defaults, name)?,
-        (None, Family::GptNeox) => config_other_families::gpt_neox(&mut fields, name)?,
-        (None, Family::Opt) => config_other_families::opt(&mut fields, name)?,
-        (None, Family::Bert) => config_other_families::bert(&mut fields, name)?,
-        (None, _) => gpt2(&mut fields, name)?,
+    let mut model = match family.architecture() {
+        Architecture::HeadByHead => unreachable!("no `model_type` leads to a count head by head"),
+        Architecture::Gpt2 => gpt2(&mut fields, name)?,
+        Architecture::Llama(defaults) => llama(&mut fields, family, defaults, name)?,
+        Architecture::GptNeox => config_other_families::gpt_neox(&mut fields, name)?,
+        Architecture::Opt => config_other_families::opt(&mut fields, name)?,
+        Architecture::Bert => config_other_families::bert(&mut fields, name)?,
     };
     if inside {
         model.notes.push(
@@ -70,7 +71,7 @@ fn read(value: &Value, name: &str) -> Result<Model> {
 }
 
 fn family(object: &Map<String, Value>) -> Result<Family> {
-    let known: Vec<&str> = MODEL_TYPES.iter().map(|(name, _)| *name).collect();
+    let known: Vec<&str> = Family::by_model_type().map(|(name, _)| name).collect();
     let list = format!("known are {}", known.join(", "));
     let stated = match object.get("model_type") {
         Some(Value::String(stated)) => stated,
@@ -79,8 +80,8 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
         }
         None => return Err(Error::new("the configuration has no `model_type`").help(list)),
     };
-    if let Some((_, family)) = MODEL_TYPES.iter().find(|(name, _)| name == stated) {
-        return Ok(*family);
+    if let Some((_, family)) = Family::by_model_type().find(|(name, _)| name == stated) {
+        return Ok(family);
     }
     // Another family with a similar name is built differently: only another spelling of a known name is a hint.
     let spelling = |name: &str| name.to_lowercase().replace(['-', '_', ' ', '.'], "");

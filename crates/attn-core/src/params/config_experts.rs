@@ -45,7 +45,19 @@ pub(super) fn experts(
             ..plain
         },
         Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
-        _ => return Ok(None),
+        Family::HeadByHead
+        | Family::Gpt2
+        | Family::Llama
+        | Family::Mistral
+        | Family::Qwen2
+        | Family::Qwen3
+        | Family::Gemma
+        | Family::Gemma2
+        | Family::Gemma3
+        | Family::Phi3
+        | Family::GptNeox
+        | Family::Opt
+        | Family::Bert => return Ok(None),
     }))
 }
 

@@ -1,7 +1,9 @@
 //! The families of models whose weights can be listed.
 
+use strum::{EnumIter, IntoEnumIterator};
+
 /// Models that name and arrange their weights alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
 pub enum Family {
     /// A count of matrices head by head, that follows no checkpoint.
     HeadByHead,
@@ -64,5 +66,35 @@ impl Family {
             Family::Opt => "OPT",
             Family::Bert => "BERT",
         }
+    }
+
+    /// The `model_type` of its configurations; none for a count that no configuration describes. `gemma3` wraps a `gemma3_text`
+    /// and is unwrapped first.
+    fn model_types(self) -> &'static [&'static str] {
+        match self {
+            Family::HeadByHead => &[],
+            Family::Gpt2 => &["gpt2"],
+            Family::Llama => &["llama"],
+            Family::Mistral => &["mistral"],
+            Family::Qwen2 => &["qwen2"],
+            Family::Qwen3 => &["qwen3"],
+            Family::Gemma => &["gemma"],
+            Family::Gemma2 => &["gemma2"],
+            Family::Gemma3 => &["gemma3", "gemma3_text"],
+            Family::Mixtral => &["mixtral"],
+            Family::Qwen2Moe => &["qwen2_moe"],
+            Family::Qwen3Moe => &["qwen3_moe"],
+            Family::DeepseekV2 => &["deepseek_v2"],
+            Family::DeepseekV3 => &["deepseek_v3"],
+            Family::Phi3 => &["phi3"],
+            Family::GptNeox => &["gpt_neox"],
+            Family::Opt => &["opt"],
+            Family::Bert => &["bert"],
+        }
+    }
+
+    /// Each `model_type` that is read, with its family, in the order of the enum.
+    pub(super) fn by_model_type() -> impl Iterator<Item = (&'static str, Family)> {
+        Family::iter().flat_map(|family| family.model_types().iter().map(move |name| (*name, family)))
     }
 }

@@ -18,6 +18,7 @@ pub(super) struct FamilyDefaults {
     pub mlp_bias: Bias,
     pub norms: Norms,
     pub windows: WindowRule,
+    pub matrices: ProjectionMatrices,
     /// Sizes that a published configuration of the family leaves out.
     pub sizes: &'static [(&'static str, u64)],
 }
@@ -29,6 +30,15 @@ pub(super) enum Bias {
     Always,
     /// If this field of the configuration is true.
     Field(&'static str),
+}
+
+/// The matrices that a checkpoint keeps the projections of attention and of the MLP in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProjectionMatrices {
+    /// A matrix for each projection.
+    Separate,
+    /// One for W_Q, W_K and W_V, and one for the gate and the way up.
+    Fused,
 }
 
 /// The rule that selects the layers with a sliding window.
@@ -65,6 +75,7 @@ const LLAMA: FamilyDefaults = FamilyDefaults {
     mlp_bias: Bias::Field("mlp_bias"),
     norms: PLAIN_NORMS,
     windows: WindowRule::Never,
+    matrices: ProjectionMatrices::Separate,
     sizes: &[],
 };
 
@@ -120,46 +131,45 @@ const QWEN2_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(16), ..
 
 const QWEN3_MOE: FamilyDefaults = FamilyDefaults { key_value_heads: Some(4), head_width: None, ..QWEN3 };
 
-const PHI3: FamilyDefaults = FamilyDefaults { key_value_heads: None, ..MIXTRAL };
+const PHI3: FamilyDefaults =
+    FamilyDefaults { key_value_heads: None, matrices: ProjectionMatrices::Fused, ..MIXTRAL };
 
-/// Each `model_type` that is read, and its family. `gemma3` wraps a `gemma3_text` and is unwrapped first.
-pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
-    ("gpt2", Family::Gpt2),
-    ("llama", Family::Llama),
-    ("mistral", Family::Mistral),
-    ("qwen2", Family::Qwen2),
-    ("qwen3", Family::Qwen3),
-    ("gemma", Family::Gemma),
-    ("gemma2", Family::Gemma2),
-    ("gemma3", Family::Gemma3),
-    ("gemma3_text", Family::Gemma3),
-    ("mixtral", Family::Mixtral),
-    ("qwen2_moe", Family::Qwen2Moe),
-    ("qwen3_moe", Family::Qwen3Moe),
-    ("deepseek_v2", Family::DeepseekV2),
-    ("deepseek_v3", Family::DeepseekV3),
-    ("phi3", Family::Phi3),
-    ("gpt_neox", Family::GptNeox),
-    ("opt", Family::Opt),
-    ("bert", Family::Bert),
-];
+/// The architecture that a family's configurations are read by and its weights are listed by.
+pub(super) enum Architecture {
+    /// Matrices head by head, that no configuration describes.
+    HeadByHead,
+    /// GPT-2's.
+    Gpt2,
+    /// Llama's, with these defaults.
+    Llama(&'static FamilyDefaults),
+    /// GPT-NeoX's.
+    GptNeox,
+    /// OPT's.
+    Opt,
+    /// BERT's.
+    Bert,
+}
 
 impl Family {
-    /// The family's defaults, if it is built like Llama.
-    pub(super) fn defaults(self) -> Option<&'static FamilyDefaults> {
+    /// The family's architecture.
+    pub(super) fn architecture(self) -> Architecture {
         match self {
-            Family::HeadByHead | Family::Gpt2 | Family::GptNeox | Family::Opt | Family::Bert => None,
-            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Some(&LLAMA),
-            Family::Mixtral => Some(&MIXTRAL),
-            Family::Qwen2Moe => Some(&QWEN2_MOE),
-            Family::Qwen3Moe => Some(&QWEN3_MOE),
-            Family::Phi3 => Some(&PHI3),
-            Family::Mistral => Some(&MISTRAL),
-            Family::Qwen2 => Some(&QWEN2),
-            Family::Qwen3 => Some(&QWEN3),
-            Family::Gemma => Some(&GEMMA),
-            Family::Gemma2 => Some(&GEMMA2),
-            Family::Gemma3 => Some(&GEMMA3),
+            Family::HeadByHead => Architecture::HeadByHead,
+            Family::Gpt2 => Architecture::Gpt2,
+            Family::GptNeox => Architecture::GptNeox,
+            Family::Opt => Architecture::Opt,
+            Family::Bert => Architecture::Bert,
+            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Architecture::Llama(&LLAMA),
+            Family::Mixtral => Architecture::Llama(&MIXTRAL),
+            Family::Qwen2Moe => Architecture::Llama(&QWEN2_MOE),
+            Family::Qwen3Moe => Architecture::Llama(&QWEN3_MOE),
+            Family::Phi3 => Architecture::Llama(&PHI3),
+            Family::Mistral => Architecture::Llama(&MISTRAL),
+            Family::Qwen2 => Architecture::Llama(&QWEN2),
+            Family::Qwen3 => Architecture::Llama(&QWEN3),
+            Family::Gemma => Architecture::Llama(&GEMMA),
+            Family::Gemma2 => Architecture::Llama(&GEMMA2),
+            Family::Gemma3 => Architecture::Llama(&GEMMA3),
         }
     }
 }

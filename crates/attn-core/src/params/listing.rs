@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 
-use super::family::Family;
+use super::family_defaults::{Architecture, ProjectionMatrices};
 use super::model::{Model, NormPlaces, Positions};
 use super::weight::{Dimension, ModelPart, Weight, WeightLayout};
 use super::weight_groups::{norm, product, unembedding};
@@ -15,13 +15,13 @@ use super::{listing_experts, listing_other_families};
 /// If the dimensions cannot be those of a model, or a count exceeds 2⁶⁴ − 1.
 pub fn weights(model: &Model) -> Result<Vec<Weight>> {
     model.check()?;
-    let listed = match model.family {
-        Family::HeadByHead => head_by_head(model),
-        Family::Gpt2 => gpt2(model),
-        Family::GptNeox => listing_other_families::gpt_neox(model),
-        Family::Opt => listing_other_families::opt(model),
-        Family::Bert => listing_other_families::bert(model),
-        _ => llama(model),
+    let listed = match model.family.architecture() {
+        Architecture::HeadByHead => head_by_head(model),
+        Architecture::Gpt2 => gpt2(model),
+        Architecture::Llama(defaults) => llama(model, defaults.matrices),
+        Architecture::GptNeox => listing_other_families::gpt_neox(model),
+        Architecture::Opt => listing_other_families::opt(model),
+        Architecture::Bert => listing_other_families::bert(model),
     };
     listed.into_iter().map(|weight| weight.counted().map_err(|error| error.in_source(&model.name))).collect()
 }
@@ -93,7 +93,7 @@ fn gpt2(model: &Model) -> Vec<Weight> {
 }
 
 /// The names of Llama's checkpoints and of all that are built like it.
-fn llama(model: &Model) -> Vec<Weight> {
+fn llama(model: &Model, matrices: ProjectionMatrices) -> Vec<Weight> {
     let n = model.dimensions();
     let mut listed =
         vec![Weight::matrix(ModelPart::Embedding, "W_E", "model.embed_tokens.weight", n.vocabulary, n.d)];
@@ -105,20 +105,20 @@ fn llama(model: &Model) -> Vec<Weight> {
         "model.layers.*.post_attention_layernorm.weight"
     };
     let mut layer = norm(model, "model.layers.*.input_layernorm.weight", None);
-    layer.extend(match (&model.latent, model.family) {
+    layer.extend(match (&model.latent, matrices) {
         (Some(latent), _) => listing_experts::latent_attention(model, latent),
-        (None, Family::Phi3) => listing_other_families::phi3_attention(model),
-        (None, _) => llama_attention(model),
+        (None, ProjectionMatrices::Fused) => listing_other_families::phi3_attention(model),
+        (None, ProjectionMatrices::Separate) => llama_attention(model),
     });
     if after_too {
         layer.extend(norm(model, "model.layers.*.post_attention_layernorm.weight", None));
     }
     layer.extend(norm(model, before_mlp, None));
     let dense = listing_experts::dense_layers(model);
-    let mlp = match model.family {
+    let mlp = match matrices {
         _ if dense.value == 0 => Vec::new(),
-        Family::Phi3 => listing_other_families::phi3_mlp(model),
-        _ => llama_mlp(model),
+        ProjectionMatrices::Fused => listing_other_families::phi3_mlp(model),
+        ProjectionMatrices::Separate => llama_mlp(model),
     };
     layer.extend(mlp.into_iter().map(|weight| weight.times(dense)));
     layer.extend(model.experts.iter().flat_map(|experts| listing_experts::experts(model, experts)));

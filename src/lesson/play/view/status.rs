@@ -31,7 +31,7 @@ const LONGEST_TITLE: usize = 40;
 /// The keys that can be typed as a line of one letter, for questions whose answers contain letters.
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 
-/// A piece of the status line; where room is short those of the lowest weight go first.
+/// A piece of the status line with its priority; if the line is too narrow, pieces with the lowest priority are left out first.
 type StatusPiece = (u8, String);
 
 /// The line at the bottom, `now` after the beginning.

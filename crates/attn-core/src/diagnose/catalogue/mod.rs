@@ -1,4 +1,15 @@
 //! The catalogue of mistakes. Each is a region of the choices of a recipe, with sentences about it.
+//!
+//! # To add a mistake
+//!
+//! 1. The file of its step in this folder: a [`Mistake`] in `MISTAKES`, with the ways to make it. A way is a [`Change`]: another
+//!    choice of the [`Recipe`], or an [`Alter`] at a [`Site`]. Only a new file is added to [`GROUPS`].
+//! 2. If neither can express it: a choice in `graph/recipes/choices.rs` and a `Change` for it in `diagnose/change.rs`, or an
+//!    `Alter` in `graph/recipes/alter/kinds.rs`.
+//! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
+//!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
+//! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
+//!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
 
 mod comparisons;
 pub(super) mod fitted;

@@ -19,7 +19,7 @@ pub(super) struct StageWords {
     pub note: &'static str,
     /// The names of other nodes that can be combined with it.
     pub others: &'static [&'static str],
-    /// Whether an exercise has it as a site of its own.
+    /// Returns true if an exercise has this site, and it is not the same as another one.
     pub is_there: fn(&Recipe, &Facts) -> bool,
 }
 

@@ -21,7 +21,7 @@ impl<'a> Chain<'a> {
         Chain { graph, name, parts: 0 }
     }
 
-    /// The end of the name that tells the head: `_2` in `A_2`; nothing with one head.
+    /// The suffix of the name with the number of the head: `_2` in `A_2`; empty with one head.
     pub fn suffix(&self) -> String {
         let own = self.name.strip_suffix("_altered").unwrap_or(self.name);
         let head = graph::Step::parse(own).and_then(|step| step.head);

@@ -102,13 +102,13 @@ pub enum Alter {
         /// Whether each row is then divided by its sum.
         divided: bool,
     },
-    /// Row i, counted from 0, stands i columns further to one side, with zeros behind it.
+    /// Row i, counted from 0, is shifted by i columns to the left or the right; zeros fill the gap.
     Slanted(Slant),
     /// The result goes through the whole attention again.
     AttendedAgain,
 }
 
-/// The side to which rows move, each one column further than the row above it.
+/// The direction in which the rows of a matrix are shifted: row i, counted from 0, by i columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slant {
     /// Cell (i, j) is cell (i, j + i).
