@@ -5,7 +5,9 @@ mod fast;
 mod input_loader;
 mod inputs;
 mod masks;
+mod mechanisms;
 mod options;
+mod rope_scaling;
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -108,6 +108,12 @@ fn plain(name: &str) -> Option<EntryKind> {
         "v" => Role::V,
         "m" | "mask" => Role::Mask,
         "b" | "bias" => Role::Bias,
+        "gq" => Role::QueryGain,
+        "gk" => Role::KeyGain,
+        "fdivisors" => Role::Divisors,
+        "r" => Role::PositionTable,
+        "sink" | "sinks" => Role::Sink,
+        "wg" => Role::Gate,
         TOKENS => return Some(EntryKind::Tokens),
         _ => return None,
     }))
@@ -128,6 +134,12 @@ mod tests {
             ("Q_2", EntryKind::Head(Role::Q, 2)),
             ("mask", EntryKind::Whole(Role::Mask)),
             ("B", EntryKind::Whole(Role::Bias)),
+            ("W_g", EntryKind::Whole(Role::Gate)),
+            ("sinks", EntryKind::Whole(Role::Sink)),
+            ("R", EntryKind::Whole(Role::PositionTable)),
+            ("g_Q", EntryKind::Whole(Role::QueryGain)),
+            ("g_K", EntryKind::Whole(Role::KeyGain)),
+            ("F_divisors", EntryKind::Whole(Role::Divisors)),
             ("Tokens", EntryKind::Tokens),
         ] {
             let found = recognise(name).unwrap();

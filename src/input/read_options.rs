@@ -68,7 +68,11 @@ impl ReadOptions {
 
 /// Which numbers may stand in a role.
 pub(super) fn allowed(role: Role) -> AllowedNumbers {
-    if role.is_beside_scores() { AllowedNumbers::INFINITE } else { AllowedNumbers::FINITE }
+    if role.is_beside_scores() || role == Role::Sink {
+        AllowedNumbers::INFINITE
+    } else {
+        AllowedNumbers::FINITE
+    }
 }
 
 /// An array in binary that has not been read yet.

@@ -121,7 +121,7 @@ pub(super) fn sum(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attention::{Axis, Base};
+    use crate::attention::{Axis, Base, Pairing, Rotation};
     use crate::graph::{Op, Origin};
     use crate::matrix::Matrix;
 
@@ -137,14 +137,16 @@ mod tests {
         let p = graph.add("P", Op::Product, &[x, w]).unwrap();
         let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[p]).unwrap();
         let whole = graph.add("whole", Op::Sums(Axis::Whole), &[a]).unwrap();
-        graph.add("rotated", Op::Rotary { first: 0, base: 10_000.0 }, &[a]).unwrap();
+        let turn = Rotation { first: 0, pairing: Pairing::Halves, magnitude: 1.0 };
+        let f = graph.given("F", Matrix::filled(1, 2, 1.0), Origin::Stated).unwrap();
+        graph.add("rotated", Op::Rotary(turn), &[a, f]).unwrap();
         graph.add("taken", Op::Columns { start: 1, count: 2 }, &[p]).unwrap();
         graph.add("sum", Op::Add, &[whole, whole]).unwrap();
         assert_eq!(made(&graph, "X", 0, 0), None);
         assert_eq!(made(&graph, "P", 1, 2).as_deref(), Some("0:r2 1:c3"));
         assert_eq!(made(&graph, "A", 2, 0).as_deref(), Some("2:r3"));
         assert_eq!(made(&graph, "whole", 0, 0).as_deref(), Some("3:*"));
-        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3"));
+        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3 5:1,1"));
         assert_eq!(made(&graph, "taken", 1, 1).as_deref(), Some("2:2,3"));
         assert_eq!(made(&graph, "sum", 0, 0).as_deref(), Some("4:r1"));
     }

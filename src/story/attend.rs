@@ -1,5 +1,6 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
+use super::mechanisms;
 use super::model::{Step, StepItem, Story};
 use super::plane::Plane;
 use super::sentence::in_sentence;
@@ -97,6 +98,8 @@ enum PipelinePart {
     Given,
     Projections,
     Split(Role),
+    /// A step of today's models.
+    Mechanism(graph::Stage, Option<usize>),
     Scores(Option<usize>),
     Scale(Option<usize>),
     Bias(Option<usize>),
@@ -120,7 +123,10 @@ impl PipelinePart {
             Op::Fused(_) => return PipelinePart::Fused,
             _ => {}
         }
-        let Some(graph::Step { stage, head }) = node.step else { return PipelinePart::Output };
+        let Some(graph::Step { stage, head }) = node.step else { return PipelinePart::beside(node) };
+        if mechanisms::is_one(stage) {
+            return PipelinePart::Mechanism(stage, head);
+        }
         match stage {
             graph::Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
             graph::Stage::Role(_) => PipelinePart::Projections,
@@ -136,6 +142,16 @@ impl PipelinePart {
             graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
             graph::Stage::Projected | graph::Stage::Output => PipelinePart::Output,
             graph::Stage::Lse => PipelinePart::Fused,
+            _ => PipelinePart::Output,
+        }
+    }
+
+    /// The part of a node that is no step: the chosen row of LongRoPE's divisors, the gate of each column.
+    fn beside(node: &Node) -> PipelinePart {
+        match node.op {
+            Op::Rows { .. } => PipelinePart::Mechanism(graph::Stage::FrequenciesScaled, None),
+            Op::RepeatColumns(_) => PipelinePart::Mechanism(graph::Stage::Gate, None),
+            _ => PipelinePart::Output,
         }
     }
 }
@@ -176,6 +192,7 @@ fn sentence(stage: &PipelinePart, node: &Node, projects: bool) -> String {
             "{} is split into heads: each head takes the same number of neighbouring columns.",
             role.name()
         ),
+        PipelinePart::Mechanism(stage, head) => start(head, &mechanisms::sentence(*stage, &node.op)),
         PipelinePart::Scores(head) => match node.op {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),
@@ -184,6 +201,9 @@ fn sentence(stage: &PipelinePart, node: &Node, projects: bool) -> String {
         PipelinePart::Bias(head) => start(head, "the bias is added to the scores."),
         PipelinePart::Temperature(head) => start(head, "the scores are divided by the temperature."),
         PipelinePart::Mask(head) => start(head, "scores that the mask hides become −∞."),
+        PipelinePart::Weights(head) if matches!(node.op, Op::SoftmaxWithSink { .. }) => {
+            start(head, "the softmax over the keys and the sink. The sink keeps its share, so each row sums to less than 1.")
+        }
         PipelinePart::Weights(head) => {
             start(head, "the softmax of each row: how much each query attends to each key.")
         }

@@ -7,6 +7,7 @@ mod attend;
 mod comparison;
 pub mod condition;
 pub mod diagnosis;
+mod mechanisms;
 mod model;
 mod numbers_of_tables;
 mod plane;

@@ -1,7 +1,9 @@
 //! Random attention: tokens, weights, masks and recipes, and what a test reads from the graph.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::attention::{Axis, Base, Mask, MatrixRule, Order};
+use attn::attention::{
+    Axis, Base, Buckets, HeadOf, Mask, MatrixRule, Order, Pairing, Places, RopeScaling, Rotation, Yarn,
+};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score, attend};
 use attn::graph::{Factor, GeluForm, Given, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
 use attn::matrix::Matrix;
@@ -239,6 +241,10 @@ struct Sources {
     row: NodeId,
     /// One number.
     one: NodeId,
+    /// One row of 2 positive numbers.
+    narrow: NodeId,
+    /// 4×2 numbers.
+    table: NodeId,
 }
 
 /// A graph in which every op reads a, of 3×4, or a and b, of the same shape. A new op has to be given an example here.
@@ -250,9 +256,11 @@ pub fn every_op(a: Matrix, b: Matrix) -> Graph {
     let (c, d) = (hides(&a), hides(&b));
     let mut given = |name: &str, matrix| graph.given(name, matrix, Origin::Stated).unwrap();
     let hidden = [given("c", c), given("d", d)];
+    let narrow = given("narrow", Matrix::from_fn(1, 2, |_, j| 0.1 + b[(1, j)].abs()));
+    let table = given("table", Matrix::from_fn(4, 2, |i, j| b[(j, i)]));
     let (row, one, turned) = (given("row", row), given("one", one), given("turned", b.transposed()));
     let (a, b) = (given("a", a), graph.given("b", b, Origin::Drawn(0)).unwrap());
-    let sources = Sources { a, b, hidden, turned, row, one };
+    let sources = Sources { a, b, hidden, turned, row, one, narrow, table };
     for kind in OpKind::all() {
         for (number, (op, inputs)) in examples(kind, &sources).into_iter().enumerate() {
             assert_eq!(OpKind::from(&op), kind, "an example of another op");
@@ -262,9 +270,29 @@ pub fn every_op(a: Matrix, b: Matrix) -> Graph {
     graph
 }
 
+/// Changes of frequencies, each with parameters that reach its cases.
+fn scalings() -> [RopeScaling; 5] {
+    let yarn = Yarn {
+        factor: 4.0,
+        original: 64.0,
+        base: 3.0,
+        fast: 8.0,
+        slow: 1.0,
+        truncate: false,
+        attention: None,
+    };
+    [
+        RopeScaling::Linear { factor: 4.0 },
+        RopeScaling::Dynamic { factor: 2.0, original: 8.0, length: 8 },
+        RopeScaling::Dynamic { factor: 2.0, original: 8.0, length: 20 },
+        RopeScaling::Llama3 { factor: 8.0, low: 1.0, high: 4.0, original: 32.0 },
+        RopeScaling::Yarn(yarn),
+    ]
+}
+
 /// Ops of one kind, with the nodes that they read; none of those that are recorded and not computed.
 fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
-    let Sources { a, b, hidden: [c, d], turned, row, one } = *sources;
+    let Sources { a, b, hidden: [c, d], turned, row, one, narrow, table } = *sources;
     let of = |ops: &[Op], inputs: &[NodeId]| ops.iter().map(|op| (op.clone(), inputs.to_vec())).collect();
     let along = |op: fn(Axis) -> Op| of(&[Axis::Rows, Axis::Columns, Axis::Whole].map(op), &[a]);
     let (e, two) = (Base::E, Base::Number(2.0));
@@ -339,8 +367,35 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Cosine => of(&[Op::Cosine], &[a, b]),
         OpKind::Euclidean => of(&[Op::Euclidean], &[a, b]),
         OpKind::UnitRows => of(&[Op::UnitRows], &[a]),
-        OpKind::Sinusoidal => of(&[Op::Sinusoidal { tokens: 5, width: 4 }], &[]),
-        OpKind::Rotary => of(&[Op::Rotary { first: 3, base: 10_000.0 }], &[a]),
+        OpKind::SoftmaxWithSink => {
+            let sink = Op::SoftmaxWithSink { head: 1 };
+            [of(&[sink.clone()], &[a, row]), of(&[sink], &[c, row])].concat()
+        }
+        OpKind::RepeatColumns => of(&[Op::RepeatColumns(3)], &[a]),
+        OpKind::Sinusoidal => of(&[0, 2].map(|first| Op::Sinusoidal { first, tokens: 5, width: 4 }), &[]),
+        OpKind::Frequencies => of(&[Op::Frequencies { width: 12, base: 500.0 }], &[]),
+        OpKind::ScaledFrequencies => {
+            let own = of(&scalings().map(Op::ScaledFrequencies), &[narrow]);
+            let long = RopeScaling::LongRope { factor: 4.0, original: 16.0 };
+            [own, of(&[Op::ScaledFrequencies(long)], &[narrow, narrow])].concat()
+        }
+        OpKind::Rotary => {
+            let turn = |pairing, magnitude| Op::Rotary(Rotation { first: 3, pairing, magnitude });
+            of(&[turn(Pairing::Halves, 1.0), turn(Pairing::Neighbours, 1.25)], &[a, narrow])
+        }
+        OpKind::Alibi => {
+            let places = Places { queries: 2, keys: 4, offset: 2 };
+            of(&[3, 5].map(|head| Op::Alibi(HeadOf { head, heads: 6 }, places)), &[])
+        }
+        OpKind::BucketBias => {
+            let places = Places { queries: 3, keys: 5, offset: 1 };
+            let bias = |both_ways| Op::BucketBias {
+                column: 1,
+                buckets: Buckets { count: 4, furthest: 9, both_ways },
+                places,
+            };
+            of(&[bias(true), bias(false)], &[table])
+        }
         OpKind::SingularVectors => {
             of(&[Side::Left, Side::Right].map(|side| Op::SingularVectors { side, rank: 2 }), &[a])
         }

@@ -4,7 +4,7 @@ use crate::cases::{
     Case, Projected, cases, causal_masks, close, given, masks_without_matrix, matrix, no_mask, node,
     projected, reordered, run, side_by_side,
 };
-use attn::attention::{Axis, Base, Mask, MatrixRule, columns, rows, softmax};
+use attn::attention::{Axis, Base, Mask, MatrixRule, Pairing, Rotation, columns, rows, softmax};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale};
 use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;
@@ -187,9 +187,10 @@ proptest! {
             let mut graph = Graph::new();
             let q = graph.given("Q", q.clone(), Origin::Stated).unwrap();
             let k = graph.given("K", k.clone(), Origin::Stated).unwrap();
-            let rotary = Op::Rotary { first, base: 10_000.0 };
-            let q = graph.add("Q_turned", rotary.clone(), &[q]).unwrap();
-            let k = graph.add("K_turned", rotary, &[k]).unwrap();
+            let f = graph.add("F", Op::Frequencies { width: 4, base: 10_000.0 }, &[]).unwrap();
+            let rotary = Op::Rotary(Rotation { first, pairing: Pairing::Halves, magnitude: 1.0 });
+            let q = graph.add("Q_turned", rotary.clone(), &[q, f]).unwrap();
+            let k = graph.add("K_turned", rotary, &[k, f]).unwrap();
             graph.add("S", Op::ProductTransposed, &[q, k]).unwrap();
             node(&graph, "S").clone()
         };

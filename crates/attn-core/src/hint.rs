@@ -36,12 +36,16 @@ pub enum Hint {
     Format,
     /// Everything that is folded.
     Full,
+    /// The weights of the output gate.
+    Gate,
     /// The matrix of this name: `Given("W_Q")`.
     Given(&'static str),
     /// The number of query heads.
     Heads,
     /// When numbers are shaded.
     Heat,
+    /// Keys that a window does not hide.
+    KeepFirst,
     /// The number of key/value heads.
     KeyValueHeads,
     /// The layer of a file.
@@ -56,8 +60,14 @@ pub enum Hint {
     Only,
     /// Files that are there already are replaced.
     Overwrite,
+    /// The way in which positions enter.
+    Position,
+    /// The table of position biases.
+    PositionTable,
     /// The number of decimals shown.
     Precision,
+    /// The norm of queries and keys.
+    QkNorm,
     /// The number of queries of a benchmark.
     Queries,
     /// The relative tolerance of a comparison.
@@ -66,12 +76,20 @@ pub enum Hint {
     Residual,
     /// From the beginning again.
     Restart,
+    /// The scaling of rotary positions.
+    RopeScaling,
+    /// The number of rotated columns.
+    RopeWidth,
     /// A file for the numbers of a node.
     Save,
     /// The scoring function.
     Score,
     /// Other numbers for a given matrix.
     Set,
+    /// The sinks.
+    Sink,
+    /// The bound of the scores.
+    SoftCap,
     /// The steps shown.
     Steps,
     /// A file for an input that tells mistakes apart.
@@ -94,7 +112,7 @@ pub enum Hint {
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 40] = [
+    pub const ALL: [Hint; 49] = [
         Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
@@ -108,9 +126,11 @@ impl Hint {
         Hint::Fast,
         Hint::Format,
         Hint::Full,
+        Hint::Gate,
         Hint::Given("Q"),
         Hint::Heads,
         Hint::Heat,
+        Hint::KeepFirst,
         Hint::KeyValueHeads,
         Hint::Layer,
         Hint::List,
@@ -118,14 +138,21 @@ impl Hint {
         Hint::NoInput,
         Hint::Only,
         Hint::Overwrite,
+        Hint::Position,
+        Hint::PositionTable,
         Hint::Precision,
+        Hint::QkNorm,
         Hint::Queries,
         Hint::RelativeTolerance,
         Hint::Residual,
         Hint::Restart,
+        Hint::RopeScaling,
+        Hint::RopeWidth,
         Hint::Save,
         Hint::Score,
         Hint::Set,
+        Hint::Sink,
+        Hint::SoftCap,
         Hint::Steps,
         Hint::SuggestInput,
         Hint::Temperature,
@@ -153,9 +180,11 @@ impl Hint {
             Hint::Fast => "the fast path",
             Hint::Format => "format",
             Hint::Full => "full",
+            Hint::Gate => "gate",
             Hint::Given(name) => name,
             Hint::Heads => "heads",
             Hint::Heat => "heat",
+            Hint::KeepFirst => "keep_first",
             Hint::KeyValueHeads => "kv_heads",
             Hint::Layer => "layer",
             Hint::List => "list",
@@ -163,14 +192,21 @@ impl Hint {
             Hint::NoInput => "no input",
             Hint::Only => "only",
             Hint::Overwrite => "overwrite",
+            Hint::Position => "position",
+            Hint::PositionTable => "position_table",
             Hint::Precision => "precision",
+            Hint::QkNorm => "qk_norm",
             Hint::Queries => "queries",
             Hint::RelativeTolerance => "rtol",
             Hint::Residual => "the residual",
             Hint::Restart => "restart",
+            Hint::RopeScaling => "rope_scaling",
+            Hint::RopeWidth => "rope_width",
             Hint::Save => "save",
             Hint::Score => "score",
             Hint::Set => "set",
+            Hint::Sink => "sink",
+            Hint::SoftCap => "soft_cap",
             Hint::Steps => "steps",
             Hint::SuggestInput => "suggest_input",
             Hint::Temperature => "temperature",

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::inputs::InputArgs;
+use super::mechanisms::MechanismArgs;
 use super::options::AttentionArgs;
 use crate::error::Result;
 use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
@@ -16,6 +17,8 @@ pub(crate) struct ComputationArgs {
     inputs: InputArgs,
     #[command(flatten)]
     options: AttentionArgs,
+    #[command(flatten)]
+    mechanisms: MechanismArgs,
 }
 
 impl ComputationArgs {
@@ -27,8 +30,9 @@ impl ComputationArgs {
     /// The recipe and the inputs of the options. With `dtype`, --q, --k, --v, --bias and --mask are read in that type of the
     /// fast path.
     pub(crate) fn computation(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
-        let loaded = self.inputs.load(files, dtype)?;
-        let recipe = self.options.recipe(&loaded)?;
+        let mut loaded = self.inputs.load(files, dtype, &self.mechanisms)?;
+        let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded)?;
+        MechanismArgs::spread_sink(&mut loaded, recipe.heads)?;
         let mut notes = loaded.notes;
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());

@@ -12,6 +12,7 @@ use crate::tensor::Dtype;
 use crate::text::quoted;
 
 use super::input_loader::{InputLoader, LoadedInputs};
+use super::mechanisms::MechanismArgs;
 
 /// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
 #[derive(Args, Debug)]
@@ -132,7 +133,12 @@ impl InputArgs {
     }
 
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
-    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<LoadedInputs> {
+    pub(super) fn load(
+        &self,
+        files: &mut Files<'_>,
+        dtype: Option<Dtype>,
+        mechanisms: &MechanismArgs,
+    ) -> Result<LoadedInputs> {
         let mut loader = InputLoader::with_layout(self.layout.map(LayoutArg::layout));
         let mask_kind = self.mask_kind.map(MaskKindArg::rule);
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
@@ -170,6 +176,9 @@ impl InputArgs {
                 let origin = Origin::User(visible(source).into_owned());
                 loader.take(role, files.read(source, role, want)?, None, origin)?;
             }
+        }
+        for (role, tensor, origin) in mechanisms.load(files)? {
+            loader.take(role, tensor, None, origin)?;
         }
         if let Some(tokens) = &self.tokens {
             loader.tokens = Some(input::label_list(tokens)?);

@@ -25,6 +25,9 @@ pub(super) struct AttentionArgs {
     /// Hide tokens that are N or more positions away
     #[arg(long, value_name = "N")]
     window: Option<usize>,
+    /// Keep the first N tokens visible outside the window
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    keep_first: Option<usize>,
     /// Compare query and key by dot product or cosine
     #[arg(long, value_enum, default_value = "dot", value_name = "KIND")]
     score: ScoreArg,
@@ -95,6 +98,7 @@ impl AttentionArgs {
             mask: Mask {
                 causal: self.causal,
                 window: self.window,
+                keep_first: self.keep_first.unwrap_or(0),
                 from_start: self.causal_from == FromArg::Start,
                 matrix: loaded.mask_rule,
                 ..Mask::default()
@@ -140,6 +144,9 @@ pub(crate) fn options_of(recipe: &Recipe) -> String {
     let mask = &recipe.mask;
     options.extend(mask.causal.then(|| "--causal".to_string()));
     options.extend(mask.window.map(|window| format!("--window {window}")));
+    if mask.keep_first > 0 {
+        options.push(format!("--keep-first {}", mask.keep_first));
+    }
     options.extend(mask.from_start.then(|| "--causal-from start".to_string()));
     options.extend(mask.matrix.map(|rule| {
         let kind = match rule {

@@ -1,6 +1,7 @@
 //! `order`: attention alone ignores order; a causal mask helps from the second layer on, positions help at once.
 
 use super::head::head;
+use crate::attention::{Pairing, Rotation};
 use crate::demo::fit::reversal;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
@@ -76,9 +77,10 @@ impl Layers {
             nodes.push(demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, weights])?);
         }
         if kind == LayerKind::Rotary {
+            let frequencies = demo.graph().require("F")?;
             for (name, node) in ["Q", "K"].into_iter().zip(&mut nodes) {
-                let turn = Op::Rotary { first: 0, base: 10_000.0 };
-                *node = demo.compute(&format!("{name}_turned{suffix}"), turn, &[*node])?;
+                let turn = Op::Rotary(Rotation { first: 0, pairing: Pairing::Halves, magnitude: 1.0 });
+                *node = demo.compute(&format!("{name}_turned{suffix}"), turn, &[*node, frequencies])?;
             }
         }
         Ok(head(demo, suffix, [nodes[0], nodes[1], nodes[2]], kind == LayerKind::Causal)?.o)
@@ -236,7 +238,7 @@ fn second_layer(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> 
 
 fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
     let shape = demo.matrix(questions[0])?.shape();
-    let p = demo.compute("P", Op::Sinusoidal { tokens: shape.rows, width: shape.cols }, &[])?;
+    let p = demo.compute("P", Op::Sinusoidal { first: 0, tokens: shape.rows, width: shape.cols }, &[])?;
     let x = [
         demo.compute("X_1_placed", Op::Add, &[questions[0], p])?,
         demo.compute("X_2_placed", Op::Add, &[questions[1], p])?,
@@ -255,13 +257,15 @@ fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Re
 }
 
 fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
+    let width = demo.matrix(layers.weights[0])?.cols();
+    let frequencies = demo.compute("F", Op::Frequencies { width, base: 10_000.0 }, &[])?;
     let o = layers.both(demo, "_rotary", questions, LayerKind::Rotary)?;
     let [_, gap] = gap(demo, "_rotary", o)?;
     let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
     let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];
     demo.step(
         "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by an angle that grows with the \
-         position t. Positions are counted from 0, so the first row is not turned. A score then depends on how far apart two \
+         position t: t times the frequency of the pair in F. Positions are counted from 0, so the first row is not turned. A score then depends on how far apart two \
          words are.",
     )
     .claim(
@@ -269,6 +273,7 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
         "“is” gives {A_1_rotary[is,South Africa]:2} of its weight to “South Africa” three places away, and \
          {A_2_rotary[is,South Africa]:2} when it is the word before.",
     )
+    .show(&[frequencies])
     .folded(&[q])
     .together(&[turned])
     .show(&[a[0], a[1], gap]);

@@ -81,7 +81,7 @@ fn attention_without_positions_mixes_both_stories_to_the_same_vector() {
     let [embedding, w_q, w_k, w_v] = draws(31, [(words.len(), 4), (4, 4), (4, 4), (4, 4)]);
     let last_row = |story: &str, positions: bool| {
         let x = product(&one_hot(story, &words), &embedding).unwrap();
-        let x = if positions { add(&[&x, &sinusoidal(x.rows(), 4)]).unwrap() } else { x };
+        let x = if positions { add(&[&x, &sinusoidal(0, x.rows(), 4)]).unwrap() } else { x };
         let project = |w| product(&x, w).unwrap();
         let graph = attend_to(&Recipe::default(), &project(&w_q), &project(&w_k), &project(&w_v));
         rows(node(&graph, "O"), x.rows() - 1, 1).unwrap()

@@ -41,6 +41,18 @@ pub fn every_nth_column(x: &Matrix, start: usize, step: usize) -> Result<Matrix>
         .with_col_labels(labels))
 }
 
+/// Every column several times, side by side: `out[i,j] = x[i, ⌊j / times⌋]`, columns from 0.
+///
+/// # Errors
+/// If a column is repeated 0 times.
+pub fn repeat_columns(x: &Matrix, times: usize) -> Result<Matrix> {
+    if times == 0 {
+        return Err(Error::new("columns cannot be repeated 0 times"));
+    }
+    let repeated = Matrix::from_fn(x.rows(), x.cols().saturating_mul(times), |i, j| x[(i, j / times)]);
+    Ok(repeated.with_row_labels(x.row_labels().cloned()))
+}
+
 /// The cells of `x`, read row by row into another shape; the labels are lost.
 ///
 /// # Errors

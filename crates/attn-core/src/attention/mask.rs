@@ -13,6 +13,8 @@ pub struct Mask {
     pub causal: bool,
     /// Only keys less than this many positions away.
     pub window: Option<usize>,
+    /// The number of first keys that stay visible although they lie outside the window.
+    pub keep_first: usize,
     /// Queries and keys are aligned at the first token, not at the last.
     pub from_start: bool,
     /// The meaning of a second input, a matrix of the scores' shape.
@@ -87,7 +89,7 @@ impl Mask {
         if self.causal && key > position {
             return Some(HidingRule::Future);
         }
-        if self.window.is_some_and(|window| key.abs_diff(position) >= window) {
+        if j >= self.keep_first && self.window.is_some_and(|window| key.abs_diff(position) >= window) {
             return Some(HidingRule::OutsideWindow);
         }
         if self.hides_own && key == position {
@@ -194,6 +196,15 @@ mod tests {
         let window = Mask { window: Some(2), ..Mask::default() };
         assert_eq!(pattern(window, 4, 4), ["1100", "1110", "0111", "0011"]);
         assert_eq!(pattern(Mask { causal: true, ..window }, 4, 4), ["1000", "1100", "0110", "0011"]);
+    }
+
+    #[test]
+    fn kept_keys_stay_visible_outside_the_window_and_hidden_in_the_future() {
+        let kept = Mask { causal: true, window: Some(2), keep_first: 1, ..Mask::default() };
+        assert_eq!(pattern(kept, 4, 4), ["1000", "1100", "1110", "1011"]);
+        assert_eq!(pattern(kept, 2, 4), ["1110", "1011"]);
+        let all = Mask { keep_first: 9, ..kept };
+        assert_eq!(pattern(all, 3, 3), pattern(Mask { causal: true, ..Mask::default() }, 3, 3));
     }
 
     #[test]

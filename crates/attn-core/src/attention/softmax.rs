@@ -119,6 +119,27 @@ pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     })
 }
 
+/// The softmax of each row together with a sink, a score of no key: `out[i,j] = e^(x[i,j] − m_i) / (Σ_k e^(x[i,k] − m_i) + e^(σ − m_i))`,
+/// with m_i the max of row i and σ. The sink's own share is dropped, so a row sums to less than 1. A row of −∞ alone gives
+/// zeros, as does a row where σ is −∞ too.
+///
+/// # Source
+/// OpenAI 2025, the published code of gpt-oss, with a learned σ for each head; with σ = 0 it is Miller 2023, “Attention Is Off By
+/// One”.
+pub fn softmax_with_sink(x: &Matrix, sink: f64) -> Matrix {
+    along_rows(x, Axis::Rows, |row| {
+        let max = max(row.iter().copied().chain([sink]));
+        let power = |x: f64| match x {
+            f64::NEG_INFINITY => 0.0,
+            // It has left the range, and is the max.
+            f64::INFINITY => 1.0,
+            _ => elementary::exp(x - max),
+        };
+        let sum = row.iter().copied().chain([sink]).fold(0.0, |sum, x| sum + power(x));
+        row.iter().map(|x| if sum == 0.0 { 0.0 } else { power(*x) / sum }).collect()
+    })
+}
+
 /// The softmax as NumPy and PyTorch have it, without a guard for a row of nothing but −∞: −∞ − (−∞) makes that row NaN.
 /// Everywhere else it is [`softmax`].
 pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {

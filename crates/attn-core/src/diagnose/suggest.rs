@@ -1,7 +1,7 @@
 //! An input on which mistakes can be told from the right answer, and from each other.
 
 use crate::error::Result;
-use crate::graph::recipes::AttendInputs;
+use crate::graph::recipes::{AttendInputs, PositionKind};
 use crate::graph::{Given, Graph, Origin};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
@@ -111,6 +111,11 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
     let mut stream = LegacyStream::seeded(seed);
     let heads = task.recipe().heads;
     let groups = task.recipe().kv_heads;
+    // Gains and divisors have a number for each column, and rotations need pairs of them.
+    let roles = [&inputs.query_gain, &inputs.key_gain, &inputs.divisors, &inputs.w_g];
+    let keeps_widths = roles.into_iter().any(Option::is_some)
+        || matches!(task.recipe().positions.kind, PositionKind::Rotary(_));
+    let wider = if keeps_widths { 0 } else { wider };
     // Masks and biases have a cell for every query and key, so that the tokens stay as many as they are.
     let fixed = inputs.mask.is_some() || inputs.bias.is_some();
     let more = if fixed || wider == 0 { 0 } else { 3 };
@@ -159,5 +164,11 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         shift: None,
         tokens: inputs.tokens.clone().filter(|_| more == 0),
         instead: inputs.instead.clone(),
+        query_gain: inputs.query_gain.clone(),
+        key_gain: inputs.key_gain.clone(),
+        divisors: inputs.divisors.clone(),
+        position_table: inputs.position_table.clone(),
+        sink: inputs.sink.clone(),
+        w_g: draw(&inputs.w_g, 0, 0, root(&inputs.w_g)),
     }
 }

@@ -50,10 +50,12 @@ impl Op {
             Op::DivideBySum(axis) => Ok(attention::divide_by_sum(a(), *axis)),
             Op::Softmax(axis, base) => Ok(attention::softmax(a(), *axis, *base)),
             Op::UnguardedSoftmax(axis, base) => Ok(attention::unguarded_softmax(a(), *axis, *base)),
+            Op::SoftmaxWithSink { head } => softmax_with_sink(a(), b(), *head),
             Op::Guard => attention::guard(a(), b()),
             Op::EveryNthColumn { start, step } => attention::every_nth_column(a(), *start, *step),
             Op::Reshape { rows, cols } => attention::reshape(a(), *rows, *cols),
             Op::Columns { start, count } => attention::columns(a(), *start, *count),
+            Op::RepeatColumns(times) => attention::repeat_columns(a(), *times),
             Op::Rows { start, count } => attention::rows(a(), *start, *count),
             Op::ReverseRows => Ok(attention::reverse_rows(a())),
             Op::SortRows(order) => Ok(attention::sort_rows(a(), *order)),
@@ -71,8 +73,14 @@ impl Op {
             Op::Cosine => attention::cosine(a(), b()),
             Op::Euclidean => attention::euclidean(a(), b()),
             Op::UnitRows => Ok(attention::unit_rows(a())),
-            Op::Sinusoidal { tokens, width } => Ok(attention::sinusoidal(*tokens, *width)),
-            Op::Rotary { first, base } => attention::rotary(a(), *first, *base),
+            Op::Sinusoidal { first, tokens, width } => Ok(attention::sinusoidal(*first, *tokens, *width)),
+            Op::Frequencies { width, base } => Ok(attention::frequencies(*width, *base)),
+            Op::ScaledFrequencies(scaling) => attention::scaled_frequencies(a(), second, scaling),
+            Op::Rotary(rotation) => attention::rotary(a(), b(), rotation),
+            Op::Alibi(head, places) => Ok(attention::alibi(*head, *places)),
+            Op::BucketBias { column, buckets, places } => {
+                attention::bucket_bias(a(), *column, *buckets, *places)
+            }
             Op::SingularVectors { side, rank } => singular_vectors(a(), *side, *rank),
             Op::SingularValues => Ok(attention::singular_values(a())?.values),
             Op::Diagonal => attention::diagonal(a()),
@@ -107,6 +115,14 @@ fn singular_vectors(a: &Matrix, side: Side, rank: usize) -> Result<Matrix> {
         Side::Right => all.right.with_row_labels(a.col_labels().cloned()),
     };
     attention::columns(&vectors, 0, rank)
+}
+
+fn softmax_with_sink(scores: &Matrix, sinks: &Matrix, head: usize) -> Result<Matrix> {
+    if sinks.rows() != 1 || head >= sinks.cols() {
+        return Err(Error::new(format!("there is no sink for head {} in {}", head + 1, sinks.shape()))
+            .help("give one row with a sink for each head"));
+    }
+    Ok(attention::softmax_with_sink(scores, sinks[(0, head)]))
 }
 
 fn summary(a: &Matrix, statistic: Statistic) -> Matrix {

@@ -3,6 +3,7 @@
 
 use super::op::Op;
 use super::op_parameters::Fusion;
+use crate::attention::RopeScaling;
 use crate::error::{Error, Result};
 use crate::text::counted;
 
@@ -51,7 +52,11 @@ impl Op {
     /// The number of inputs of the op.
     pub fn arity(&self) -> Arity {
         match self {
-            Op::Given(_) | Op::Ones { .. } | Op::Sinusoidal { .. } => Arity::exactly(0),
+            Op::Given(_)
+            | Op::Ones { .. }
+            | Op::Sinusoidal { .. }
+            | Op::Frequencies { .. }
+            | Op::Alibi(..) => Arity::exactly(0),
             Op::Transpose
             | Op::Scale(_)
             | Op::Temperature(_)
@@ -68,6 +73,7 @@ impl Op {
             | Op::UnguardedSoftmax(..)
             | Op::Columns { .. }
             | Op::EveryNthColumn { .. }
+            | Op::RepeatColumns(_)
             | Op::Rows { .. }
             | Op::ReverseRows
             | Op::SortRows(_)
@@ -79,7 +85,7 @@ impl Op {
             | Op::Gelu(_)
             | Op::MinusMean
             | Op::UnitRows
-            | Op::Rotary { .. }
+            | Op::BucketBias { .. }
             | Op::SingularVectors { .. }
             | Op::SingularValues
             | Op::Diagonal
@@ -93,11 +99,16 @@ impl Op {
             | Op::Multiply
             | Op::Divide
             | Op::Quotient
+            | Op::SoftmaxWithSink { .. }
             | Op::Guard
+            | Op::Rotary(_)
             | Op::Cosine
             | Op::Euclidean => Arity::exactly(2),
             // The matrix of the mask, where its rule reads one.
             Op::Mask(rule) | Op::MaskPattern(rule) => Arity::exactly(1 + usize::from(rule.matrix.is_some())),
+            Op::ScaledFrequencies(scaling) => {
+                Arity::exactly(1 + usize::from(matches!(scaling, RopeScaling::LongRope { .. })))
+            }
             Op::RmsNorm(_) => Arity::between(1, 2),
             Op::LayerNorm(_) => Arity::between(1, 3),
             Op::Add | Op::Concatenate | Op::Stack(_) | Op::Fused(Fusion::LogSumExp) => Arity::ANY,

@@ -14,9 +14,11 @@ use super::op_parameters::{Factor, Fusion, GeluForm, Side};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Order};
 use crate::text::counted;
+use positions::{alibi, sinusoidal};
 
 mod conditions;
 mod parts;
+mod positions;
 #[cfg(test)]
 mod tests;
 
@@ -126,10 +128,16 @@ impl FormulaWriter<'_> {
             Op::UnguardedSoftmax(axis, base) => {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
+            Op::SoftmaxWithSink { head } => {
+                format!("softmax({}, {}), without the sink", a(), self.sink(*head))
+            }
             Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
             Op::Reshape { rows, cols } => format!("{} read as {rows}×{cols}", a()),
             Op::Columns { start, count } => self.part(false, *start, *count),
+            Op::RepeatColumns(times) => {
+                format!("{} with {} repeated {times} times", a(), self.each(Axis::Columns))
+            }
             Op::Rows { start, count } => self.part(true, *start, *count),
             Op::ReverseRows => format!("{} of {} in reverse order", self.lines(true), a()),
             Op::SortRows(Order::Ascending) => format!("{} of {}, sorted", self.each(Axis::Rows), a()),
@@ -150,15 +158,15 @@ impl FormulaWriter<'_> {
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
-            Op::Sinusoidal { .. } => {
-                "sin and cos of t / 10000^(2p/d): row t, pair p of columns, both from 0".into()
+            Op::Sinusoidal { first, .. } => sinusoidal(*first),
+            Op::Frequencies { width, base } => {
+                format!("1 / {}^(2p/{width}): pair p of columns, from 0", number_text(*base))
             }
-            Op::Rotary { first, base } => {
-                let base = number_text(*base);
-                format!(
-                    "{} with pair p of columns turned by t / {base}^(2p/d): row t from {first}, p from 0",
-                    a()
-                )
+            Op::ScaledFrequencies(scaling) => self.scaled_frequencies(scaling),
+            Op::Rotary(rotation) => self.rotary(rotation),
+            Op::Alibi(head, _) => alibi(head),
+            Op::BucketBias { column, .. } => {
+                format!("column {} of {}, row by the bucket of query − key", column + 1, a())
             }
             Op::SingularVectors { side: Side::Left, rank } => {
                 format!("first {rank} left singular vectors of {}", a())

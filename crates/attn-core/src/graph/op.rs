@@ -21,7 +21,7 @@ use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
 
 use super::op_parameters::{Factor, Fusion, GeluForm, Side, Statistic};
 use super::origin::Origin;
-use crate::attention::{Axis, Base, Mask, Order};
+use crate::attention::{Axis, Base, Buckets, HeadOf, Mask, Order, Places, RopeScaling, Rotation};
 use crate::matrix::{Labels, Matrix};
 
 /// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
@@ -91,6 +91,11 @@ pub enum Op {
     Softmax(Axis, Base),
     /// The softmax without a guard: a row of −∞ gives NaN.
     UnguardedSoftmax(Axis, Base),
+    /// The softmax of each row of a and of one more score, the sink of a head in the row b; the sink's share is dropped.
+    SoftmaxWithSink {
+        /// The column of b, from 0.
+        head: usize,
+    },
     /// a, with 0 in the rows in which b (the scores) is nothing but −∞.
     Guard,
     /// A block of neighbouring columns, from 0.
@@ -107,6 +112,8 @@ pub enum Op {
         /// The distance between two columns that are taken.
         step: usize,
     },
+    /// Every column this many times, side by side.
+    RepeatColumns(usize),
     /// A block of neighbouring rows, from 0.
     Rows {
         /// The first of them.
@@ -155,17 +162,34 @@ pub enum Op {
     UnitRows,
     /// A leaf: a vector for each position, made of sines and cosines.
     Sinusoidal {
+        /// The position of the first row.
+        first: usize,
         /// The number of positions.
         tokens: usize,
         /// The width of the vectors.
         width: usize,
     },
-    /// Pairs of columns turned by an angle that grows with the position.
-    Rotary {
-        /// The position of the first row.
-        first: usize,
-        /// The base of the angles: 10000 in the paper.
+    /// A leaf: the frequencies of rotary positions, `1 / base^(2p/width)` for each pair p.
+    Frequencies {
+        /// The number of columns that are rotated.
+        width: usize,
+        /// The base: 10000 in the paper.
         base: f64,
+    },
+    /// The frequencies a, changed for longer texts; LongRoPE's divisors are the second input.
+    ScaledFrequencies(RopeScaling),
+    /// Pairs of columns of a, rotated by their position times the frequencies b.
+    Rotary(Rotation),
+    /// A leaf: a bias that grows with the distance, times the head's slope.
+    Alibi(HeadOf, Places),
+    /// A bias for each bucket of distances, from a column of the table a.
+    BucketBias {
+        /// The column, from 0: the head.
+        column: usize,
+        /// The buckets.
+        buckets: Buckets,
+        /// The places of queries and keys.
+        places: Places,
     },
     /// Singular vectors of a, one a column: the first `rank` of them. Checked, not derived.
     SingularVectors {
@@ -225,9 +249,11 @@ impl Op {
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
             Op::UnguardedSoftmax(..) => "unguarded-softmax",
+            Op::SoftmaxWithSink { .. } => "softmax-with-sink",
             Op::Guard => "guard",
             Op::Columns { .. } => "columns",
             Op::EveryNthColumn { .. } => "every-nth-column",
+            Op::RepeatColumns(_) => "repeat-columns",
             Op::Rows { .. } => "rows",
             Op::ReverseRows => "reverse-rows",
             Op::SortRows(_) => "sort-rows",
@@ -247,7 +273,11 @@ impl Op {
             Op::Euclidean => "euclidean",
             Op::UnitRows => "unit-rows",
             Op::Sinusoidal { .. } => "sinusoidal",
-            Op::Rotary { .. } => "rotary",
+            Op::Frequencies { .. } => "frequencies",
+            Op::ScaledFrequencies(_) => "scaled-frequencies",
+            Op::Rotary(_) => "rotary",
+            Op::Alibi(..) => "alibi",
+            Op::BucketBias { .. } => "bucket-bias",
             Op::SingularVectors { .. } => "singular-vectors",
             Op::SingularValues => "singular-values",
             Op::Diagonal => "diagonal",
@@ -265,7 +295,12 @@ impl Op {
             (Op::Product, [a, b]) => a.rows().saturating_mul(b.cols()),
             (Op::ProductTransposed | Op::Cosine | Op::Euclidean, [a, b]) => a.rows().saturating_mul(b.rows()),
             (Op::Diagonal, [a]) => a.cols().saturating_mul(a.cols()),
-            (Op::Sinusoidal { tokens, width }, _) => tokens.saturating_mul(*width),
+            (Op::Sinusoidal { tokens, width, .. }, _) => tokens.saturating_mul(*width),
+            (Op::Frequencies { width, .. }, _) => width / 2,
+            (Op::Alibi(_, places) | Op::BucketBias { places, .. }, _) => {
+                places.queries.saturating_mul(places.keys)
+            }
+            (Op::RepeatColumns(times), [a]) => a.rows().saturating_mul(a.cols()).saturating_mul(*times),
             (Op::Ones { rows, cols }, _) => rows.saturating_mul(*cols),
             (_, inputs) => inputs.iter().map(|a| a.rows() * a.cols()).fold(0, usize::saturating_add),
         }

@@ -28,6 +28,18 @@ pub enum Role {
     Mask,
     /// The bias, which is added to the scores.
     Bias,
+    /// The gains of the norm of the queries.
+    QueryGain,
+    /// The gains of the norm of the keys.
+    KeyGain,
+    /// The divisors of LongRoPE's frequencies: a row for short texts, and one for long ones.
+    Divisors,
+    /// The table of T5's position biases: a row for each bucket, a column for each head.
+    PositionTable,
+    /// The sinks: a score for each head that belongs to no key.
+    Sink,
+    /// The weights of the output gate.
+    Gate,
 }
 
 impl Role {
@@ -49,6 +61,12 @@ impl Role {
             Role::V => "V",
             Role::Mask => "M",
             Role::Bias => "B",
+            Role::QueryGain => "g_Q",
+            Role::KeyGain => "g_K",
+            Role::Divisors => "F_divisors",
+            Role::PositionTable => "R",
+            Role::Sink => "sink",
+            Role::Gate => "W_g",
         }
     }
 
@@ -58,8 +76,16 @@ impl Role {
             Role::Q => Some(Role::WQ),
             Role::K => Some(Role::WK),
             Role::V => Some(Role::WV),
-            Role::X | Role::WQ | Role::WK | Role::WV | Role::WO | Role::Mask | Role::Bias => None,
+            _ => None,
         }
+    }
+
+    /// Returns true if it belongs to positions, a norm, sinks or a gate, and not to every attention.
+    pub const fn is_of_mechanism(self) -> bool {
+        matches!(
+            self,
+            Role::QueryGain | Role::KeyGain | Role::Divisors | Role::PositionTable | Role::Sink | Role::Gate
+        )
     }
 
     /// Returns true if it is split into heads: Q, K or V.
@@ -74,7 +100,7 @@ impl Role {
 
     /// Returns true if it is a weight matrix.
     pub const fn is_weights(self) -> bool {
-        matches!(self, Role::WQ | Role::WK | Role::WV | Role::WO)
+        matches!(self, Role::WQ | Role::WK | Role::WV | Role::WO | Role::Gate)
     }
 }
 
@@ -83,6 +109,24 @@ impl Role {
 pub enum Stage {
     /// An input of attention.
     Role(Role),
+    /// `PE`: a vector for each position.
+    PositionVectors,
+    /// `X_positioned`: the tokens plus the vectors of their positions.
+    Positioned,
+    /// `Q_normed`: the queries, each divided by its root mean square.
+    QueriesNormed,
+    /// `K_normed`: the keys, likewise.
+    KeysNormed,
+    /// `F`: the frequencies of rotary positions.
+    Frequencies,
+    /// `F_scaled`: the frequencies for longer texts.
+    FrequenciesScaled,
+    /// `Q_rotated`: the queries, rotated by their positions.
+    QueriesRotated,
+    /// `K_rotated`: the keys, likewise.
+    KeysRotated,
+    /// `B_position`: the bias of each distance.
+    PositionBias,
     /// `S`: every query compared with every key.
     Scores,
     /// `S_scaled`: the scores times the scale.
@@ -91,6 +135,8 @@ pub enum Stage {
     Biased,
     /// `S_tempered`: divided by the temperature.
     Tempered,
+    /// `S_capped`: kept between −c and c.
+    Capped,
     /// `S_masked`: −∞ where the mask hides a key.
     Masked,
     /// `A`: the softmax of each row.
@@ -99,6 +145,12 @@ pub enum Stage {
     Mixed,
     /// `C`: the heads side by side, before the projection.
     Joined,
+    /// `G_in`: X times the weights of the gate.
+    GateInput,
+    /// `G`: the gate, between 0 and 1.
+    Gate,
+    /// `O_gated`: the heads side by side, times the gate.
+    Gated,
     /// `P`: times W_O, before the residual.
     Projected,
     /// `O`: the result.
@@ -117,14 +169,27 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Role(role) => role.name(),
+            Stage::PositionVectors => "PE",
+            Stage::Positioned => "X_positioned",
+            Stage::QueriesNormed => "Q_normed",
+            Stage::KeysNormed => "K_normed",
+            Stage::Frequencies => "F",
+            Stage::FrequenciesScaled => "F_scaled",
+            Stage::QueriesRotated => "Q_rotated",
+            Stage::KeysRotated => "K_rotated",
+            Stage::PositionBias => "B_position",
             Stage::Scores => "S",
             Stage::Scaled => "S_scaled",
             Stage::Biased => "S_biased",
             Stage::Tempered => "S_tempered",
+            Stage::Capped => "S_capped",
             Stage::Masked => "S_masked",
             Stage::Weights => "A",
             Stage::Mixed | Stage::Output => "O",
             Stage::Joined => "C",
+            Stage::GateInput => "G_in",
+            Stage::Gate => "G",
+            Stage::Gated => "O_gated",
             Stage::Projected => "P",
             Stage::Lse => "LSE",
         }
@@ -139,14 +204,30 @@ impl Stage {
     pub const fn is_per_head(self) -> bool {
         match self {
             Stage::Role(role) => role.has_heads(),
-            Stage::Scores
+            Stage::QueriesNormed
+            | Stage::KeysNormed
+            | Stage::QueriesRotated
+            | Stage::KeysRotated
+            | Stage::PositionBias
+            | Stage::Scores
             | Stage::Scaled
             | Stage::Biased
             | Stage::Tempered
+            | Stage::Capped
             | Stage::Masked
             | Stage::Weights
             | Stage::Mixed => true,
-            Stage::Joined | Stage::Projected | Stage::Output | Stage::Lse => false,
+            Stage::PositionVectors
+            | Stage::Positioned
+            | Stage::Frequencies
+            | Stage::FrequenciesScaled
+            | Stage::Joined
+            | Stage::GateInput
+            | Stage::Gate
+            | Stage::Gated
+            | Stage::Projected
+            | Stage::Output
+            | Stage::Lse => false,
         }
     }
 
@@ -217,7 +298,8 @@ mod tests {
                 }
             }
         }
-        for text in ["", "s", "S_", "S_0", "S_01", "S_a", "S_rounded", "C_1", "W_Q_1", "LSE_2", "_1", "S__1"]
+        for text in
+            ["", "s", "S_", "S_0", "S_01", "S_a", "S_rounded", "C_1", "F_1", "W_Q_1", "LSE_2", "_1", "S__1"]
         {
             assert_eq!(Step::parse(text), None, "{text}");
         }
@@ -226,7 +308,7 @@ mod tests {
     #[test]
     fn the_order_is_that_of_the_design() {
         let scores: Vec<&str> = Stage::all().filter(|stage| stage.is_scores()).map(Stage::name).collect();
-        assert_eq!(scores, ["S", "S_scaled", "S_biased", "S_tempered", "S_masked"]);
+        assert_eq!(scores, ["S", "S_scaled", "S_biased", "S_tempered", "S_capped", "S_masked"]);
         assert!(Stage::all().is_sorted());
         assert!(
             Stage::Masked < Stage::Weights

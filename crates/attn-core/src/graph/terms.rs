@@ -5,6 +5,7 @@
 
 mod attention;
 mod functions;
+mod positions;
 mod vectors;
 
 use super::op::Op;
@@ -61,6 +62,7 @@ impl InputReader<'_> {
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
             Op::UnguardedSoftmax(axis, base) => self.unguarded_softmax(*axis, *base, i, j),
+            Op::SoftmaxWithSink { head } => self.softmax_with_sink(*head, i, j),
             Op::Guard => self.guarded(i, j),
             Op::EveryNthColumn { start, step } => self.cell(0, i, start + j * step),
             Op::Reshape { cols, .. } => {
@@ -68,6 +70,7 @@ impl InputReader<'_> {
                 self.cell(0, place / self.width(0), place % self.width(0))
             }
             Op::Columns { start, .. } => self.cell(0, i, start + j),
+            Op::RepeatColumns(times) => self.cell(0, i, j / times),
             Op::Rows { start, .. } => self.cell(0, start + i, j),
             Op::ReverseRows => self.cell(0, self.height(0) - 1 - i, j),
             Op::SortRows(order) => self.cell(0, i, self.column_of_rank(*order, i, j)),
@@ -85,8 +88,15 @@ impl InputReader<'_> {
             Op::Cosine => self.cosine(i, j),
             Op::Euclidean => self.euclidean(i, j),
             Op::UnitRows => self.unit(i, j),
-            Op::Sinusoidal { width, .. } => self.sinusoidal(*width, i, j),
-            Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
+            Op::Sinusoidal { first, width, .. } => positions::sinusoidal(*width, first + i, j),
+            Op::Frequencies { width, base } => positions::frequency(*width, *base, j),
+            Op::ScaledFrequencies(scaling) => self.scaled_frequency(scaling, j),
+            Op::Rotary(rotation) => self.rotary(rotation, i, j),
+            Op::Alibi(head, places) => positions::alibi(*head, *places, i, j),
+            Op::BucketBias { column, buckets, places } => {
+                let bucket = buckets.bucket(places.distance(i, j));
+                chosen(self.cell(0, bucket, *column), "the distance is in this bucket")
+            }
             Op::SingularVectors { side, rank } => self.leaf(singular_vector(*side, *rank)),
             Op::SingularValues => self.leaf("a singular value; W = U Σ Vᵀ is checked".into()),
             Op::Diagonal => self.diagonal(i, j),

@@ -4,6 +4,7 @@ use super::alter::{self, Alter, altered};
 use super::choices::ScoreRows;
 use super::forecast;
 use super::inputs::AttendInputs;
+use super::positions::Mechanisms;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
@@ -54,10 +55,11 @@ pub(super) struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    fn run(&mut self, inputs: AttendInputs) -> Result<()> {
+    fn run(&mut self, mut inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
-        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead } = inputs;
+        let mechanisms = Mechanisms::taken_from(&mut inputs);
+        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, .. } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
         let x = self.optional(Role::X, x.map(named))?;
@@ -68,6 +70,12 @@ impl Pipeline<'_> {
         let stages = [alter::Site::Tokens, alter::Site::TokensAndResidual];
         let name = Role::X.name();
         let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
+        self.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
+        let (x, read) = match self.positioned(read)? {
+            // The residual stream holds the positions, too.
+            positioned if positioned != read => (positioned, positioned),
+            _ => (x, read),
+        };
         let own = [
             self.role(Role::Q, q.map(named), read, w_q)?,
             self.role(Role::K, k.map(named), read, w_k)?,
@@ -76,6 +84,7 @@ impl Pipeline<'_> {
         let ([q, k, mixed], roles) = self.serving(own, read)?;
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
+        self.mechanisms(mechanisms)?;
         let bias = self.optional(Role::Bias, bias)?;
         self.fits_scores("bias", bias, [q, k])?;
         let mask = self.optional(Role::Mask, mask)?.or_else(|| self.graph.at(Role::Mask));

@@ -2,6 +2,7 @@
 
 use super::choices::{Biasing, Projection, Qkv, QkvSource};
 use super::inputs::AttendInputs;
+use super::mechanisms::{PositionKind, QkNorm};
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS};
@@ -57,7 +58,17 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
     let behind = cells_of(&inputs.w_o)
         + projected.map_or(0, |(_, cols)| queries * cols)
         + if recipe.output.residual { x.0 * x.1 } else { 0 };
-    let cells = before + behind;
+    // Queries and keys: split, normed, rotated, and put together.
+    let again = match of_queries_and_keys(recipe) {
+        0 => 0,
+        times => times + if recipe.heads > 1 { 2 } else { 0 },
+    };
+    let shape = |(given, weights): (&Option<Given>, &Option<Given>)| {
+        sides(given).unwrap_or_else(|| projection(x, weights, false).0)
+    };
+    let prepared: u128 =
+        roles[..2].iter().map(|&role| shape(role)).map(|(rows, cols)| again * rows * cols).sum();
+    let cells = before + prepared + behind;
     if cells > MAX_CELLS as u128 {
         Err(Error::new(format!(
             "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
@@ -119,6 +130,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let given = [&inputs.x, &inputs.mask, &inputs.bias, &inputs.w_o].into_iter().map(cells_of).sum::<u128>();
     let scores =
         heads * of_scores(recipe, inputs.bias.is_some() && recipe.biasing == Biasing::Added) * q.0 * k.0;
+    let prepared = (q.0 * q.1 + k.0 * k.1) * of_queries_and_keys(recipe);
     let result = q.0 * (mixed.1 / groups * heads);
     let parts = match heads {
         1 => 0,
@@ -131,17 +143,26 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
         }
         None => 0,
     };
-    let cells = given + of_q + of_k + of_v + scores + parts + result + projected;
+    let cells = given + of_q + of_k + of_v + prepared + scores + parts + result + projected;
     Some(Forecast { cells, queries: q.0, keys: k.0 })
+}
+
+/// The number of times that queries and keys are recorded again: normed, and rotated.
+fn of_queries_and_keys(recipe: &Recipe) -> u128 {
+    u128::from(recipe.qk_norm != QkNorm::None)
+        + u128::from(matches!(recipe.positions.kind, PositionKind::Rotary(_)))
 }
 
 /// The minimum number of matrices of scores and weights of a head.
 fn of_scores(recipe: &Recipe, has_bias: bool) -> u128 {
     let scaled = recipe.scale.factor(1).is_some();
-    let is_masked = recipe.mask.is_some();
+    let (is_masked, is_capped) = (recipe.mask.is_some(), recipe.soft_cap.is_some());
+    let by_distance =
+        matches!(recipe.positions.kind, PositionKind::Alibi { .. } | PositionKind::Buckets { .. });
     let rounded = [recipe.score_decimals, recipe.weight_decimals].into_iter().flatten().count();
     let others =
-        [scaled, has_bias, recipe.temperature != 1.0, is_masked].into_iter().filter(|&is| is).count();
+        [scaled, has_bias || by_distance, by_distance, recipe.temperature != 1.0, is_capped, is_masked];
+    let others = others.into_iter().filter(|&is| is).count();
     // The scores and the weights themselves.
     2 + (others + rounded) as u128
 }

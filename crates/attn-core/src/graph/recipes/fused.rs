@@ -5,6 +5,7 @@ use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::OutputSteps;
+use super::positions::Mechanisms;
 use super::recipe::{Recipe, Score};
 use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
@@ -62,8 +63,19 @@ fn check(recipe: &Recipe) -> Result<()> {
             recipe.heads
         )));
     }
-    let Recipe { heads, kv_heads, scale, temperature, mask, output, .. } = *recipe;
-    let plain = Recipe { heads, kv_heads, scale, temperature, mask, output, ..Recipe::default() };
+    let Recipe { heads, kv_heads, positions, qk_norm, scale, temperature, mask, gate, output, .. } = *recipe;
+    let plain = Recipe {
+        heads,
+        kv_heads,
+        positions,
+        qk_norm,
+        scale,
+        temperature,
+        mask,
+        gate,
+        output,
+        ..Recipe::default()
+    };
     if plain == *recipe {
         Ok(())
     } else {
@@ -73,16 +85,19 @@ fn check(recipe: &Recipe) -> Result<()> {
 
 fn run<T: Element + Kernels>(
     mut pipeline: Pipeline<'_>,
-    inputs: AttendInputs,
+    mut inputs: AttendInputs,
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
     forecast::check_fused(recipe, &inputs)?;
+    let mechanisms = Mechanisms::taken_from(&mut inputs);
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
+    pipeline.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
+    let x = pipeline.positioned(x)?;
     let mut role = |role: Role, own: Option<Given>, weights| match own {
         Some(own) => given::<T>(&mut pipeline.graph, role, named(own, tokens)),
         None => {
@@ -91,10 +106,20 @@ fn run<T: Element + Kernels>(
             Ok((id, Tensor::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))?))
         }
     };
-    let (q, queries) = role(Role::Q, q, w_q)?;
-    let (k, keys) = role(Role::K, k, w_k)?;
+    let (q, mut queries) = role(Role::Q, q, w_q)?;
+    let (k, mut keys) = role(Role::K, k, w_k)?;
     let (v, values) = role(Role::V, v, w_v)?;
     pipeline.fit(q, k, v)?;
+    pipeline.mechanisms(mechanisms)?;
+    let own = [q, k, v];
+    let [q, k] = if pipeline.prepares_heads() {
+        let prepared = pipeline.prepared_whole([q, k])?;
+        let in_type = |id: NodeId| Tensor::rounded::<T>(pipeline.graph.matrix(id)?);
+        (queries, keys) = (in_type(prepared[0])?, in_type(prepared[1])?);
+        prepared
+    } else {
+        [q, k]
+    };
     let graph = &mut pipeline.graph;
     let bias = bias.map(|bias| given::<T>(graph, Role::Bias, bias)).transpose()?;
     pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
@@ -106,7 +131,7 @@ fn run<T: Element + Kernels>(
     let mask = mask.map(of_mask).transpose()?;
     pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
     let w_o = pipeline.optional(Role::WO, w_o)?;
-    let after = pipeline.after(w_o, x, [q, k, v])?;
+    let after = pipeline.after(w_o, x, own)?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =
         [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
@@ -247,8 +272,8 @@ fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: SharedNodes) -> Res
         let weights = weights_never_formed(graph, recipe, None, [sources.q, sources.k], additions)?;
         return Ok(vec![weights.read]);
     }
-    let queries = split_never_formed(graph, Role::Q, sources.q, recipe.heads)?;
-    let keys = split_never_formed(graph, Role::K, sources.k, recipe.kv_heads)?;
+    let queries = heads_of(graph, Role::Q, sources.q, recipe.heads)?;
+    let keys = heads_of(graph, Role::K, sources.k, recipe.kv_heads)?;
     split_never_formed(graph, Role::V, sources.mixed, recipe.kv_heads)?;
     let head = |(head, &query): (usize, &NodeId)| {
         let key = keys[key_value_head(head, recipe.heads, recipe.kv_heads)];
@@ -256,4 +281,12 @@ fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: SharedNodes) -> Res
         Ok(weights.read)
     };
     queries.iter().enumerate().map(head).collect()
+}
+
+/// The heads of a role: those that it was put together from, or its blocks, never formed.
+fn heads_of(graph: &mut Graph, role: Role, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
+    if graph[whole].op == Op::Concatenate {
+        return Ok(graph[whole].inputs.clone());
+    }
+    split_never_formed(graph, role, whole, heads)
 }

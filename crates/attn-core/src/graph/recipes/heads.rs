@@ -2,7 +2,7 @@
 
 use super::alter::{self, altered};
 use super::attend::{Pipeline, SharedNodes};
-use super::choices::{Groups, HeadSharing, Split, SplitRoles};
+use super::choices::{Groups, HeadSharing, Qkv, Split, SplitRoles};
 use super::choices_of_weights::NormaliseAxis;
 use super::normalise::softmax_with;
 use super::recipe::Recipe;
@@ -93,31 +93,38 @@ impl Pipeline<'_> {
     fn of_heads(&mut self, sources: &SharedNodes) -> Result<[Vec<NodeId>; 3]> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let whole = [(sources.q, heads), (sources.k, groups), (sources.mixed, groups)];
-        // The last query is the last token, unless both begin together.
-        let (queries, keys) = (self.shape(sources.q).0, self.shape(sources.k).0);
-        let (query, key) = if self.recipe.mask.from_start {
-            (0, 0)
-        } else {
-            (keys.saturating_sub(queries), queries.saturating_sub(keys))
-        };
+        let first = self.first_positions([sources.q, sources.k]);
+        let (query, key) =
+            (first.query - self.recipe.positions.first, first.key - self.recipe.positions.first);
+        let d_k = self.shape(sources.q).1 / heads.max(1);
+        let frequencies = self.frequencies(d_k, [sources.q, sources.k])?;
         let SplitRoles { q, k, v } = self.recipe.split_roles;
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
             let how = if [q, k, v][at] { self.recipe.split } else { Split::Blocks };
             let node = self.whole(at, (node, if at == 0 { query } else { key }))?;
+            let node = self.normed_whole(Role::from([Qkv::Query, Qkv::Key, Qkv::Value][at]), node, count)?;
             let mut blocks = match heads {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
             };
             use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, first): (Role, &[alter::Site], usize) = match at {
+            let (role, stages, place): (Role, &[alter::Site], usize) = match at {
                 0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
                 1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
                 _ => (Role::V, &[Values, KeysAndValues, Roles], key),
             };
             for (head, block) in blocks.iter_mut().enumerate() {
-                let name = Stage::Role(role).of_head(number(head, heads)).to_string();
-                *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, first))?;
+                let number = number(head, heads);
+                let name = Stage::Role(role).of_head(number).to_string();
+                *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, place))?;
+            }
+            if role != Role::V {
+                let first = place + self.recipe.positions.first;
+                let mut numbered: Vec<(NodeId, Option<usize>)> =
+                    blocks.iter().enumerate().map(|(head, &block)| (block, number(head, heads))).collect();
+                self.prepared((role, first), &mut numbered, frequencies)?;
+                blocks = numbered.into_iter().map(|(block, _)| block).collect();
             }
             all[at] = blocks;
         }

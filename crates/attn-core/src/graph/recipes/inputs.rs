@@ -29,6 +29,18 @@ pub struct AttendInputs {
     pub mask: Option<Given>,
     /// The bias that is added to the scores of every head, (T, N).
     pub bias: Option<Given>,
+    /// The gains of the norm of the queries, (1, d_k) for each head alike, or (1, width of Q) for all heads together.
+    pub query_gain: Option<Given>,
+    /// The gains of the norm of the keys, likewise.
+    pub key_gain: Option<Given>,
+    /// The divisors of LongRoPE's frequencies, (1, rotated width / 2), or (2, …) for short and for long texts.
+    pub divisors: Option<Given>,
+    /// The table of T5's position biases, (buckets, heads).
+    pub position_table: Option<Given>,
+    /// A sink for each head, (1, heads).
+    pub sink: Option<Given>,
+    /// The weights of the output gate, (width of X, heads · d_v) or (width of X, heads).
+    pub w_g: Option<Given>,
     /// A row of numbers that is added to every row of the result by mistake, (1, width of the result).
     pub shift: Option<Given>,
     /// Names of the tokens.
@@ -56,12 +68,27 @@ impl AttendInputs {
             Role::V => self.v.as_ref(),
             Role::Mask => self.mask.as_ref(),
             Role::Bias => self.bias.as_ref(),
+            Role::QueryGain => self.query_gain.as_ref(),
+            Role::KeyGain => self.key_gain.as_ref(),
+            Role::Divisors => self.divisors.as_ref(),
+            Role::PositionTable => self.position_table.as_ref(),
+            Role::Sink => self.sink.as_ref(),
+            Role::Gate => self.w_g.as_ref(),
         }
     }
 
     /// Gives something for a role, in place of what was given before.
     pub fn set(&mut self, role: Role, given: impl Into<Given>) {
-        let place = match role {
+        *self.place(role) = Some(given.into());
+    }
+
+    /// Takes the given tensor of a role out, if there is one.
+    pub(super) fn take(&mut self, role: Role) -> Option<Given> {
+        self.place(role).take()
+    }
+
+    fn place(&mut self, role: Role) -> &mut Option<Given> {
+        match role {
             Role::X => &mut self.x,
             Role::WQ => &mut self.w_q,
             Role::WK => &mut self.w_k,
@@ -72,7 +99,12 @@ impl AttendInputs {
             Role::V => &mut self.v,
             Role::Mask => &mut self.mask,
             Role::Bias => &mut self.bias,
-        };
-        *place = Some(given.into());
+            Role::QueryGain => &mut self.query_gain,
+            Role::KeyGain => &mut self.key_gain,
+            Role::Divisors => &mut self.divisors,
+            Role::PositionTable => &mut self.position_table,
+            Role::Sink => &mut self.sink,
+            Role::Gate => &mut self.w_g,
+        }
     }
 }

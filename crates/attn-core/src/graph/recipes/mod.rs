@@ -9,11 +9,15 @@ mod divisors;
 mod featurewise;
 mod forecast;
 mod fused;
+mod fused_heads;
+mod gate;
 mod heads;
 mod hidden_scores;
 mod inputs;
+mod mechanisms;
 mod normalise;
 mod output;
+mod positions;
 mod recipe;
 mod roles;
 mod similarity;
@@ -32,6 +36,9 @@ pub use choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, 
 pub use fused::attend_fused;
 pub use heads::split;
 pub use inputs::AttendInputs;
+pub use mechanisms::{
+    CapPlace, Gating, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, SinkUse,
+};
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;

@@ -1,10 +1,11 @@
 //! From masked scores to weights: the softmax, and its mistaken replacements.
 
 use super::choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
+use super::mechanisms::SinkUse;
 use super::weights::Head;
 use crate::attention::{Axis, Base, Mask};
-use crate::error::Result;
-use crate::graph::{Factor, NodeId, Op};
+use crate::error::{Error, Result};
+use crate::graph::{Factor, NodeId, Op, Role};
 
 impl Head<'_> {
     /// The weights `A` of one head: the softmax of its scores, and the recipe's further steps on the weights.
@@ -29,6 +30,14 @@ impl Head<'_> {
             NormaliseAxis::All => Axis::Whole,
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
+        let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax);
+        if let Some(sink) = sink {
+            if !is_softmax || self.recipe.base != Base::E {
+                return Err(Error::new("a sink belongs to a softmax along the keys"));
+            }
+            let head = self.number.map_or(0, |number| number - 1);
+            return self.add(name, Op::SoftmaxWithSink { head }, &[read, sink]);
+        }
         if is_softmax {
             let softmax = softmax_with(self.recipe.guarded, axis, self.recipe.base);
             return self.add(name, softmax, &[read]);

@@ -3,17 +3,19 @@
 use super::alter::{self, altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual};
+use super::mechanisms::Gating;
 use crate::error::{Error, Result};
-use crate::graph::{Factor, NodeId, Op, Stage};
+use crate::graph::{Factor, NodeId, Op, Role, Stage};
 use crate::hint::Hint;
 use crate::text::counted;
 
 /// The ε of a norm, PyTorch's default.
 const EPSILON: f64 = 1e-5;
 
-/// The steps after the heads: the output projection and the residual, each where the recipe has it.
+/// The steps after the heads: the gate, the output projection and the residual, each where the recipe has it.
 #[derive(Clone, Copy)]
 pub(super) struct OutputSteps {
+    gate: Option<NodeId>,
     w_o: Option<NodeId>,
     residual: Option<NodeId>,
 }
@@ -21,7 +23,7 @@ pub(super) struct OutputSteps {
 impl OutputSteps {
     /// Whether the heads side by side are the result.
     pub fn is_nothing(self) -> bool {
-        self.w_o.is_none() && self.residual.is_none()
+        self.gate.is_none() && self.w_o.is_none() && self.residual.is_none()
     }
 
     /// The stage of the heads side by side: the result, or a step before it.
@@ -41,7 +43,8 @@ impl Pipeline<'_> {
         roles: [NodeId; 3],
     ) -> Result<()> {
         let mut after = self.after(w_o, x, roles)?;
-        if let (Projection::PerHead, Some(w_o), 2..) = (self.recipe.output.projection, after.w_o, heads.len())
+        if let (Projection::PerHead, Some(w_o), 2.., None) =
+            (self.recipe.output.projection, after.w_o, heads.len(), after.gate)
         {
             let last = self.projected_per_head(&heads, w_o, after)?;
             after.w_o = None;
@@ -85,19 +88,27 @@ impl Pipeline<'_> {
                 return Err(Error::new("there is no X to add to the result").help(format!(
                     "{} needs {} or {}",
                     Hint::Residual,
-                    Hint::Given(crate::graph::Role::X.name()),
+                    Hint::Given(Role::X.name()),
                     Hint::Words
                 )));
             }
             (true, _, Some(x)) => Some(x),
             (false, ..) => None,
         };
-        Ok(OutputSteps { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
+        let gate = self.graph.at(Role::Gate).filter(|_| self.recipe.gate != Gating::Missing);
+        Ok(OutputSteps { gate, w_o: w_o.filter(|_| self.recipe.output.projected), residual })
     }
 
-    /// Applies the output projection and adds the residual.
-    pub fn finish(&mut self, mut last: NodeId, OutputSteps { w_o, residual }: OutputSteps) -> Result<()> {
+    /// Applies the gate and the output projection, and adds the residual.
+    pub fn finish(&mut self, mut last: NodeId, after: OutputSteps) -> Result<()> {
+        let OutputSteps { gate, w_o, residual } = after;
         let result = self.before_result();
+        if let Some(gate) = gate {
+            last = self.gated(last, gate)?;
+            if w_o.is_none() && residual.is_none() {
+                last = self.graph.add(&result, Op::Add, &[last])?;
+            }
+        }
         let addition = self.recipe.output.addition;
         let inside = matches!(addition, Residual::Inside | Residual::InsideAndAfter);
         if let (true, Some(x)) = (inside, residual) {

@@ -6,6 +6,7 @@ use super::choices::{
     SplitRoles,
 };
 use super::choices_of_weights::Normalise;
+use super::mechanisms::{CapPlace, Gating, Positions, QkNorm, SinkUse};
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
 use crate::graph::Factor;
@@ -21,6 +22,10 @@ pub struct Recipe {
     pub kv_heads: usize,
     /// The sources of queries, keys and values.
     pub roles: QkvSources,
+    /// The way in which positions enter.
+    pub positions: Positions,
+    /// The norm of queries and keys.
+    pub qk_norm: QkNorm,
     /// The assignment of columns to heads.
     pub split: Split,
     /// Which of queries, keys and values are cut in that way.
@@ -39,6 +44,10 @@ pub struct Recipe {
     pub biasing: Biasing,
     /// The divisor of the scores, after scale and bias.
     pub temperature: f64,
+    /// The bound of the scores, after the temperature; none where they are not capped.
+    pub soft_cap: Option<f64>,
+    /// The place of the soft-cap.
+    pub cap_place: CapPlace,
     /// The keys that are visible to each query.
     pub mask: Mask,
     /// The replacement of hidden scores.
@@ -47,6 +56,8 @@ pub struct Recipe {
     pub score_decimals: Option<u32>,
     /// The steps from scores to weights.
     pub normalise: Normalise,
+    /// The use of the sinks, where there are any.
+    pub sink: SinkUse,
     /// The base of the exponentials.
     pub base: Base,
     /// Whether a fully masked row has weights 0; without the guard it is NaN.
@@ -55,6 +66,8 @@ pub struct Recipe {
     pub weight_decimals: Option<u32>,
     /// The joining of the heads.
     pub merge: Merge,
+    /// The use of the output gate, where there is one.
+    pub gate: Gating,
     /// The steps after the heads.
     pub output: Output,
     /// An operation that attention does not have.
@@ -169,6 +182,8 @@ impl Default for Recipe {
             heads: 1,
             kv_heads: 1,
             roles: QkvSources::default(),
+            positions: Positions::default(),
+            qk_norm: QkNorm::default(),
             split: Split::default(),
             split_roles: SplitRoles::default(),
             groups: Groups::default(),
@@ -178,14 +193,18 @@ impl Default for Recipe {
             scale: Scale::default(),
             biasing: Biasing::default(),
             temperature: 1.0,
+            soft_cap: None,
+            cap_place: CapPlace::default(),
             mask: Mask::default(),
             hiding: Hiding::default(),
             score_decimals: None,
             normalise: Normalise::default(),
+            sink: SinkUse::default(),
             base: Base::E,
             guarded: true,
             weight_decimals: None,
             merge: Merge::default(),
+            gate: Gating::default(),
             output: Output::default(),
             alteration: None,
         }
@@ -201,7 +220,7 @@ impl Recipe {
     /// Checks everything that does not depend on matrices.
     ///
     /// # Errors
-    /// If there are no heads, the key/value heads do not divide the heads, or the temperature is not positive.
+    /// If there are no heads, the key/value heads do not divide the heads, or the temperature or the soft-cap is not positive.
     pub fn check(&self) -> Result<()> {
         if self.heads == 0 || self.kv_heads == 0 {
             return Err(Error::new("there must be at least one head")
@@ -225,6 +244,18 @@ impl Recipe {
         if self.mask.window == Some(0) {
             return Err(Error::new("a window of 0 hides every key")
                 .help(format!("write {} 1 to let each token attend only to itself", Hint::Window)));
+        }
+        if self.mask.keep_first > 0 && self.mask.window.is_none() {
+            return Err(Error::new(format!(
+                "{} {} changes nothing: no window hides the first keys",
+                Hint::KeepFirst,
+                self.mask.keep_first
+            ))
+            .help(format!("add {}", Hint::Window)));
+        }
+        if let Some(cap) = self.soft_cap.filter(|cap| !(*cap > 0.0 && cap.is_finite())) {
+            return Err(Error::new(format!("the soft-cap is {cap}, but it must be a positive number"))
+                .help("give the bound of the scores, such as 50: a smaller one changes more"));
         }
         match self.scale {
             Scale::Number(scale) if !scale.is_finite() => {

@@ -1,7 +1,7 @@
 //! Properties of the nodes of every pipeline.
 
-use super::{AttendInputs, Output, Recipe, attend, attend_fused};
-use crate::attention::{Mask, MatrixRule};
+use super::{AttendInputs, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, attend, attend_fused};
+use crate::attention::{Mask, MatrixRule, RopeScaling};
 use crate::graph::{Given, Graph, Op, Role, Stage, Step};
 use crate::kernel::Machine;
 use crate::matrix::Matrix;
@@ -36,11 +36,46 @@ fn steps(graph: &Graph) -> Vec<Step> {
     graph.nodes().map(|(_, node)| step(node)).collect()
 }
 
+/// The same with a norm of queries and keys, a soft-cap, sinks, a gate and positions of this kind.
+fn every_mechanism(heads: usize, kind: PositionKind) -> (Recipe, AttendInputs) {
+    let (recipe, inputs) = every_step(heads);
+    let recipe = Recipe {
+        positions: Positions { kind, first: 2, ..Positions::default() },
+        qk_norm: QkNorm::BeforeRotation,
+        soft_cap: Some(5.0),
+        ..recipe
+    };
+    let inputs = AttendInputs {
+        query_gain: given(1, 4 / heads),
+        key_gain: given(1, 4 / heads),
+        divisors: given(1, 2 / heads),
+        position_table: given(4, heads),
+        sink: given(1, heads),
+        w_g: given(4, 4),
+        ..inputs
+    };
+    (recipe, inputs)
+}
+
+/// A kind of positions each.
+fn kinds() -> [PositionKind; 4] {
+    let scaling = Some(RopeScaling::LongRope { factor: 2.0, original: 2.0 });
+    [
+        PositionKind::Rotary(Rotary { scaling, ..Rotary::default() }),
+        PositionKind::Alibi { heads: None },
+        PositionKind::Buckets { furthest: 9 },
+        PositionKind::Sinusoidal,
+    ]
+}
+
 #[test]
 fn every_node_of_a_pipeline_knows_which_step_it_is() {
     for heads in [1, 2] {
-        let (recipe, inputs) = every_step(heads);
-        let found = steps(&attend(&recipe, inputs).unwrap());
+        let run = |kind| {
+            let (recipe, inputs) = every_mechanism(heads, kind);
+            steps(&attend(&recipe, inputs).unwrap())
+        };
+        let found: Vec<Step> = kinds().into_iter().flat_map(run).collect();
         let of_head = |stage: Stage| (1..=heads).map(move |head| stage.of_head((heads > 1).then_some(head)));
         for stage in Stage::all() {
             let is_formed = stage != Stage::Lse && (heads > 1 || stage != Stage::Mixed);
@@ -56,6 +91,48 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
             );
         }
     }
+}
+
+#[test]
+fn a_mechanism_at_its_limit_is_as_if_it_were_missing() {
+    let (recipe, inputs) = every_step(2);
+    let run = |recipe: &Recipe, inputs: &AttendInputs| {
+        let graph = attend(recipe, inputs.clone()).unwrap();
+        graph.matrix(graph.at(Stage::Output).unwrap()).unwrap().clone()
+    };
+    let plain = run(&recipe, &inputs);
+    let close = |other: &Matrix| plain.cells().zip(other.cells()).all(|(a, b)| (a - b).abs() < 1e-12);
+    let sink = |number: f64| Some(Matrix::filled(1, 2, number).into());
+    assert!(close(&run(&recipe, &AttendInputs { sink: sink(f64::NEG_INFINITY), ..inputs.clone() })));
+    assert!(!close(&run(&recipe, &AttendInputs { sink: sink(0.0), ..inputs.clone() })));
+    assert!(close(&run(&Recipe { soft_cap: Some(1e12), ..recipe }, &inputs)));
+    assert!(!close(&run(&Recipe { soft_cap: Some(0.5), ..recipe }, &inputs)));
+    let table = |number: f64| AttendInputs {
+        position_table: Some(Matrix::filled(4, 2, number).into()),
+        ..inputs.clone()
+    };
+    let buckets = Positions { kind: PositionKind::Buckets { furthest: 9 }, ..Positions::default() };
+    assert!(close(&run(&Recipe { positions: buckets, ..recipe }, &table(0.0))));
+    let alibi = Positions { kind: PositionKind::Alibi { heads: None }, ..Positions::default() };
+    assert!(!close(&run(&Recipe { positions: alibi, ..recipe }, &inputs)));
+    let windowed = |window, keep_first| Mask { window: Some(window), keep_first, ..recipe.mask };
+    assert!(close(&run(&Recipe { mask: windowed(3, 0), ..recipe }, &inputs)));
+    assert!(close(&run(&Recipe { mask: windowed(1, 3), ..recipe }, &inputs)));
+    assert!(!close(&run(&Recipe { mask: windowed(1, 1), ..recipe }, &inputs)));
+}
+
+#[test]
+fn rotary_results_depend_on_distances_alone() {
+    let (recipe, inputs) = every_step(2);
+    let at = |first: usize, query_shift: isize| {
+        let kind = PositionKind::Rotary(Rotary::default());
+        let recipe = Recipe { positions: Positions { kind, first, query_shift }, ..recipe };
+        let graph = attend(&recipe, inputs.clone()).unwrap();
+        graph.matrix(graph.at(Stage::Output).unwrap()).unwrap().clone()
+    };
+    let close = |a: &Matrix, b: &Matrix| a.cells().zip(b.cells()).all(|(a, b)| (a - b).abs() < 1e-12);
+    assert!(close(&at(0, 0), &at(7, 0)));
+    assert!(!close(&at(0, 0), &at(0, 1)));
 }
 
 #[test]

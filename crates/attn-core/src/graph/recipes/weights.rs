@@ -2,6 +2,7 @@
 
 use super::alter::{self, altered, name_before};
 use super::choices::{Biasing, Hiding, ScoreRows};
+use super::mechanisms::CapPlace;
 use super::recipe::{Recipe, Score};
 use crate::attention::Axis;
 use crate::error::Result;
@@ -101,23 +102,41 @@ impl Head<'_> {
         let early = bias.filter(|_| biasing == Biasing::BeforeScale);
         let (scores, scaled) = self.scores([q, k], early)?;
         let mut read = scaled;
+        let mut by_distance = self.position_bias([q, k])?;
         if let Some(bias) = bias {
             let biased: Option<(Op, Vec<NodeId>)> = match biasing {
-                Biasing::Added => Some((Op::Add, vec![read, bias])),
+                Biasing::Added => {
+                    Some((Op::Add, [read, bias].into_iter().chain(by_distance.take()).collect()))
+                }
                 Biasing::Subtracted => Some((Op::Subtract, vec![read, bias])),
                 Biasing::Twice => Some((Op::Add, vec![read, bias, bias])),
                 Biasing::Multiplied => Some((Op::Multiply, vec![read, bias])),
                 Biasing::Missing | Biasing::BeforeScale | Biasing::ToWeights => None,
             };
-            if let Some((op, inputs)) = biased {
-                read = self.step(Stage::Biased, op, &inputs)?;
-            }
+            read = match (biased, by_distance) {
+                (Some((op, inputs)), None) => self.step(Stage::Biased, op, &inputs)?,
+                (Some((op, inputs)), Some(_)) => self.add("S_with_B", op, &inputs)?,
+                (None, _) => read,
+            };
+        }
+        if let Some(bias) = by_distance {
+            read = self.step(Stage::Biased, Op::Add, &[read, bias])?;
         }
         if self.recipe.temperature != 1.0 {
             read = self.step(Stage::Tempered, Op::Temperature(self.recipe.temperature), &[read])?;
         }
+        let read = self.capped(read, CapPlace::BeforeMask)?;
         let read = self.masked(read)?;
+        let read = self.capped(read, CapPlace::AfterMask)?;
         Ok(ScoreSteps { scores, scaled, read })
+    }
+
+    /// The scores after the soft-cap, where the recipe has it here.
+    fn capped(&mut self, read: NodeId, place: CapPlace) -> Result<NodeId> {
+        match self.recipe.soft_cap.filter(|_| self.recipe.cap_place == place) {
+            Some(cap) => self.step(Stage::Capped, Op::SoftCap(cap), &[read]),
+            None => Ok(read),
+        }
     }
 
     pub(super) fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {

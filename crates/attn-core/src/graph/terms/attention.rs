@@ -85,6 +85,26 @@ impl InputReader<'_> {
         self.softmax_over(axis, i, j, |cell| power(exponent(cell)))
     }
 
+    pub(super) fn softmax_with_sink(&self, head: usize, i: usize, j: usize) -> Term {
+        let is_hidden = |cell: &Term| cell.evaluate(self.graph) == f64::NEG_INFINITY;
+        let all = || self.along(Axis::Rows, i, j).into_iter().chain([self.cell(1, 0, head)]);
+        if all().all(|cell| is_hidden(&cell)) {
+            return chosen(Term::Number(0.0), "it may attend to nothing");
+        }
+        let power = |cell: Term| {
+            let exponent = if is_hidden(&cell) {
+                chosen(cell, "a hidden score stays −∞")
+            } else if cell.evaluate(self.graph) == f64::INFINITY {
+                chosen(Term::Number(0.0), "it has left the range, and is the max")
+            } else {
+                minus(cell, Term::Named("m"))
+            };
+            Term::Power(Base::E, Box::new(exponent))
+        };
+        let within = over(power(self.cell(0, i, j)), Term::Sum(all().map(power).collect()));
+        Term::With { name: "m", is: Box::new(Term::Max(all().collect())), within: Box::new(within) }
+    }
+
     pub(super) fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
         self.softmax_over(axis, i, j, |cell| Term::Power(base, Box::new(minus(cell, Term::Named("m")))))
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{InputReader, chosen, minus, over, root, times};
-use crate::attention::{Base, Order, range_factor};
+use crate::attention::{Order, range_factor};
 use crate::graph::Term;
 
 impl InputReader<'_> {
@@ -86,20 +86,6 @@ impl InputReader<'_> {
         }
         over(row[j].clone(), root(length))
     }
-
-    pub(super) fn sinusoidal(&self, width: usize, i: usize, j: usize) -> Term {
-        let angle = Box::new(angle(i, j / 2, width, 10_000.0));
-        if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
-    }
-
-    pub(super) fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
-        let width = self.width(0);
-        let half = width / 2;
-        let angle = angle(first + i, j % half, width, base);
-        let own = times(self.cell(0, i, j), Term::Cosine(Box::new(angle.clone())));
-        let other = times(self.cell(0, i, (j + half) % width), Term::Sine(Box::new(angle)));
-        if j < half { minus(own, other) } else { Term::Sum(vec![own, other]) }
-    }
 }
 
 fn sum_of_squares(terms: &[Term]) -> Term {
@@ -108,11 +94,4 @@ fn sum_of_squares(terms: &[Term]) -> Term {
 
 fn scaled(term: Term, factor: f64) -> Term {
     if factor == 1.0 { term } else { times(term, Term::Number(factor)) }
-}
-
-/// `position / base^(2 · pair / width)`.
-fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
-    let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
-    let power = Term::Power(Base::Number(base), Box::new(exponent));
-    over(Term::Number(position as f64), power)
 }

@@ -1,7 +1,7 @@
 //! The chain of steps that alters a node.
 
 use super::kinds::Alter;
-use crate::attention::{Axis, Base};
+use crate::attention::{Axis, Base, Pairing};
 use crate::error::{Error, Result};
 use crate::graph::{self, Factor, Graph, NodeId, Op};
 
@@ -112,8 +112,8 @@ impl<'a> Chain<'a> {
             Alter::Positions(_) | Alter::PositionsFromOne | Alter::PositionsInHalves => {
                 self.positions(alter, a)?
             }
-            Alter::RotaryHalves => (Op::Rotary { first, base: 10_000.0 }, vec![a]),
-            Alter::RotaryNeighbours => self.rotary_neighbours(a, first)?,
+            Alter::RotaryHalves => self.rotary(Pairing::Halves, a, first)?,
+            Alter::RotaryNeighbours => self.rotary(Pairing::Neighbours, a, first)?,
             Alter::Biased => {
                 let bias = self.graph.find("b").ok_or_else(|| Error::new("there is no bias to add"))?;
                 (Op::Add, vec![a, self.down(bias, a)?])

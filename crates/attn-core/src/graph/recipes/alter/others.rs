@@ -2,7 +2,7 @@
 
 use super::chain::{Chain, Step};
 use super::kinds::{Alter, Combine, OtherMatrix};
-use crate::attention::Mask;
+use crate::attention::{Mask, Pairing, Rotation};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op};
 
@@ -82,7 +82,7 @@ impl Chain<'_> {
     pub(super) fn positions(&mut self, alter: Alter, a: NodeId) -> Result<Step> {
         let shape = self.graph[a].shape();
         let (rows, width) = (shape.rows, shape.cols);
-        let sines = |tokens| Op::Sinusoidal { tokens, width };
+        let sines = |tokens| Op::Sinusoidal { first: 0, tokens, width };
         Ok(match alter {
             Alter::PositionsFromOne => {
                 let all = self.part(sines(rows + 1), &[])?;
@@ -102,16 +102,13 @@ impl Chain<'_> {
         })
     }
 
-    /// Rotates neighbouring columns by their position: moves the even columns to the front, rotates halves, and moves them back.
-    pub(super) fn rotary_neighbours(&mut self, a: NodeId, first: usize) -> Result<Step> {
-        let even = self.part(Op::EveryNthColumn { start: 0, step: 2 }, &[a])?;
-        let odd = self.part(Op::EveryNthColumn { start: 1, step: 2 }, &[a])?;
-        let pairs = self.part(Op::Concatenate, &[even, odd])?;
-        let turned = self.part(Op::Rotary { first, base: 10_000.0 }, &[pairs])?;
-        let half = self.graph[a].shape().cols / 2;
-        let pair = |start| Op::EveryNthColumn { start, step: half.max(1) };
-        let back: Vec<NodeId> =
-            (0..half).map(|start| self.part(pair(start), &[turned])).collect::<Result<_>>()?;
-        Ok((Op::Concatenate, back))
+    /// Rotates all columns by their position, with the paper's frequencies.
+    pub(super) fn rotary(&mut self, pairing: Pairing, a: NodeId, first: usize) -> Result<Step> {
+        let width = self.graph[a].shape().cols;
+        if !width.is_multiple_of(2) {
+            return Err(Error::new(format!("a width of {width} cannot be rotated in pairs")));
+        }
+        let frequencies = self.part(Op::Frequencies { width, base: 10_000.0 }, &[])?;
+        Ok((Op::Rotary(Rotation { first, pairing, magnitude: 1.0 }), vec![a, frequencies]))
     }
 }

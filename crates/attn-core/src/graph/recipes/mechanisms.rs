@@ -1,0 +1,122 @@
+//! The choices of a recipe that today's models add: positions, norms of queries and keys, the soft-cap, sinks and gates. The
+//! default leaves each of them out.
+
+use crate::attention::{Pairing, RopeScaling};
+
+/// The ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
+pub const QK_NORM_EPSILON: f64 = 1e-6;
+
+/// The way in which positions enter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Positions {
+    /// Rotation, a bias, vectors, or nothing.
+    pub kind: PositionKind,
+    /// The position of the first token.
+    pub first: usize,
+    /// The number that is added to the positions of queries alone, by mistake.
+    pub query_shift: isize,
+}
+
+/// The kinds of positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum PositionKind {
+    /// None: attention knows no order.
+    #[default]
+    None,
+    /// Queries and keys are rotated.
+    Rotary(Rotary),
+    /// ALiBi: a bias that grows with the distance.
+    Alibi {
+        /// The number of heads that the slopes are made for; those of the recipe where there is none.
+        heads: Option<usize>,
+    },
+    /// A bias for each bucket of distances, from a table.
+    Buckets {
+        /// The distance from which on all keys share a bucket.
+        furthest: usize,
+    },
+    /// Vectors of sines and cosines are added to the tokens.
+    Sinusoidal,
+}
+
+/// The choices of rotary positions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotary {
+    /// The two columns that rotate together.
+    pub pairing: Pairing,
+    /// The base of the frequencies.
+    pub base: f64,
+    /// The number of columns that are rotated in each head; all where there is none.
+    pub width: Option<usize>,
+    /// The columns that are rotated, where it is not all of them.
+    pub part: RotatedPart,
+    /// The change of the frequencies for longer texts.
+    pub scaling: Option<RopeScaling>,
+}
+
+impl Default for Rotary {
+    /// All columns, in halves, with the paper's base.
+    fn default() -> Rotary {
+        Rotary {
+            pairing: Pairing::default(),
+            base: 10_000.0,
+            width: None,
+            part: RotatedPart::default(),
+            scaling: None,
+        }
+    }
+}
+
+/// The columns that are rotated, where it is not all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RotatedPart {
+    /// The first.
+    #[default]
+    First,
+    /// The last.
+    Last,
+}
+
+/// The place of the norm of queries and keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QkNorm {
+    /// There is none.
+    #[default]
+    None,
+    /// Before the rotation.
+    BeforeRotation,
+    /// After the rotation.
+    AfterRotation,
+}
+
+/// The place of the soft-cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CapPlace {
+    /// Before the mask, so that a hidden key stays hidden.
+    #[default]
+    BeforeMask,
+    /// After the mask: a hidden key has the score −c.
+    AfterMask,
+}
+
+/// The use of the sinks, where there are any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SinkUse {
+    /// The softmax runs over the keys and the sink.
+    #[default]
+    InSoftmax,
+    /// They are left out.
+    Missing,
+}
+
+/// The use of the output gate, where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gating {
+    /// The heads times the sigmoid of the gate.
+    #[default]
+    Sigmoid,
+    /// It is left out.
+    Missing,
+    /// The heads times the input of the sigmoid.
+    WithoutSigmoid,
+}

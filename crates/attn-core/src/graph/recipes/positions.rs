@@ -1,0 +1,318 @@
+//! Positions and norms between the projections and the scores.
+
+use super::attend::Pipeline;
+use super::inputs::AttendInputs;
+use super::mechanisms::{PositionKind, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart};
+use super::weights::{Head, suffix};
+use crate::attention::{Buckets, HeadOf, Places, RopeScaling, Rotation, Yarn};
+use crate::error::{Error, Result};
+use crate::graph::{Given, Graph, NodeId, Op, Role, Stage};
+use crate::hint::Hint;
+use crate::matrix::Shape;
+use crate::text::counted;
+
+/// The given matrices of positions, norms, sinks and gates.
+pub(super) struct Mechanisms(Vec<(Role, Given)>);
+
+impl Mechanisms {
+    /// Takes them out of the inputs.
+    pub fn taken_from(inputs: &mut AttendInputs) -> Mechanisms {
+        let roles = Role::all().filter(|role| role.is_of_mechanism());
+        Mechanisms(roles.filter_map(|role| Some((role, inputs.take(role)?))).collect())
+    }
+}
+
+/// The first positions of queries and of keys.
+#[derive(Clone, Copy)]
+pub(super) struct FirstPositions {
+    pub query: usize,
+    pub key: usize,
+}
+
+impl Pipeline<'_> {
+    /// Records the given matrices of positions, norms, sinks and gates.
+    pub fn mechanisms(&mut self, Mechanisms(given): Mechanisms) -> Result<()> {
+        for (role, given) in given {
+            self.given(role, given)?;
+        }
+        let Some(sink) = self.graph.at(Role::Sink) else { return Ok(()) };
+        let (heads, sinks) = (self.recipe.heads, self.shape(sink));
+        if sinks == (1, heads) {
+            return Ok(());
+        }
+        let error = match sinks {
+            (1, sinks) => {
+                Error::new(format!("there are {} for {}", counted(sinks, "sink"), counted(heads, "head")))
+            }
+            (rows, cols) => Error::new(format!("the sinks are {rows}×{cols}, but they should be one row")),
+        };
+        let row = if heads > 1 { format!(" for all heads, or one row of {heads}") } else { String::new() };
+        Err(error.help(format!("give one number{row}")))
+    }
+
+    /// # Errors
+    /// If the recipe adds positions to X, and nothing is computed from X.
+    pub fn reads_tokens(&self, is_read: bool) -> Result<()> {
+        if is_read || self.recipe.positions.kind != PositionKind::Sinusoidal {
+            return Ok(());
+        }
+        Err(Error::new("sinusoidal positions are added to X, but Q, K and V are given")
+            .help(format!("give X in place of one of them, or other positions: {} rope", Hint::Position)))
+    }
+
+    /// The tokens plus the vectors of their positions, where the recipe adds them.
+    pub fn positioned(&mut self, x: Option<NodeId>) -> Result<Option<NodeId>> {
+        if self.recipe.positions.kind != PositionKind::Sinusoidal {
+            return Ok(x);
+        }
+        let Some(x) = x else {
+            return Err(Error::new("sinusoidal positions are added to X, and there is no X").help(format!(
+                "give {} or {}, or other positions: {} rope",
+                Hint::Given(Role::X.name()),
+                Hint::Words,
+                Hint::Position
+            )));
+        };
+        let (tokens, width) = self.shape(x);
+        let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
+        let vectors = self.stage(Stage::PositionVectors, None, vectors, &[])?;
+        self.stage(Stage::Positioned, None, Op::Add, &[x, vectors]).map(Some)
+    }
+
+    /// The positions of the first query and the first key: the last query is the last token, unless both begin together.
+    pub fn first_positions(&self, [q, k]: [NodeId; 2]) -> FirstPositions {
+        let (queries, keys) = (self.shape(q).0, self.shape(k).0);
+        let first = self.recipe.positions.first;
+        if self.recipe.mask.from_start {
+            return FirstPositions { query: first, key: first };
+        }
+        FirstPositions {
+            query: first + keys.saturating_sub(queries),
+            key: first + queries.saturating_sub(keys),
+        }
+    }
+
+    /// The frequencies of rotary positions for heads of this width, where the recipe has such positions.
+    pub fn frequencies(&mut self, width: usize, [q, k]: [NodeId; 2]) -> Result<Option<NodeId>> {
+        let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
+        let rotated = rotated_width(&rotary, width)?;
+        let base = rotary.base;
+        if !(base > 1.0 && base.is_finite()) {
+            return Err(Error::new(format!(
+                "the base of the rotary positions is {base}, but it must be above 1"
+            ))
+            .help("10000 is usual; a larger base makes slower rotations"));
+        }
+        let frequencies = Op::Frequencies { width: rotated, base };
+        let plain = self.stage(Stage::Frequencies, None, frequencies, &[])?;
+        let Some(scaling) = rotary.scaling else { return Ok(Some(plain)) };
+        let length = self.recipe.positions.first + self.shape(q).0.max(self.shape(k).0);
+        let mut inputs = vec![plain];
+        let scaling = match scaling {
+            RopeScaling::Dynamic { factor, original, .. } => {
+                RopeScaling::Dynamic { factor, original, length }
+            }
+            RopeScaling::Yarn(yarn) => RopeScaling::Yarn(Yarn { base, ..yarn }),
+            RopeScaling::LongRope { original, .. } => {
+                inputs.push(self.divisors(length as f64 > original)?);
+                scaling
+            }
+            RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
+        };
+        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs).map(Some)
+    }
+
+    /// LongRoPE's divisors for a short or a long text.
+    fn divisors(&mut self, is_long: bool) -> Result<NodeId> {
+        let divisors = self.graph.at(Role::Divisors).ok_or_else(|| {
+            Error::new("the rope scaling longrope needs divisors of the frequencies")
+                .help("give a file with a row for short texts and a row for long ones")
+        })?;
+        let (rows, _) = self.shape(divisors);
+        match rows {
+            1 => Ok(divisors),
+            2 => {
+                let (name, start) = if is_long { ("F_divisors_long", 1) } else { ("F_divisors_short", 0) };
+                self.graph.add(name, Op::Rows { start, count: 1 }, &[divisors])
+            }
+            rows => Err(Error::new(format!("the divisors of longrope have {}", counted(rows, "row")))
+                .help("give one row, or two: for short texts, and for long ones")),
+        }
+    }
+
+    /// The norm of all heads of Q or K together, where its gains are as wide as all of them.
+    pub fn normed_whole(&mut self, role: Role, node: NodeId, heads: usize) -> Result<NodeId> {
+        let Some((gain, stage)) = self.gain(role) else { return Ok(node) };
+        let (width, gains) = (self.shape(node).1, gain.map(|gain| self.shape(gain)));
+        match gains {
+            Some((1, cols)) if cols == width && heads > 1 => {
+                let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
+                self.stage(stage, None, Op::RmsNorm(QK_NORM_EPSILON), &inputs)
+            }
+            Some((rows, cols)) if rows != 1 || (cols != width && cols * heads != width) => {
+                let name = role.name();
+                Err(Error::new(format!(
+                    "the gains of the norm of {name} are {rows}×{cols}, but each head of {name} has {}",
+                    counted(width / heads.max(1), "column")
+                ))
+                .help(format!(
+                    "give one row of {} for every head alike, or of {width} for all heads together",
+                    width / heads.max(1)
+                )))
+            }
+            _ => Ok(node),
+        }
+    }
+
+    /// The norm of one head of Q or K, before or after its rotation, unless all heads have been normed together.
+    fn normed(&mut self, role: Role, node: NodeId, head: Option<usize>) -> Result<NodeId> {
+        let Some((gain, stage)) = self.gain(role) else { return Ok(node) };
+        if head.is_some() && self.graph.at(stage).is_some() {
+            return Ok(node);
+        }
+        let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
+        self.stage(stage, head, Op::RmsNorm(QK_NORM_EPSILON), &inputs)
+    }
+
+    /// The gains of the norm of Q or K, and the stage of its result; none where nothing is normed.
+    fn gain(&self, role: Role) -> Option<(Option<NodeId>, Stage)> {
+        if self.recipe.qk_norm == QkNorm::None {
+            return None;
+        }
+        match role {
+            Role::Q => Some((self.graph.at(Role::QueryGain), Stage::QueriesNormed)),
+            Role::K => Some((self.graph.at(Role::KeyGain), Stage::KeysNormed)),
+            _ => None,
+        }
+    }
+
+    /// The heads of Q or K, normed and rotated as the recipe has it.
+    pub fn prepared(
+        &mut self,
+        (role, first): (Role, usize),
+        heads: &mut [(NodeId, Option<usize>)],
+        frequencies: Option<NodeId>,
+    ) -> Result<()> {
+        let norms_first = self.recipe.qk_norm == QkNorm::BeforeRotation;
+        if norms_first {
+            self.all_normed(role, heads)?;
+        }
+        if let (Some(frequencies), PositionKind::Rotary(rotary)) = (frequencies, self.recipe.positions.kind) {
+            for (node, head) in heads.iter_mut() {
+                *node = self.rotated((role, first), (*node, *head), &rotary, frequencies)?;
+            }
+        }
+        if norms_first { Ok(()) } else { self.all_normed(role, heads) }
+    }
+
+    fn all_normed(&mut self, role: Role, heads: &mut [(NodeId, Option<usize>)]) -> Result<()> {
+        for (node, head) in heads {
+            *node = self.normed(role, *node, *head)?;
+        }
+        Ok(())
+    }
+
+    /// One head of Q or K, rotated by its positions.
+    fn rotated(
+        &mut self,
+        (role, first): (Role, usize),
+        (node, head): (NodeId, Option<usize>),
+        rotary: &Rotary,
+        frequencies: NodeId,
+    ) -> Result<NodeId> {
+        let stage = if role == Role::Q { Stage::QueriesRotated } else { Stage::KeysRotated };
+        let shift = if role == Role::Q { self.recipe.positions.query_shift } else { 0 };
+        let first = first.checked_add_signed(shift).ok_or_else(|| Error::new("a position is below 0"))?;
+        let magnitude = rotary.scaling.map_or(1.0, |scaling| scaling.magnitude());
+        let rotation = Op::Rotary(Rotation { first, pairing: rotary.pairing, magnitude });
+        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
+        if rotary.part == RotatedPart::First || rotated == width {
+            return self.stage(stage, head, rotation, &[node, frequencies]);
+        }
+        let (name, suffix) = (role.name(), suffix(head));
+        let start = width - rotated;
+        let kept = Op::Columns { start: 0, count: start };
+        let kept = self.graph.add(&format!("{name}_first_columns{suffix}"), kept, &[node])?;
+        let last = Op::Columns { start, count: rotated };
+        let last = self.graph.add(&format!("{name}_last_columns{suffix}"), last, &[node])?;
+        let last = self.graph.add(&format!("{name}_last_rotated{suffix}"), rotation, &[last, frequencies])?;
+        self.stage(stage, head, Op::Concatenate, &[kept, last])
+    }
+
+    /// Records a step under its own name.
+    pub fn stage(&mut self, stage: Stage, head: Option<usize>, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        let step = stage.of_head(head);
+        let id = self.graph.add(&step.to_string(), op, inputs)?;
+        self.graph.mark(id, step);
+        Ok(id)
+    }
+}
+
+/// The number of columns of a head that are rotated.
+///
+/// # Errors
+/// If it is odd, or the head has fewer.
+fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
+    let rotated = rotary.width.unwrap_or(width);
+    let even = width - width % 2;
+    if rotated > width || rotated == 0 {
+        return Err(Error::new(format!(
+            "{} of a head cannot be rotated: it has {}",
+            counted(rotated, "column"),
+            counted(width, "column")
+        ))
+        .help(format!("give {} an even number up to {even}", Hint::RopeWidth)));
+    }
+    if !rotated.is_multiple_of(2) {
+        let which = if rotary.width.is_some() { "the rotated width is" } else { "the width of a head is" };
+        let error = Error::new(format!("{which} {rotated}, but rotary positions rotate pairs of columns"));
+        let help = match rotated - 1 {
+            0 => format!("give queries and keys of an even width, or leave out {}", Hint::Position),
+            even => {
+                format!("give an even width, or rotate the first columns alone: {} {even}", Hint::RopeWidth)
+            }
+        };
+        return Err(error.help(help));
+    }
+    Ok(rotated)
+}
+
+impl Head<'_> {
+    /// The bias of each distance, where the recipe has one.
+    pub(super) fn position_bias(&mut self, [q, k]: [NodeId; 2]) -> Result<Option<NodeId>> {
+        let recipe = self.recipe;
+        let rows = |graph: &Graph, id: NodeId| graph[id].shape().rows;
+        let (queries, keys) = (rows(self.graph, q), rows(self.graph, k));
+        let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
+        let places = Places { queries, keys, offset: aligned + recipe.positions.query_shift };
+        let head = self.number.unwrap_or(1);
+        let (op, inputs) = match recipe.positions.kind {
+            PositionKind::Alibi { heads } => {
+                let heads = heads.unwrap_or(recipe.heads);
+                (Op::Alibi(HeadOf { head, heads }, places), vec![])
+            }
+            PositionKind::Buckets { furthest } => {
+                let table = self.graph.at(Role::PositionTable).ok_or_else(|| {
+                    Error::new("the positions of T5 need a table of biases").help(format!(
+                        "give {} a row for each bucket and a column for each head",
+                        Hint::PositionTable
+                    ))
+                })?;
+                let Shape { rows: count, cols } = self.graph[table].shape();
+                if cols != recipe.heads {
+                    return Err(Error::new(format!(
+                        "the table of positions has {}, but there {} {}",
+                        counted(cols, "column"),
+                        if recipe.heads == 1 { "is" } else { "are" },
+                        counted(recipe.heads, "head")
+                    ))
+                    .help("give the table a column for each head"));
+                }
+                let buckets = Buckets { count, furthest, both_ways: !recipe.mask.causal };
+                (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
+            }
+            PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
+        };
+        self.step(Stage::PositionBias, op, &inputs).map(Some)
+    }
+}
