@@ -8,7 +8,7 @@ use crate::attention::Pairing;
 use crate::cli::values::positive;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{PositionKind, Positions, QkNorm, Recipe, Rotary};
+use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Rotary};
 use crate::graph::{Given, Origin, Role};
 use crate::input::{self, Files, ReadOptions};
 use crate::matrix::Matrix;
@@ -51,6 +51,9 @@ pub(super) struct MechanismArgs {
     /// Each row is divided by its root mean square. FILE has one row of gains, or two: for Q and for K.
     #[arg(long, value_name = "FILE", num_args = 0..=1, hide_short_help = true)]
     qk_norm: Option<Option<String>>,
+    /// Number added to the mean of the squares [default: 0.000001]
+    #[arg(long, value_name = "NUMBER", hide_short_help = true)]
+    qk_norm_eps: Option<String>,
     /// Keep the scores between −C and C: C · tanh(S / C)
     #[arg(long, value_name = "C", hide_short_help = true)]
     softcap: Option<String>,
@@ -127,10 +130,26 @@ impl MechanismArgs {
         let has_gains = given(Role::QueryGain) || given(Role::KeyGain);
         Ok(Recipe {
             positions: self.positions(given(Role::PositionTable))?,
-            qk_norm: if self.qk_norm.is_some() || has_gains { QkNorm::BeforeRotation } else { QkNorm::None },
+            qk_norm: self.norm(has_gains)?,
             soft_cap: self.softcap.as_deref().map(|cap| positive("--softcap", cap)).transpose()?,
             ..recipe
         })
+    }
+
+    fn norm(&self, has_gains: bool) -> Result<QkNorm> {
+        let is_asked = self.qk_norm.is_some() || has_gains;
+        let usual = QkNorm::default();
+        let epsilon = match &self.qk_norm_eps {
+            Some(_) if !is_asked => {
+                return Err(
+                    Error::new("--qk-norm-eps changes nothing without --qk-norm").help("add --qk-norm")
+                );
+            }
+            Some(epsilon) => positive("--qk-norm-eps", epsilon)?,
+            None => usual.epsilon,
+        };
+        let place = if is_asked { NormPlace::BeforeRotation } else { usual.place };
+        Ok(QkNorm { place, epsilon })
     }
 
     /// Heads that all share the number of `--sink`.

@@ -2,7 +2,7 @@
 
 use super::choices::{Biasing, Projection, Qkv, QkvSource};
 use super::inputs::AttendInputs;
-use super::mechanisms::{PositionKind, QkNorm};
+use super::mechanisms::{NormPlace, PositionKind};
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS};
@@ -149,7 +149,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
 
 /// The number of times that queries and keys are recorded again: normed, and rotated.
 fn of_queries_and_keys(recipe: &Recipe) -> u128 {
-    u128::from(recipe.qk_norm != QkNorm::None)
+    u128::from(recipe.qk_norm.place != NormPlace::Nowhere)
         + u128::from(matches!(recipe.positions.kind, PositionKind::Rotary(_)))
 }
 

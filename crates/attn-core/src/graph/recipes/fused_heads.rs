@@ -3,14 +3,15 @@
 use super::attend::Pipeline;
 use super::choices::Split;
 use super::heads::split;
-use super::mechanisms::{PositionKind, QkNorm};
+use super::mechanisms::{NormPlace, PositionKind};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Role, Stage};
 
 impl Pipeline<'_> {
     /// Returns true if queries and keys are normed or rotated.
     pub fn prepares_heads(&self) -> bool {
-        self.recipe.qk_norm != QkNorm::None || matches!(self.recipe.positions.kind, PositionKind::Rotary(_))
+        self.recipe.qk_norm.place != NormPlace::Nowhere
+            || matches!(self.recipe.positions.kind, PositionKind::Rotary(_))
     }
 
     /// Q and K with all their heads normed and rotated, the heads side by side.

@@ -3,7 +3,7 @@
 
 use crate::attention::{Pairing, RopeScaling};
 
-/// The ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
+/// The usual ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
 pub const QK_NORM_EPSILON: f64 = 1e-6;
 
 /// The way in which positions enter.
@@ -77,12 +77,28 @@ pub enum RotatedPart {
     Last,
 }
 
+/// The norm of queries and keys: each row over its root mean square.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QkNorm {
+    /// Before the rotation, after it, or nowhere.
+    pub place: NormPlace,
+    /// Added to the mean of the squares.
+    pub epsilon: f64,
+}
+
+impl Default for QkNorm {
+    /// None.
+    fn default() -> QkNorm {
+        QkNorm { place: NormPlace::default(), epsilon: QK_NORM_EPSILON }
+    }
+}
+
 /// The place of the norm of queries and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum QkNorm {
+pub enum NormPlace {
     /// There is none.
     #[default]
-    None,
+    Nowhere,
     /// Before the rotation.
     BeforeRotation,
     /// After the rotation.

@@ -37,7 +37,8 @@ pub use fused::attend_fused;
 pub use heads::split;
 pub use inputs::AttendInputs;
 pub use mechanisms::{
-    CapPlace, Gating, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, SinkUse,
+    CapPlace, Gating, NormPlace, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart,
+    SinkUse,
 };
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};

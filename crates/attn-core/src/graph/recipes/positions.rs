@@ -2,7 +2,7 @@
 
 use super::attend::Pipeline;
 use super::inputs::AttendInputs;
-use super::mechanisms::{PositionKind, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart};
+use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart};
 use super::weights::{Head, suffix};
 use crate::attention::{Buckets, HeadOf, Places, RopeScaling, Rotation, Yarn};
 use crate::error::{Error, Result};
@@ -147,7 +147,7 @@ impl Pipeline<'_> {
         match gains {
             Some((1, cols)) if cols == width && heads > 1 => {
                 let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
-                self.stage(stage, None, Op::RmsNorm(QK_NORM_EPSILON), &inputs)
+                self.stage(stage, None, Op::RmsNorm(self.recipe.qk_norm.epsilon), &inputs)
             }
             Some((rows, cols)) if rows != 1 || (cols != width && cols * heads != width) => {
                 let name = role.name();
@@ -171,12 +171,12 @@ impl Pipeline<'_> {
             return Ok(node);
         }
         let inputs: Vec<NodeId> = [Some(node), gain].into_iter().flatten().collect();
-        self.stage(stage, head, Op::RmsNorm(QK_NORM_EPSILON), &inputs)
+        self.stage(stage, head, Op::RmsNorm(self.recipe.qk_norm.epsilon), &inputs)
     }
 
     /// The gains of the norm of Q or K, and the stage of its result; none where nothing is normed.
     fn gain(&self, role: Role) -> Option<(Option<NodeId>, Stage)> {
-        if self.recipe.qk_norm == QkNorm::None {
+        if self.recipe.qk_norm.place == NormPlace::Nowhere {
             return None;
         }
         match role {
@@ -193,7 +193,7 @@ impl Pipeline<'_> {
         heads: &mut [(NodeId, Option<usize>)],
         frequencies: Option<NodeId>,
     ) -> Result<()> {
-        let norms_first = self.recipe.qk_norm == QkNorm::BeforeRotation;
+        let norms_first = self.recipe.qk_norm.place == NormPlace::BeforeRotation;
         if norms_first {
             self.all_normed(role, heads)?;
         }

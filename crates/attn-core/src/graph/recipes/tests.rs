@@ -1,6 +1,8 @@
 //! Properties of the nodes of every pipeline.
 
-use super::{AttendInputs, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, attend, attend_fused};
+use super::{
+    AttendInputs, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, attend, attend_fused,
+};
 use crate::attention::{Mask, MatrixRule, RopeScaling};
 use crate::graph::{Given, Graph, Op, Role, Stage, Step};
 use crate::kernel::Machine;
@@ -41,7 +43,7 @@ fn every_mechanism(heads: usize, kind: PositionKind) -> (Recipe, AttendInputs) {
     let (recipe, inputs) = every_step(heads);
     let recipe = Recipe {
         positions: Positions { kind, first: 2, ..Positions::default() },
-        qk_norm: QkNorm::BeforeRotation,
+        qk_norm: QkNorm { place: NormPlace::BeforeRotation, ..QkNorm::default() },
         soft_cap: Some(5.0),
         ..recipe
     };
