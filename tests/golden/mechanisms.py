@@ -15,6 +15,7 @@ which stand at first … first + N − 1. C are the heads' outputs side by side 
 are O. A masked score is "-inf"; vectors and numbers are matrices of one row. Outputs have 15 significant digits.
 """
 
+import mpmath
 import numpy as np
 import torch
 import transformers
@@ -30,4 +31,4 @@ records = [record for source in SOURCES for record in source.records()]
 names = [record["name"] for record in records]
 assert len(set(names)) == len(names), "each record has a name of its own"
 about = "Positions, masks and mechanisms of current models by PyTorch and transformers; made by mechanisms.py"
-layout.write(__file__, {"about": about, "versions": layout.versions(torch, transformers, np), "records": records}, line=80000)
+layout.write(__file__, {"about": about, "versions": layout.versions(torch, transformers, np, mpmath), "records": records}, line=80000)

@@ -5,12 +5,15 @@ three times: against the same functions as they are, in float32; against the for
 and the rotated vectors against the definition, a product of complex numbers.
 """
 
+from unittest import mock
+
 import mpmath
 import torch
 from transformers import CohereConfig, GlmConfig, GPTNeoXConfig, LlamaConfig
 from transformers.models.cohere import modeling_cohere
 from transformers.models.glm import modeling_glm
 from transformers.models.gpt_neox import modeling_gpt_neox
+from transformers.models.gptj import modeling_gptj
 from transformers.models.llama import modeling_llama
 from transformers.models.xlm.modeling_xlm import create_sinusoidal_embeddings
 
@@ -93,6 +96,14 @@ def by_definition(x, frequencies, factor, first, interleaved):
     return torch.cat([torch.stack(parts, -1).flatten(-2) if interleaved else torch.cat(parts, -1), rest], -1)
 
 
+def by_gptj(x, frequencies, first):
+    """GPT-J's `rotate_every_two`, which takes rows before heads and as many sines as there are pairs."""
+    angles = ((first + torch.arange(x.shape[2]))[:, None] * frequencies)[None]
+    turning, rest = x.transpose(1, 2).split([2 * len(frequencies), x.shape[3] - 2 * len(frequencies)], 3)
+    turned = modeling_gptj.apply_rotary_pos_emb(turning, torch.sin(angles), torch.cos(angles))
+    return torch.cat([turned, rest], 3).transpose(1, 2)
+
+
 def rope(name, scaling, *, seed, T=3, N=None, heads=1, kv_heads=1, width=8, rope_width=None, base=10000.0, first=0,
          maximum=64, interleaved=False):
     """One record: `width` columns a head, of which the first `rope_width` turn."""
@@ -115,6 +126,8 @@ def rope(name, scaling, *, seed, T=3, N=None, heads=1, kv_heads=1, width=8, rope
     same(factor, torch.tensor(float(expected_factor)), 1e-15)
     same(by_definition(q, frequencies, factor, first + N - T, interleaved), q_rotated)
     same(by_definition(k, frequencies, factor, first, interleaved), k_rotated)
+    if interleaved:
+        same(by_gptj(k, frequencies, first), k_rotated)
     with singles():
         single = rotated(model, config, q.to(torch.float32), k.to(torch.float32), first)
     same(single[0].double() / frequencies, torch.ones(len(frequencies)), 1e-6)
@@ -186,10 +199,11 @@ def rotary_records():
 def sinusoids(length, width):
     """The table of the Transformer paper, sine and cosine in turn; transformers stores it in float32."""
     table = torch.empty(length, width)
-    with doubles(), torch.no_grad():
-        torch.FloatTensor, kept = torch.DoubleTensor, torch.FloatTensor
+    with mock.patch.object(torch, "FloatTensor", torch.DoubleTensor):
         create_sinusoidal_embeddings(length, width, table)
-        torch.FloatTensor = kept
+    columns = torch.arange(width)
+    angles = torch.arange(length)[:, None] / 10000.0 ** (columns // 2 * 2 / width)
+    same(table, torch.where(columns % 2 == 0, torch.sin(angles), torch.cos(angles)), 1e-14)
     return record(
         f"sinusoidal-{length}-by-{width}", "sinusoidal", {"tokens": length, "width": width}, {}, {"P": table},
         "create_sinusoidal_embeddings of transformers.models.xlm.modeling_xlm, in float64",

@@ -15,7 +15,7 @@ from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from mechanisms_common import doubles, inputs, joined, named, record, same, singles, split, steps, visible
+from mechanisms_common import doubles, inputs, joined, record, same, singles, split, steps, visible
 
 
 def slopes(heads):
