@@ -130,7 +130,8 @@ class Layer:
         return given
 
     def source(self):
-        return f"{self.prefix}Attention and {self.prefix}RotaryEmbedding of {self.modeling.__name__}, in float64"
+        rotary = f" and {self.prefix}RotaryEmbedding" if self.turns else ""
+        return f"{self.prefix}Attention{rotary} of {self.modeling.__name__}, in float64"
 
 
 def parts(layer):
