@@ -151,7 +151,9 @@ impl RopeScaling {
             RopeScaling::Yarn(Yarn { factor, original, fast, slow, attention, .. }) => {
                 above("factor", factor, 0.0)?;
                 above("slow number of turns", slow, 0.0)?;
-                above("fast number of turns", fast, slow)?;
+                if fast != slow {
+                    above("fast number of turns", fast, slow)?;
+                }
                 above("attention factor", attention.unwrap_or(1.0), 0.0)?;
                 above("original length", original, 0.0)
             }

@@ -125,8 +125,10 @@ impl Pipeline<'_> {
     /// LongRoPE's divisors for a short or a long text.
     fn divisors(&mut self, is_long: bool) -> Result<NodeId> {
         let divisors = self.graph.at(Role::Divisors).ok_or_else(|| {
-            Error::new("the rope scaling longrope needs divisors of the frequencies")
-                .help("give a file with a row for short texts and a row for long ones")
+            Error::new("the rope scaling longrope needs divisors of the frequencies").help(format!(
+                "give {} a file of divisors: a row for short texts, and a row for long ones",
+                Hint::RopeScaling
+            ))
         })?;
         let (rows, _) = self.shape(divisors);
         match rows {
