@@ -138,7 +138,10 @@ impl<T: Real> Run<'_, T> {
     /// many tiles as the one with the most.
     fn computed_scores(&self, queries: usize) -> f64 {
         let (head, q) = (self.attention.head(0), self.attention.q.layout());
-        let keys = |first: usize| head.visibility.keys(&(first..(first + queries).min(q.rows))).len();
+        let keys = |first: usize| {
+            let [kept, rest] = head.visibility.keys(&(first..(first + queries).min(q.rows)));
+            kept.len() + rest.len()
+        };
         let keys: usize = (0..q.rows).step_by(queries).map(keys).sum();
         let tiles = q.heads * q.rows.div_ceil(queries);
         let uneven = tiles.next_multiple_of(self.threads) as f64 / tiles as f64;

@@ -95,7 +95,9 @@
 #![allow(clippy::needless_range_loop)]
 
 mod attend;
+mod band;
 mod blocks;
+mod check;
 mod decode;
 mod error;
 mod exp2;
@@ -110,8 +112,10 @@ mod plain_decode;
 mod pool;
 mod problem;
 mod real;
+mod relative_bias;
 mod scratch;
 mod simd;
+mod soft_cap;
 mod softmax;
 #[cfg(test)]
 mod tests;
@@ -119,6 +123,7 @@ mod tile;
 mod visibility;
 
 pub use attend::{MIN_QUERIES_FOR_TILES, attend};
+pub use band::Band;
 pub use blocks::BLOCK;
 pub use error::{Error, Result};
 pub use exp2::Exp2;
@@ -129,6 +134,7 @@ pub use machine::{Machine, Resources};
 pub use output::Output;
 pub use peak::{multiply_add_rate, read_rate};
 pub use pool::MAX_THREADS;
-pub use problem::{Attention, Band};
+pub use problem::Attention;
 pub use real::Real;
 pub use simd::SimdLevel;
+pub use soft_cap::SoftCap;
