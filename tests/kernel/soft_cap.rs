@@ -1,5 +1,5 @@
-//! The soft cap c · tanh(s / c) against what it should be: at most 8u of itself plus η · c off, where u is half a unit in the last
-//! place of 1 and η the smallest positive number; never above c, odd to the bit.
+//! The soft cap c · tanh(s / c) against what it should be: at most 8u of itself plus η(c + 1) off, where u is half a unit in the
+//! last place of 1 and η the smallest positive number; never above c, odd to the bit.
 
 use attn_kernel::{Error, Kernels, SoftCap};
 
@@ -30,12 +30,12 @@ impl WorstError {
     }
 }
 
-/// The error of one score in u of the result, of which η · c is not counted.
+/// The error of one score in u of the result, of which η(c + 1) is not counted.
 fn error<T: TestFloat>(cap: T, score: T, exact: impl Fn(f64, f64) -> DoubleDouble) -> f64 {
     let found = SoftCap::new(cap).expect("it is positive").of(score).to_f64();
     let exact = exact(score.to_f64(), cap.to_f64());
     let off = DoubleDouble::from(found).distance(exact);
-    let lost = libm::scalbn(cap.to_f64(), T::LEAST_EXPONENT);
+    let lost = libm::scalbn(cap.to_f64() + 1.0, T::LEAST_EXPONENT);
     assert!(found.abs() <= cap.to_f64(), "{}: {score:?} capped at {cap:?} is {found:?}", T::NAME);
     if off <= lost { 0.0 } else { (off - lost) / (T::UNIT * exact.high.abs()) }
 }
@@ -93,17 +93,14 @@ fn the_cap_of_f32_scores_keeps_its_bound_and_rises_with_them() {
 #[test]
 fn the_cap_of_f64_scores_keeps_its_bound() {
     let mut random = Random::new(31);
-    for cap in CAPS.into_iter().chain([f64::MIN_POSITIVE, 1e200, f64::MAX]) {
+    for cap in CAPS.into_iter().chain([1e-200, 1e200]) {
         let mut worst = WorstError::NONE;
         for _ in 0..4_000 {
             let tiny = cap * libm::scalbn(1.0 + random.uniform(), -(random.below(100) as i32));
             let quarter = 0.25 * random.below(120) as f64 * std::f64::consts::LN_2 * cap;
             let beside = quarter * (1.0 + (random.below(64) as f64 - 32.0) * f64::EPSILON);
             for score in [tiny, 3.0 * random.uniform() * cap, 25.0 * random.uniform() * cap, beside] {
-                // Where the score over the cap has all its bits, so that the judge has too.
-                if score.is_finite() && score > 1e-290 && cap < 1e290 {
-                    worst = worst.or(error(cap, score, exact_f64), score);
-                }
+                worst = worst.or(error(cap, score, exact_f64), score);
             }
         }
         note(&format!("{cap:e} · tanh(s/{cap:e}) in f64: {worst:?}"));

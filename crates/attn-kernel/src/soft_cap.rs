@@ -18,7 +18,7 @@ use crate::simd::Simd;
 /// s ↦ c · tanh(s / c), for a cap c.
 ///
 /// With u = half a unit in the last place of 1 and η the smallest positive number, the result is off by at most 8u of itself
-/// plus η · c (observed: 5u), never beyond ±c, and falls by at most four units in the last place where s rises. −0 stays −0, ±∞
+/// plus η(c + 1) (observed: 5u), never beyond ±c, and falls by at most four units in the last place where s rises. −0 stays −0, ±∞
 /// becomes ±c, NaN stays NaN.
 ///
 /// # Source
