@@ -1,7 +1,6 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::inputs::AttendInputs;
 use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart};
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
@@ -12,17 +11,6 @@ use crate::hint::Hint;
 use crate::matrix::Shape;
 use crate::text::counted;
 
-/// The given matrices of positions, norms, sinks and gates.
-pub(super) struct Mechanisms(Vec<(Role, Given)>);
-
-impl Mechanisms {
-    /// Takes them out of the inputs.
-    pub fn taken_from(inputs: &mut AttendInputs) -> Mechanisms {
-        let roles = Role::all().filter(|role| role.is_of_mechanism());
-        Mechanisms(roles.filter_map(|role| Some((role, inputs.take(role)?))).collect())
-    }
-}
-
 /// The first positions of queries and of keys.
 #[derive(Clone, Copy)]
 pub(super) struct FirstPositions {
@@ -32,7 +20,7 @@ pub(super) struct FirstPositions {
 
 impl Pipeline<'_> {
     /// Records the given matrices of positions, norms, sinks and gates.
-    pub fn mechanisms(&mut self, Mechanisms(given): Mechanisms) -> Result<()> {
+    pub fn mechanisms(&mut self, given: Vec<(Role, Given)>) -> Result<()> {
         for (role, given) in given {
             self.given(role, given)?;
         }
