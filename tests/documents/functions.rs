@@ -69,9 +69,6 @@ fn a_gain_of_another_width_is_refused() {
 fn at_minus_infinity_every_function_has_its_limit() {
     let x = Matrix::of([[f64::NEG_INFINITY]]);
     let limit = |op: Op| value(op, &[&x])[(0, 0)];
-    assert_eq!(
-        [Op::Tanh, Op::Sigmoid, Op::SoftCap(2.0), Op::EluPlusOne].map(limit),
-        [-1.0, 0.0, -2.0, 0.0]
-    );
+    assert_eq!([Op::Tanh, Op::Sigmoid, Op::SoftCap(2.0), Op::EluPlusOne].map(limit), [-1.0, 0.0, -2.0, 0.0]);
     assert_eq!([Op::Silu, Op::Gelu(GeluForm::Erf), Op::Gelu(GeluForm::Tanh)].map(limit), [0.0; 3]);
 }

@@ -66,7 +66,11 @@ impl FormulaWriter<'_> {
     fn introduced(&self, id: NodeId) -> String {
         let text = self.name(id, false);
         match (self.shapes, &self.graph[id].label) {
-            (true, Some(_)) => text.replacen('(', &format!("({}, ", self.graph[id].name), 1),
+            // The last parenthesis opens the shape; a label such as φ(Q) has one of its own.
+            (true, Some(_)) => match text.rsplit_once('(') {
+                Some((label, shape)) => format!("{label}({}, {shape}", self.graph[id].name),
+                None => text,
+            },
             _ => text,
         }
     }
