@@ -49,8 +49,7 @@ fn every_node_that_numpy_computed_is_the_same_here() {
     for case in cases {
         let demo = crate::golden::string(case, "demo");
         let set = case["set"].as_object().unwrap();
-        let set: Vec<_> =
-            set.iter().map(|(name, rows)| (&name[..], crate::golden::matrix(rows))).collect();
+        let set: Vec<_> = set.iter().map(|(name, rows)| (&name[..], crate::golden::matrix(rows))).collect();
         let story = told(demo, &set).unwrap();
         for (name, theirs) in case["nodes"].as_object().unwrap() {
             let what = format!("{demo} {name}");

@@ -153,7 +153,8 @@ fn linear_attention_is_that_of_its_paper_by_states_and_at_once() {
             let (after, total) = (layer.add(Op::Add, &states), layer.add(Op::Add, &norms));
             layer.compare(&format!("state_{}", t + 1), after);
             layer.compare(&format!("norm_{}", t + 1), total);
-            let (mixed, sum) = (layer.add(Op::Product, &[q, after]), layer.add(Op::ProductTransposed, &[q, total]));
+            let (mixed, sum) =
+                (layer.add(Op::Product, &[q, after]), layer.add(Op::ProductTransposed, &[q, total]));
             read.push(layer.add(Op::Divide, &[mixed, sum]));
             (state, norm) = (Some(after), Some(total));
         }

@@ -197,8 +197,7 @@ fn differential_attention_is_that_of_diffllama() {
         layer.compare("lambda", lambda);
 
         let x = layer.id("X");
-        let [q, k, v] =
-            ["W_Q", "W_K", "W_V"].map(|name| layer.add(Op::Product, &[x, layer.id(name)]));
+        let [q, k, v] = ["W_Q", "W_K", "W_V"].map(|name| layer.add(Op::Product, &[x, layer.id(name)]));
         let (heads, groups) = (layer.count("heads"), layer.count("kv_heads"));
         let width = layer.graph[q].shape().cols / heads;
         let is_rotated = !layer.record["parameters"]["position"].is_null();
