@@ -91,6 +91,7 @@ impl Pipeline<'_> {
         if self.recipe.comparison == ScoreRows::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
+            self.check_bias_under_cap(bias)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
@@ -135,6 +136,17 @@ impl Pipeline<'_> {
                     .help(format!("give the {what} a row for each query and a column for each key")))
             }
         }
+    }
+
+    /// Checks that no bias hides a key where a soft-cap follows it.
+    pub fn check_bias_under_cap(&self, bias: Option<NodeId>) -> Result<()> {
+        let tensor = bias.and_then(|bias| self.graph[bias].tensor());
+        let hides = tensor.is_some_and(|tensor| tensor.cells().any(|x| x == f64::NEG_INFINITY));
+        if !hides || self.recipe.soft_cap.is_none() {
+            return Ok(());
+        }
+        Err(Error::new("a bias of -inf hides no key here: the soft-cap comes after it")
+            .help(format!("hide keys with {}, which comes after the soft-cap", Hint::Given("mask"))))
     }
 
     /// Checks that bias and mask are within the range of the scores, as the fused kernel does.

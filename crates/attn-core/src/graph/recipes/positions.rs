@@ -3,6 +3,7 @@
 use super::attend::Pipeline;
 use super::inputs::AttendInputs;
 use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart};
+use super::recipe::Recipe;
 use super::weights::{Head, suffix};
 use crate::attention::{Buckets, HeadOf, Places, RopeScaling, Rotation, Yarn};
 use crate::error::{Error, Result};
@@ -125,8 +126,10 @@ impl Pipeline<'_> {
     /// LongRoPE's divisors for a short or a long text.
     fn divisors(&mut self, is_long: bool) -> Result<NodeId> {
         let divisors = self.graph.at(Role::Divisors).ok_or_else(|| {
-            Error::new("the rope scaling longrope needs divisors of the frequencies")
-                .help("give a file with a row for short texts and a row for long ones")
+            Error::new("the rope scaling longrope needs divisors of the frequencies").help(format!(
+                "give {} a file of divisors: a row for short texts, and a row for long ones",
+                Hint::RopeScaling
+            ))
         })?;
         let (rows, _) = self.shape(divisors);
         match rows {
@@ -277,14 +280,23 @@ fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
     Ok(rotated)
 }
 
+impl Pipeline<'_> {
+    /// The places of queries and keys.
+    pub fn places(&self, [q, k]: [NodeId; 2]) -> Places {
+        places(&self.graph, self.recipe, [q, k])
+    }
+
+    /// The table of positions and its buckets.
+    pub fn buckets(&self, furthest: usize) -> Result<(NodeId, Buckets)> {
+        buckets(&self.graph, self.recipe, furthest)
+    }
+}
+
 impl Head<'_> {
     /// The bias of each distance, where the recipe has one.
-    pub(super) fn position_bias(&mut self, [q, k]: [NodeId; 2]) -> Result<Option<NodeId>> {
+    pub(super) fn position_bias(&mut self, pair: [NodeId; 2]) -> Result<Option<NodeId>> {
         let recipe = self.recipe;
-        let rows = |graph: &Graph, id: NodeId| graph[id].shape().rows;
-        let (queries, keys) = (rows(self.graph, q), rows(self.graph, k));
-        let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
-        let places = Places { queries, keys, offset: aligned + recipe.positions.query_shift };
+        let places = places(self.graph, recipe, pair);
         let head = self.number.unwrap_or(1);
         let (op, inputs) = match recipe.positions.kind {
             PositionKind::Alibi { heads } => {
@@ -292,27 +304,41 @@ impl Head<'_> {
                 (Op::Alibi(HeadOf { head, heads }, places), vec![])
             }
             PositionKind::Buckets { furthest } => {
-                let table = self.graph.at(Role::PositionTable).ok_or_else(|| {
-                    Error::new("the positions of T5 need a table of biases").help(format!(
-                        "give {} a row for each bucket and a column for each head",
-                        Hint::PositionTable
-                    ))
-                })?;
-                let Shape { rows: count, cols } = self.graph[table].shape();
-                if cols != recipe.heads {
-                    return Err(Error::new(format!(
-                        "the table of positions has {}, but there {} {}",
-                        counted(cols, "column"),
-                        if recipe.heads == 1 { "is" } else { "are" },
-                        counted(recipe.heads, "head")
-                    ))
-                    .help("give the table a column for each head"));
-                }
-                let buckets = Buckets { count, furthest, both_ways: !recipe.mask.causal };
+                let (table, buckets) = buckets(self.graph, recipe, furthest)?;
                 (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
         };
         self.step(Stage::PositionBias, op, &inputs).map(Some)
     }
+}
+
+fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
+    let (queries, keys) = (graph[q].shape().rows, graph[k].shape().rows);
+    let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
+    Places { queries, keys, offset: aligned + recipe.positions.query_shift }
+}
+
+/// The table of positions and its buckets.
+///
+/// # Errors
+/// If there is no table, or it has not a column for each head, or too few rows.
+fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
+    let Some(table) = graph.at(Role::PositionTable) else {
+        return Err(Error::new("the positions of T5 need a table of biases")
+            .help(format!("give {} a row for each bucket and a column for each head", Hint::PositionTable)));
+    };
+    let Shape { rows: count, cols } = graph[table].shape();
+    if cols != recipe.heads {
+        return Err(Error::new(format!(
+            "the table of positions has {}, but there {} {}",
+            counted(cols, "column"),
+            if recipe.heads == 1 { "is" } else { "are" },
+            counted(recipe.heads, "head")
+        ))
+        .help("give the table a column for each head"));
+    }
+    let buckets = Buckets { count, furthest, both_ways: !recipe.mask.causal };
+    buckets.check()?;
+    Ok((table, buckets))
 }
