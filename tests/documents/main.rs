@@ -14,6 +14,7 @@ mod errata;
 mod functions;
 mod imagined;
 mod legacy_stream;
+mod mechanism_demos_1;
 mod mechanisms;
 mod multiplication;
 mod numpy_printing;

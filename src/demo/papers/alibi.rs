@@ -6,9 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{
-    Condition, all, equal, less, max_of, min_of, own, times, top_of_row, within,
-};
+use crate::story::condition::{Condition, all, equal, less, max_of, min_of, own, times, top_of_row, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "alibi",
@@ -35,7 +33,9 @@ fn build(demo: &mut Builder) -> Result<()> {
     let keys = demo.matrix(s)?.cols();
     if demo.matrix(s)?.rows() != 1 || keys < 2 {
         let shape = demo.matrix(s)?.shape();
-        return Err(Error::new(format!("S is {shape}, and the demo follows one query over at least two keys")));
+        return Err(Error::new(format!(
+            "S is {shape}, and the demo follows one query over at least two keys"
+        )));
     }
     let (heads, count) = demo.count("heads", 8, MOST_HEADS)?;
     let text = Text { s, keys, heads: count };
@@ -149,7 +149,7 @@ impl Text {
         let near = demo.compute("A_near", Op::Columns { start: self.keys - 2, count: 2 }, &[a])?;
         let near = demo.compute("near", Op::Sums(Axis::Rows), &[near])?;
         let last = self.heads;
-        demo.step("The softmax turns the bias into a factor. How does the weight of a word compare with that of the next word?")
+        demo.step("The softmax turns the bias into a factor: `ratio` is the weight of a word over that of the next word.")
             .claim(
                 self.every_head(|head| {
                     let (row, decay) = (format!("ratio[{head}]"), format!("decay[{head},1]"));
@@ -166,8 +166,8 @@ impl Text {
             .claim(
                 less(&*format!("near[{last},1]"), "near[1,1]"),
                 &format!(
-                    "The last two words have {{near[1,1]:2}} of the weight of head 1, and {{near[{last},1]:2}} of that of head \
-                     {last}."
+                    "Head 1 gives {{near[1,1]:2}} of its weight to the last two words, head {last} gives them \
+                     {{near[{last},1]:2}}."
                 ),
             )
             .show(&[a])
@@ -186,15 +186,15 @@ impl Text {
         let a = demo.compute("A_fits", SOFTMAX, &[biased])?;
         let last = self.heads;
         demo.step("Now the words fit differently. Contents and distance add up: a good fit far away competes with a poor fit nearby.")
-            .claim(own(&["S_fits"]), "“are” belongs to “keys”, which fits best; “shelf” is nearer.")
             .claim(
                 all([
+                    own(&["S_fits"]),
                     top_of_row("A_fits[1,shelf]"),
                     top_of_row(&format!("A_fits[{last},keys]")),
                 ]),
                 &format!(
-                    "Head 1 with its steep slope gives most to “shelf”, {{A_fits[1,shelf]:2}}. Head {last} gives most to “keys”, \
-                     {{A_fits[{last},keys]:2}}."
+                    "“are” belongs to “keys”, and head {last} with its flat slope gives it most, {{A_fits[{last},keys]:2}}. Head \
+                     1 with its steep slope gives most to “shelf”, which is nearer: {{A_fits[1,shelf]:2}}."
                 ),
             )
             .together(&[s, plain])
@@ -221,16 +221,16 @@ impl Text {
         let far = demo.compute("far", Op::Transpose, &[far])?;
         let last = self.heads;
         demo.step(&format!(
-            "A longer text: the bias has a value for every distance, so nothing new is learned. All words fit equally well, and \
-             `far` is the weight of those that are {keys} or more away."
+            "A longer text needs nothing new: the bias has a value for every distance. All words fit equally well here, and `far` \
+             is the weight of those that are {keys} or more away."
         ))
         .claim(
             less("far[1,1]", 0.1),
-            "Head 1 gives them {far[1,1]:2}: however long the text is, it reads the end.",
+            "Head 1 gives them {far[1,1]:2}: it reads the end of the text.",
         )
         .claim(
             less(0.5, &*format!("far[1,{last}]")),
-            &format!("Head {last} gives them {{far[1,{last}]:2}}."),
+            &format!("Head {last} gives them {{far[1,{last}]:2}}: it reads all of it."),
         )
         .together(&[tokens])
         .folded(&[a])

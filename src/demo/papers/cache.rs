@@ -54,7 +54,9 @@ impl OneHead {
         let x = demo.given("X", x.rows_named(&WORDS))?;
         let words = demo.matrix(x)?.rows();
         if words == 0 || words > MOST_WORDS {
-            return Err(Error::new(format!("X has {words} rows, and the demo follows 1 to {MOST_WORDS} words")));
+            return Err(Error::new(format!(
+                "X has {words} rows, and the demo follows 1 to {MOST_WORDS} words"
+            )));
         }
         let w_q = demo.given("W_Q", Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))?;
         let w_k = demo.given("W_K", Matrix::of([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))?;
@@ -112,10 +114,12 @@ fn tell_word(demo: &mut Builder, number: usize, new: &[NodeId], [keys, values, w
             .to_string(),
         number => format!("Word {number}: the same steps. The rows above the last come from the cache as they are."),
     };
-    demo.step(&text)
-        .together(new)
-        .together(&[keys, values, weight])
-        .together(&[o]);
+    let step = demo.step(&text);
+    match (number, new) {
+        (1, new) => step.together(new).together(&[keys, values]).folded(&[weight, o]),
+        (_, [q, ..]) => step.together(&[keys, values, weight, *q, o]),
+        (_, []) => step,
+    };
 }
 
 /// The rows of both ways.

@@ -27,9 +27,9 @@ pub(super) fn multiplications(demo: &mut Builder, x: NodeId, weights: [NodeId; 3
     let each_key = cells(demo, "each_key", 1, widths[1] + widths[2])?;
     let o = demo.graph().require("S")?;
     let visible = demo.compute("visible", Op::MaskPattern(Mask { causal: true, ..Mask::default() }), &[o])?;
-    let keys = demo.compute("keys", Op::Sums(Axis::Rows), &[visible])?;
     let rows = demo.matrix(x)?.rows();
     let ones = demo.compute("ones_words", Op::Ones { rows, cols: 1 }, &[])?;
+    let keys = demo.compute("keys", Op::Product, &[visible, ones])?;
     let projected = demo.compute("projected", Op::Product, &[ones, own_row])?;
     let read = demo.compute("read", Op::Product, &[keys, each_key])?;
     let with = demo.compute("with_cache", Op::Add, &[projected, read])?;
@@ -47,7 +47,7 @@ pub(super) fn multiplications(demo: &mut Builder, x: NodeId, weights: [NodeId; 3
     )
     .together(&[own_row, each_key])
     .together(&[keys, with, without])
-    .show(&[total]);
+    .together(&[total]);
     Ok(())
 }
 
@@ -57,7 +57,7 @@ const MODEL: &str = "qwen3-0.6b";
 const HALF: f64 = 2.0;
 
 /// The sizes of a model, each with its symbol.
-const SIZES: [&str; 6] = ["L", "G", "d_k", "context", "bytes", "weights"];
+const SIZES: [&str; 6] = ["L", "G", "d_k", "context", "bytes", "parameters"];
 
 /// The cache of a real model, and its weights.
 pub(super) fn bytes(demo: &mut Builder) -> Result<()> {
@@ -69,22 +69,23 @@ pub(super) fn bytes(demo: &mut Builder) -> Result<()> {
     for (name, size) in SIZES.into_iter().zip(sizes.into_iter().chain([HALF, count as f64])) {
         given.push(demo.given(name, Matrix::filled(1, 1, size))?);
     }
-    let [layers, heads, width, context, bytes, weights] = given[..] else { return Ok(()) };
+    let [layers, heads, width, context, bytes, parameters] = given[..] else { return Ok(()) };
     let both = demo.compute("per_head", Op::Add, &[width, width])?;
     let layer = demo.compute("per_layer", Op::Multiply, &[both, heads])?;
     let numbers = demo.compute("per_token", Op::Multiply, &[layer, layers])?;
     let token = demo.compute("token_bytes", Op::Multiply, &[numbers, bytes])?;
     let cache = demo.compute("cache_bytes", Op::Multiply, &[token, context])?;
-    let weights = demo.compute("weight_bytes", Op::Multiply, &[weights, bytes])?;
+    let weights = demo.compute("weight_bytes", Op::Multiply, &[parameters, bytes])?;
     let mebi = demo.given("MiB", Matrix::filled(1, 1, 1_048_576.0))?;
-    let column = demo.collect("both_bytes", "parts", Some(labels(&["cache", "weights"])), &[cache, weights])?;
+    let column =
+        demo.collect("both_bytes", "parts", Some(labels(&["cache", "weights"])), &[cache, weights])?;
     let in_mebi = demo.compute("in_MiB", Op::Divide, &[column, mebi])?;
     demo.step(
         "The price is memory: L layers keep G keys and G values of width d_k for every token of the context.",
     )
     .claim(
         own(&SIZES),
-        "These are the sizes of Qwen3 0.6B in half precision. A token takes {token_bytes[1,1]} bytes.",
+        "These are the sizes of Qwen3 0.6B in half precision, and a token takes {token_bytes[1,1]} bytes.",
     )
     .claim(
         all([own(&["MiB"]), less("weight_bytes[1,1]", "cache_bytes[1,1]")]),

@@ -60,8 +60,12 @@ const STREAMING: Passage = Passage {
 const OFF_BY_ONE: Passage =
     Passage { authors: "Miller", year: 2023, title: "Attention Is Off By One", place: "essay" };
 
-const GPT_OSS: Passage =
-    Passage { authors: "OpenAI", year: 2025, title: "gpt-oss-120b & gpt-oss-20b Model Card", place: "section 2.2" };
+const GPT_OSS: Passage = Passage {
+    authors: "OpenAI",
+    year: 2025,
+    title: "gpt-oss-120b & gpt-oss-20b Model Card",
+    place: "section 2.2",
+};
 
 const FLASH_ATTENTION: Passage = Passage {
     authors: "Dao et al.",

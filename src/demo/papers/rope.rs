@@ -6,7 +6,7 @@ use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
-use crate::story::condition::{all, less, not, own, same, top_of_row, within};
+use crate::story::condition::{all, equal, less, not, own, same, top_of_row, within};
 use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
@@ -15,7 +15,16 @@ pub(super) const DEMO: Demo = Demo {
     title: "Rotary positions: turning queries and keys",
     summary: "rotary positions: two pairings, distance, longer texts",
     place: crate::demo::Topic::Scores.at(5),
-    keywords: &["rope", "rotary", "position", "positional", "encoding", "pairing", "interleaved", "rotate_half"],
+    keywords: &[
+        "rope",
+        "rotary",
+        "position",
+        "positional",
+        "encoding",
+        "pairing",
+        "interleaved",
+        "rotate_half",
+    ],
     digits: Digits::Places(4),
     build,
 };
@@ -76,16 +85,15 @@ fn frequencies(demo: &mut Builder, width: usize) -> Result<NodeId> {
     let (base, number) = demo.count("base", 100, MOST_BASE)?;
     let f = demo.compute("F", Op::Frequencies { width, base: number as f64 }, &[])?;
     demo.step(
-        "Columns rotate in pairs, and each pair has a frequency: its angle, in radians, from one position to the next. At \
-         position t the angle is t times as large, with t from 0.",
+        "Columns rotate in pairs, and each pair has a frequency F: the angle in radians from one position to the next. \
+         Position t, counted from 0, turns the pair by t times this angle.",
     )
     .claim(
         top_of_row("F[1,1]"),
-        "The first pair turns fastest, by {F[1,1]}; the second turns by {F[1,2]}.",
+        "The first pair turns fastest, by an angle of {F[1,1]}, and the second by {F[1,2]}.",
     )
     .claim(own(&["base"]), "The paper has the base 10000, and a small one shows more in a short text.")
-    .together(&[base])
-    .show(&[f]);
+    .together(&[base, f]);
     Ok(f)
 }
 
@@ -124,14 +132,14 @@ fn rotated_head(
 pub(super) fn largest_difference(demo: &mut Builder, name: &str, nodes: [NodeId; 2]) -> Result<NodeId> {
     let change = demo.compute(&format!("change_{name}"), Op::Subtract, &nodes)?;
     demo.label(change, "difference");
-    demo.compute(&format!("difference_{name}"), Op::Summary(Statistic::MaxSize), &[change])
+    demo.compute(&format!("gap_{name}"), Op::Summary(Statistic::MaxSize), &[change])
 }
 
 /// The columns of the first two pairs, and the models that have the pairing.
 fn pairings(width: usize) -> Table {
     let pairs = width / 2;
     let shown = pairs.min(2);
-    let columns = |first: usize, second: usize| format!("columns {first} and {second}");
+    let columns = |first: usize, second: usize| format!("columns {first}, {second}");
     let row = |name: &str, of: fn(usize, usize) -> (usize, usize), files: &str| {
         let pairs = (0..shown).map(|pair| of(pair, pairs)).map(|(first, second)| columns(first, second));
         std::iter::once(name.to_string()).chain(pairs).chain([files.to_string()]).collect()
@@ -165,22 +173,21 @@ fn wrong_pairing(demo: &mut Builder, words: &Words, f: NodeId) -> Result<Rotated
     let q_wrong = demo.graph().require("Q_halves")?;
     let k_wrong = rotated(demo, "K_halves", [words.k, f], wrong, first)?;
     let s_wrong = demo.compute("S_halves", Op::ProductTransposed, &[q_wrong, k_wrong])?;
-    let difference = largest_difference(demo, "pairing", [s_wrong, s])?;
+    let gap = largest_difference(demo, "pairing", [s_wrong, s])?;
     demo.step(
-        "Suppose that the file was trained with neighbours, and a program reads it with halves. All shapes fit, so no error \
-         appears.",
+        "Suppose that the model was trained with neighbours, and a program reads its file with halves. All shapes fit, so no \
+         error appears.",
     )
     .claim(
         all([
-            less(ROUNDING, "difference_pairing[1,1]"),
+            less(ROUNDING, "gap_pairing[1,1]"),
             not(within(1e-3, "S_halves[2,1]", "S_neighbours[2,1]")),
         ]),
-        "But the scores are wrong: the second word has {S_halves[2,1]} for the first, in place of {S_neighbours[2,1]}. One \
-         of them is off by {difference_pairing[1,1]}.",
+        "But the scores are wrong: that of the second word for the first is {S_halves[2,1]} in place of \
+         {S_neighbours[2,1]}. The largest error is {gap_pairing[1,1]}.",
     )
-    .folded(&[k, k_wrong])
     .together(&[s, s_wrong])
-    .show(&[difference]);
+    .show(&[gap]);
     Ok(RotatedHead { q, k, s })
 }
 
@@ -199,23 +206,24 @@ fn moved_columns(demo: &mut Builder, words: &Words, f: NodeId, right: &RotatedHe
     let w_k = demo.compute("W_K_moved", Op::Product, &[words.w_k, order])?;
     let q = demo.compute("Q_moved", Op::Product, &[words.x, w_q])?;
     let k = demo.compute("K_moved", Op::Product, &[words.x, w_k])?;
-    let head = rotated_head(demo, "moved", [q, k, f], Pairing::Halves, 0)?;
-    let difference = largest_difference(demo, "moved", [head.s, right.s])?;
+    let head = rotated_head(demo, "fixed", [q, k, f], Pairing::Halves, 0)?;
+    let gap = largest_difference(demo, "fixed", [head.s, right.s])?;
+    let reordered = demo.compute("Q_reordered", Op::Product, &[right.q, order])?;
+    largest_difference(demo, "order", [head.q, reordered])?;
     demo.step(
         "The fix: move the columns of W_Q and W_K once, the first columns of all pairs to the left, the second ones to the \
          right. Then read the file with halves.",
     )
     .claim(
-        within(ROUNDING, "difference_moved[1,1]", 0.0),
-        "The rotated vectors hold the same numbers in other columns, so the scores are right. This is what a converter of \
-         Meta's files does.",
+        all([equal("gap_order[1,1]", 0.0), within(ROUNDING, "gap_fixed[1,1]", 0.0)]),
+        "The rotated vectors hold exactly the same numbers in another order, so the scores are right; only their sums may \
+         round differently. Converters of Meta's files do the same.",
     )
-    .folded(&[order, q, k])
+    .folded(&[order])
     .together(&[w_q, w_k])
     .together(&[right.q, head.q])
-    .folded(&[right.k, head.k])
-    .together(&[head.s])
-    .show(&[difference]);
+    .folded(&[head.s])
+    .show(&[gap]);
     Ok(Words { x: words.x, w_q, w_k, q, k, width })
 }
 
@@ -223,20 +231,19 @@ fn moved_columns(demo: &mut Builder, words: &Words, f: NodeId, right: &RotatedHe
 fn shifted(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()> {
     let (shift, first) = demo.count("shift", 50, MOST_FIRST)?;
     let head = rotated_head(demo, "shifted", [words.q, words.k, f], Pairing::Halves, first)?;
-    let s = demo.graph().require("S_moved")?;
-    let difference = largest_difference(demo, "shifted", [head.s, s])?;
+    let s = demo.graph().require("S_fixed")?;
+    let gap = largest_difference(demo, "shifted", [head.s, s])?;
     demo.step("Now the text starts at a later position. Every query and every key turns further, all by the same angles.")
         .claim(
-            within(ROUNDING, "difference_shifted[1,1]", 0.0),
-            "The scores stay the same but for rounding. A score depends on the distance of two words, not on where they stand.",
+            within(ROUNDING, "gap_shifted[1,1]", 0.0),
+            "The scores stay the same but for rounding: they depend on the distance of two words, not on where these stand.",
         )
         .claim(
             all([own(&["X"]), within(ROUNDING, "S_shifted[2,1]", "S_shifted[4,3]")]),
             "So the second word scores the first as the fourth scores the third: {S_shifted[2,1]}.",
         )
-        .together(&[shift])
-        .folded(&[head.k])
-        .together(&[head.q, head.s])
-        .show(&[difference]);
+        .folded(&[head.q, head.k])
+        .together(&[shift, head.s])
+        .show(&[gap]);
     Ok(())
 }

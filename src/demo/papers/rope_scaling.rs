@@ -22,8 +22,10 @@ pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()
     let names: Labels = ["unscaled", "linear"].map(String::from).to_vec().into();
     let both = demo.collect("frequencies", "rows", Some(names), &[f, f_linear])?;
     demo.step(
-        "For texts that are longer than those of training, linear scaling divides every frequency by a factor. Every pair then \
-         turns more slowly.",
+        &format!(
+            "Suppose that the model was trained with distances up to {TRAINED}. For longer texts, linear scaling divides every \
+             frequency by a factor, so that every pair turns more slowly."
+        ),
     )
     .together(&[factor])
     .show(&[both]);
@@ -43,7 +45,7 @@ pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()
     )
     .claim(
         not(within(1e-3, "scores[1,1]", "scores[1,2]")),
-        "Near words are squeezed as well: the score at distance 1 changes from {scores[1,1]} to {scores[1,2]}.",
+        "Near words move closer too: the score at distance 1 changes from {scores[1,1]} to {scores[1,2]}.",
     )
     .show(&[scores]);
     Ok(())
@@ -69,8 +71,6 @@ fn by_distance(demo: &mut Builder, words: &Words, frequencies: [NodeId; 2], far:
 
 /// At the distance i times the factor, the scaled score is the unscaled one at the distance i.
 fn squeezed(factor: usize) -> Condition {
-    let at = |i: usize| {
-        within(ROUNDING, &*format!("scores[{},2]", i * factor), &*format!("scores[{i},1]"))
-    };
+    let at = |i: usize| within(ROUNDING, &*format!("scores[{},2]", i * factor), &*format!("scores[{i},1]"));
     Condition::All((1..=TRAINED).map(at).collect())
 }

@@ -7,9 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 use crate::story::Digits;
-use crate::story::condition::{
-    all, equal, less, max_of, max_size_of, min_of, own, top_of_row, within,
-};
+use crate::story::condition::{all, equal, less, max_of, max_size_of, min_of, own, top_of_row, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "sink",
@@ -23,7 +21,8 @@ pub(super) const DEMO: Demo = Demo {
 };
 
 const TOKENS: [&str; 6] = ["start", "the", "cat", "sat", "down", "and"];
-const VALUES: [[f64; 2]; TOKENS.len()] = [[0.0, 0.0], [1.0, 0.0], [4.0, 2.0], [2.0, 6.0], [0.0, 4.0], [1.0, 0.0]];
+const VALUES: [[f64; 2]; TOKENS.len()] =
+    [[0.0, 0.0], [1.0, 0.0], [4.0, 2.0], [2.0, 6.0], [0.0, 4.0], [1.0, 0.0]];
 /// No text is longer.
 const LONGEST: usize = 2048;
 /// Differences up to this size are rounding.
@@ -77,8 +76,7 @@ fn nothing_fits(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<NodeId> {
     demo.step("The weights of a softmax always sum to 1, also if no token fits the query.")
         .claim(
             all([own(&["S_none"]), within(ROUNDING, max_of("A_none"), min_of("A_none"))]),
-            "The query “and” fits nothing, so every token gets {A_none[1,1]}. The output is the mean of all values, which says \
-             nothing.",
+            "The query “and” fits no token, so each of them gets {A_none[1,1]}. The output is the mean of all values: noise.",
         )
         .columns(&[(s, None), (none.a, Some(none.total))])
         .together(&[v])
@@ -111,8 +109,8 @@ fn every_query(demo: &mut Builder, s: NodeId, keys: usize) -> Result<()> {
     let hidden = demo.compute("S_each_masked", causal, &[each])?;
     let a = demo.compute("A_each", SOFTMAX, &[hidden])?;
     demo.step(
-        "Why the first token? Under a causal mask it is the only token that every query may attend to: here each row is one \
-         more query with the same scores.",
+        "Why the first token? Under a causal mask no other token is visible to all queries: each row here is a query with these \
+         scores.",
     )
     .claim(
         equal(min_of("A_each[*,1]"), &*format!("A_each[{keys},1]")),
@@ -139,12 +137,12 @@ fn windows(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<[NodeId; 2]> {
                 less(0.5, "A[1,1]"),
                 less(max_size_of("O"), max_size_of("O_window")),
             ]),
-            "The weight {A[1,1]:2} of the first token goes to the others. The output is off by {difference_window[1,1]}, and a \
-             model was never trained with such outputs.",
+            "Its weight of {A[1,1]:2} goes to the other tokens. The output is off by {difference_window[1,1]}: it is a mean that \
+             nobody asked for.",
         )
         .together(&[window])
         .columns(&[(hidden, None), (cut.a, Some(cut.total))])
-        .together(&[cut.o])
+        .folded(&[cut.o])
         .show(&[difference]);
 
     let (keep, first) = demo.count("keep_first", 1, LONGEST)?;
@@ -157,11 +155,11 @@ fn windows(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<[NodeId; 2]> {
     )
     .claim(
         less("difference_kept[1,1]", "difference_window[1,1]"),
-        "The output is off by {difference_kept[1,1]} only.",
+        "With it the output is off by {difference_kept[1,1]}, without it by {difference_window[1,1]}.",
     )
     .together(&[keep])
     .columns(&[(hidden, None), (kept.a, Some(kept.total))])
-    .together(&[kept.o])
+    .folded(&[kept.o])
     .show(&[difference]);
     Ok([cut.o, kept.o])
 }
@@ -177,11 +175,11 @@ fn learned(demo: &mut Builder, [s, v]: [NodeId; 2]) -> Result<NodeId> {
     )
     .claim(
         less("total_sink[1,1]", 1.0),
-        "The weights of the tokens sum to {total_sink[1,1]:2} only, so a head can say nothing where nothing fits.",
+        "The weights of the tokens sum to {total_sink[1,1]:2}, so a head can stay silent where nothing fits.",
     )
     .together(&[sink])
     .columns(&[(s, None), (learned.a, Some(learned.total))])
-    .together(&[learned.o]);
+    .folded(&[learned.o]);
     Ok(learned.o)
 }
 
@@ -218,7 +216,7 @@ fn special_sinks(demo: &mut Builder, s: NodeId) -> Result<()> {
 fn compare(demo: &mut Builder, outputs: &[NodeId]) -> Result<()> {
     let names = ["nothing fits", "first token as sink", "window", "window and first", "learned sink"];
     let all_outputs = demo.collect("outputs", "cases", Some(labels(&names)), outputs)?;
-    demo.step("The outputs of all cases.")
+    demo.step("The outputs of all cases together.")
         .claim(
             all([
                 less(max_size_of("outputs[2]"), max_size_of("outputs[1]")),
