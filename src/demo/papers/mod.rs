@@ -7,7 +7,9 @@ mod latent;
 mod linear;
 mod online;
 
-use super::{Demo, Passage};
+use super::{Builder, Demo, Passage};
+use crate::error::{Error, Result};
+use crate::graph::NodeId;
 
 /// How kernels compute attention, then what models compute instead; both in the order in which the ideas came.
 pub const DEMOS: &[Demo] = &[online::DEMO, blocks::DEMO, linear::DEMO, latent::DEMO, differential::DEMO];
@@ -63,3 +65,16 @@ const DEEPSEEK_V2: Passage = Passage {
 
 const DIFFERENTIAL_TRANSFORMER: Passage =
     Passage { authors: "Ye et al.", year: 2024, title: "Differential Transformer", place: "section 2.1" };
+
+/// Checks that given weights have an even number of columns, because `why` (“shared by two heads”).
+///
+/// # Errors
+/// If the number is odd.
+fn even_columns(demo: &Builder, name: &str, weights: NodeId, why: &str) -> Result<()> {
+    let shape = demo.matrix(weights)?.shape();
+    if shape.cols.is_multiple_of(2) {
+        return Ok(());
+    }
+    Err(Error::new(format!("{name} is {shape}, but its columns are {why}"))
+        .help(format!("give {name} an even number of columns")))
+}
