@@ -1,24 +1,85 @@
 //! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block, and what
-//! today's models compute in place of multi-head attention.
+//! today's models add to it, or compute in its place.
 
+mod alibi;
 mod blocks;
+mod cache;
+mod cache_costs;
 mod differential;
 mod latent;
 mod linear;
 mod online;
+mod rope;
+mod rope_scaling;
+mod sink;
 
 use super::{Builder, Demo, Passage};
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 
-/// How kernels compute attention, then what models compute instead; both in the order in which the ideas came.
-pub const DEMOS: &[Demo] = &[online::DEMO, blocks::DEMO, linear::DEMO, latent::DEMO, differential::DEMO];
+/// How kernels compute attention, then what models add to it, then what they compute instead.
+pub const DEMOS: &[Demo] = &[
+    online::DEMO,
+    blocks::DEMO,
+    cache::DEMO,
+    rope::DEMO,
+    alibi::DEMO,
+    sink::DEMO,
+    linear::DEMO,
+    latent::DEMO,
+    differential::DEMO,
+];
 
 const ONLINE_NORMALIZER: Passage = Passage {
     authors: "Milakov and Gimelshein",
     year: 2018,
     title: "Online normalizer calculation for softmax",
     place: "Algorithm 3",
+};
+
+const FAST_DECODING: Passage = Passage {
+    authors: "Shazeer",
+    year: 2019,
+    title: "Fast Transformer Decoding: One Write-Head is All You Need",
+    place: "section 2.4",
+};
+
+const ROFORMER: Passage = Passage {
+    authors: "Su et al.",
+    year: 2021,
+    title: "RoFormer: Enhanced Transformer with Rotary Position Embedding",
+    place: "section 3.2",
+};
+
+const POSITION_INTERPOLATION: Passage = Passage {
+    authors: "Chen et al.",
+    year: 2023,
+    title: "Extending Context Window of Large Language Models via Positional Interpolation",
+    place: "section 2.3",
+};
+
+const LINEAR_BIASES: Passage = Passage {
+    authors: "Press et al.",
+    year: 2021,
+    title: "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
+    place: "section 3",
+};
+
+const STREAMING: Passage = Passage {
+    authors: "Xiao et al.",
+    year: 2023,
+    title: "Efficient Streaming Language Models with Attention Sinks",
+    place: "section 3",
+};
+
+const OFF_BY_ONE: Passage =
+    Passage { authors: "Miller", year: 2023, title: "Attention Is Off By One", place: "essay" };
+
+const GPT_OSS: Passage = Passage {
+    authors: "OpenAI",
+    year: 2025,
+    title: "gpt-oss-120b & gpt-oss-20b Model Card",
+    place: "section 2.2",
 };
 
 const FLASH_ATTENTION: Passage = Passage {

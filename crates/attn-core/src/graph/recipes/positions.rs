@@ -65,6 +65,8 @@ impl Pipeline<'_> {
         let (tokens, width) = self.shape(x);
         let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
         let vectors = self.stage(Stage::PositionVectors, None, vectors, &[])?;
+        let rows = self.graph[x].labels().0.cloned();
+        self.graph.name_lines(vectors, rows, None);
         self.stage(Stage::Positioned, None, Op::Add, &[x, vectors]).map(Some)
     }
 
@@ -146,10 +148,14 @@ impl Pipeline<'_> {
                     "the gains of the norm of {name} are {rows}×{cols}, but each head of {name} has {}",
                     counted(width / heads.max(1), "column")
                 ))
-                .help(format!(
-                    "give one row of {} for every head alike, or of {width} for all heads together",
-                    width / heads.max(1)
-                )))
+                .help(if heads == 1 {
+                    format!("give one row of {}", counted(width, "number"))
+                } else {
+                    format!(
+                        "give one row of {} for every head alike, or of {width} for all heads together",
+                        width / heads
+                    )
+                }))
             }
             _ => Ok(node),
         }
@@ -297,7 +303,10 @@ impl Head<'_> {
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
         };
-        self.step(Stage::PositionBias, op, &inputs).map(Some)
+        let bias = self.step(Stage::PositionBias, op, &inputs)?;
+        let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
+        self.graph.name_lines(bias, rows, cols);
+        Ok(Some(bias))
     }
 }
 
