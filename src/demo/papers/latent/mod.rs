@@ -63,8 +63,8 @@ fn down(demo: &mut Builder) -> Result<(NodeId, NodeId)> {
     )
     .claim(less(columns("c_KV"), columns("X")), "c_KV is narrower than X. Every head gets its keys and values from it.")
     .folded(&[w])
-    .together(&[x, narrow])
-    .together(&[gain, c]);
+    .together(&[x, narrow, c])
+    .show(&[gain]);
     Ok((x, c))
 }
 
