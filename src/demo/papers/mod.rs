@@ -5,6 +5,7 @@ mod alibi;
 mod blocks;
 mod cache;
 mod cache_costs;
+mod gap;
 mod online;
 mod rope;
 mod rope_scaling;
