@@ -22,8 +22,8 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
     let both = demo.collect("frequencies", "rows", Some(names), &[f, f_linear])?;
     demo.step(
         &format!(
-            "Suppose that the model was trained with distances up to {TRAINED}. For longer texts, linear scaling divides every \
-             frequency by a factor, so that every pair turns more slowly."
+            "Suppose that training had distances up to {TRAINED}. For longer texts, linear scaling divides every frequency by \
+             a factor: all pairs turn more slowly."
         ),
     )
     .together(&[factor])
@@ -32,8 +32,8 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
     let far = TRAINED * number;
     let scores = by_distance(demo, words, [f, f_linear], far)?;
     demo.step(
-        "One query and one key, further and further apart: the last word's query at position t, the first word's key at \
-         position 0. Row t is their score at distance t.",
+        "One query and one key, further and further apart. Row t is the score of the last word's query at position t and the \
+         first word's key at position 0.",
     )
     .claim(
         squeezed(number),
