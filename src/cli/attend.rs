@@ -5,7 +5,7 @@ mod fast;
 mod input_loader;
 mod inputs;
 mod masks;
-mod mechanisms;
+pub(super) mod mechanisms;
 mod options;
 mod rope_scaling;
 

@@ -311,6 +311,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Change => of(&[Op::Change], &[c, d]),
         OpKind::Multiply => of(&[Op::Multiply], &[a, b]),
         OpKind::Divide => of(&[Op::Divide], &[a, one]),
+        OpKind::Times => of(&[Op::Times], &[a, one]),
         OpKind::Quotient => of(&[Op::Quotient], &[a, b]),
         OpKind::Scale => of(
             &[Factor::Number(-0.5), Factor::InverseRoot(3), Factor::Inverse(3), Factor::Root(3)]
@@ -351,6 +352,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Stack => of(&[Op::Stack(None)], &[a, b]),
         OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: 6 }], &[a]),
         OpKind::Relu => of(&[Op::Relu], &[a]),
+        OpKind::EluPlusOne => of(&[Op::EluPlusOne], &[a]),
         OpKind::Sigmoid => of(&[Op::Sigmoid], &[a]),
         OpKind::Tanh => of(&[Op::Tanh], &[a]),
         OpKind::Silu => [of(&[Op::Silu], &[a]), of(&[Op::Silu], &[c])].concat(),

@@ -15,6 +15,8 @@ mod functions;
 mod imagined;
 mod legacy_stream;
 mod mechanism_demos_1;
+mod mechanism_demos_2;
+mod mechanism_properties;
 mod mechanisms;
 mod multiplication;
 mod numpy_printing;

@@ -1,11 +1,14 @@
 //! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block, and what
-//! today's models add to it.
+//! today's models add to it, or compute in its place.
 
 mod alibi;
 mod blocks;
 mod cache;
 mod cache_costs;
+mod differential;
 mod gap;
+mod latent;
+mod linear;
 mod online;
 mod rope;
 mod rope_scaling;
@@ -13,8 +16,18 @@ mod sink;
 
 use super::{Demo, Passage};
 
-/// In the order in which the ideas came.
-pub const DEMOS: &[Demo] = &[online::DEMO, cache::DEMO, rope::DEMO, alibi::DEMO, sink::DEMO, blocks::DEMO];
+/// How kernels compute attention, then what models add to it, then what they compute instead.
+pub const DEMOS: &[Demo] = &[
+    online::DEMO,
+    blocks::DEMO,
+    cache::DEMO,
+    rope::DEMO,
+    alibi::DEMO,
+    sink::DEMO,
+    linear::DEMO,
+    latent::DEMO,
+    differential::DEMO,
+];
 
 const ONLINE_NORMALIZER: Passage = Passage {
     authors: "Milakov and Gimelshein",
@@ -81,3 +94,34 @@ const FLASH_ATTENTION_2: Passage = Passage {
     title: "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning",
     place: "section 3.1.1",
 };
+
+const LINEAR_TRANSFORMERS: Passage = Passage {
+    authors: "Katharopoulos et al.",
+    year: 2020,
+    title: "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
+    place: "section 3",
+};
+
+const FAST_WEIGHTS: Passage = Passage {
+    authors: "Schlag et al.",
+    year: 2021,
+    title: "Linear Transformers Are Secretly Fast Weight Programmers",
+    place: "section 4",
+};
+
+const GATED_DELTA: Passage = Passage {
+    authors: "Yang et al.",
+    year: 2024,
+    title: "Gated Delta Networks: Improving Mamba2 with Delta Rule",
+    place: "section 3",
+};
+
+const DEEPSEEK_V2: Passage = Passage {
+    authors: "DeepSeek-AI",
+    year: 2024,
+    title: "DeepSeek-V2: A Strong, Economical, and Efficient Mixture-of-Experts Language Model",
+    place: "section 2.1",
+};
+
+const DIFFERENTIAL_TRANSFORMER: Passage =
+    Passage { authors: "Ye et al.", year: 2024, title: "Differential Transformer", place: "section 2.1" };

@@ -14,7 +14,6 @@ use super::op_parameters::{Factor, Fusion, GeluForm, Side};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Order};
 use crate::text::counted;
-use positions::{alibi, sinusoidal};
 
 mod conditions;
 mod parts;
@@ -66,7 +65,11 @@ impl FormulaWriter<'_> {
     fn introduced(&self, id: NodeId) -> String {
         let text = self.name(id, false);
         match (self.shapes, &self.graph[id].label) {
-            (true, Some(_)) => text.replacen('(', &format!("({}, ", self.graph[id].name), 1),
+            // The last parenthesis opens the shape; a label such as φ(Q) has one of its own.
+            (true, Some(_)) => match text.rsplit_once('(') {
+                Some((label, shape)) => format!("{label}({}, {shape}", self.graph[id].name),
+                None => text,
+            },
             _ => text,
         }
     }
@@ -104,6 +107,7 @@ impl FormulaWriter<'_> {
             Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide | Op::Quotient => self.joined(" / "),
+            Op::Times => self.joined(" · "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
             Op::Scale(Factor::Inverse(width)) => format!("{} · 1/{width}", a()),
             Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
@@ -129,7 +133,7 @@ impl FormulaWriter<'_> {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
             Op::SoftmaxWithSink { head } => {
-                format!("softmax({}, {}), without the sink", a(), self.sink(*head))
+                format!("softmax([{}, {}]), last column dropped", a(), self.sink(*head))
             }
             Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
@@ -147,6 +151,7 @@ impl FormulaWriter<'_> {
             Op::Concatenate => self.put_together(true),
             Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),
+            Op::EluPlusOne => format!("elu({}) + 1", a()),
             Op::Sigmoid => format!("sigmoid({})", a()),
             Op::MinusMean => format!("{} − mean of {}", a(), self.each(Axis::Rows)),
             Op::Tanh => format!("tanh({})", a()),
@@ -158,13 +163,13 @@ impl FormulaWriter<'_> {
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
-            Op::Sinusoidal { first, .. } => sinusoidal(*first),
+            Op::Sinusoidal { first, .. } => self.sinusoidal(*first),
             Op::Frequencies { width, base } => {
                 format!("1 / {}^(2p/{width}): pair p of columns, from 0", number_text(*base))
             }
             Op::ScaledFrequencies(scaling) => self.scaled_frequencies(scaling),
             Op::Rotary(rotation) => self.rotary(rotation),
-            Op::Alibi(head, _) => alibi(head),
+            Op::Alibi(head, _) => self.alibi(head),
             Op::BucketBias { column, .. } => {
                 format!("column {} of {}, row by the bucket of query − key", column + 1, a())
             }

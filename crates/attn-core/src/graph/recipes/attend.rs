@@ -4,7 +4,6 @@ use super::alter::{self, Alter, altered};
 use super::choices::ScoreRows;
 use super::forecast;
 use super::inputs::AttendInputs;
-use super::positions::Mechanisms;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
@@ -58,7 +57,7 @@ impl Pipeline<'_> {
     fn run(&mut self, mut inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
-        let mechanisms = Mechanisms::taken_from(&mut inputs);
+        let mechanisms = inputs.take_mechanisms();
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, .. } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());

@@ -5,7 +5,6 @@ use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::OutputSteps;
-use super::positions::Mechanisms;
 use super::recipe::{Recipe, Score};
 use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
@@ -107,7 +106,7 @@ fn run<T: Element + Kernels>(
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
     forecast::check_fused(recipe, &inputs)?;
-    let mechanisms = Mechanisms::taken_from(&mut inputs);
+    let mechanisms = inputs.take_mechanisms();
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;

@@ -1,7 +1,6 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::inputs::AttendInputs;
 use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart};
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
@@ -12,17 +11,6 @@ use crate::hint::Hint;
 use crate::matrix::Shape;
 use crate::text::counted;
 
-/// The given matrices of positions, norms, sinks and gates.
-pub(super) struct Mechanisms(Vec<(Role, Given)>);
-
-impl Mechanisms {
-    /// Takes them out of the inputs.
-    pub fn taken_from(inputs: &mut AttendInputs) -> Mechanisms {
-        let roles = Role::all().filter(|role| role.is_of_mechanism());
-        Mechanisms(roles.filter_map(|role| Some((role, inputs.take(role)?))).collect())
-    }
-}
-
 /// The first positions of queries and of keys.
 #[derive(Clone, Copy)]
 pub(super) struct FirstPositions {
@@ -32,7 +20,7 @@ pub(super) struct FirstPositions {
 
 impl Pipeline<'_> {
     /// Records the given matrices of positions, norms, sinks and gates.
-    pub fn mechanisms(&mut self, Mechanisms(given): Mechanisms) -> Result<()> {
+    pub fn mechanisms(&mut self, given: Vec<(Role, Given)>) -> Result<()> {
         for (role, given) in given {
             self.given(role, given)?;
         }
@@ -77,6 +65,8 @@ impl Pipeline<'_> {
         let (tokens, width) = self.shape(x);
         let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
         let vectors = self.stage(Stage::PositionVectors, None, vectors, &[])?;
+        let rows = self.graph[x].labels().0.cloned();
+        self.graph.name_lines(vectors, rows, None);
         self.stage(Stage::Positioned, None, Op::Add, &[x, vectors]).map(Some)
     }
 
@@ -158,10 +148,14 @@ impl Pipeline<'_> {
                     "the gains of the norm of {name} are {rows}×{cols}, but each head of {name} has {}",
                     counted(width / heads.max(1), "column")
                 ))
-                .help(format!(
-                    "give one row of {} for every head alike, or of {width} for all heads together",
-                    width / heads.max(1)
-                )))
+                .help(if heads == 1 {
+                    format!("give one row of {}", counted(width, "number"))
+                } else {
+                    format!(
+                        "give one row of {} for every head alike, or of {width} for all heads together",
+                        width / heads
+                    )
+                }))
             }
             _ => Ok(node),
         }
@@ -309,7 +303,10 @@ impl Head<'_> {
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
         };
-        self.step(Stage::PositionBias, op, &inputs).map(Some)
+        let bias = self.step(Stage::PositionBias, op, &inputs)?;
+        let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
+        self.graph.name_lines(bias, rows, cols);
+        Ok(Some(bias))
     }
 }
 
