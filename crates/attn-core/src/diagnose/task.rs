@@ -40,6 +40,10 @@ pub struct Facts {
     pub has_bias: bool,
     /// Whether the result is projected.
     pub projects: bool,
+    /// Whether heads have sinks.
+    pub has_sink: bool,
+    /// Whether the heads are gated.
+    pub has_gate: bool,
     /// Whether Q, K and V all come from X.
     pub from_tokens: bool,
     /// For Q, K and V: whether they come from X and given square weights.
@@ -128,7 +132,7 @@ impl Task {
             let inner = match (&node.op, node.inputs.first()) {
                 (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
                 // A power of e takes as long as some products.
-                (Op::Softmax(..), _) => 16,
+                (Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::SoftCap(_) | Op::Rotary(_), _) => 16,
                 _ => 1,
             };
             shape.rows * shape.cols * inner
@@ -158,6 +162,8 @@ impl Facts {
             keys: shape("K")?.rows,
             has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
+            has_sink: inputs.sink.is_some(),
+            has_gate: inputs.w_g.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),

@@ -20,13 +20,16 @@ mod hidings;
 mod layouts;
 mod mask_patterns;
 mod masks;
+mod mechanisms;
 mod operator_fixes;
 mod operators;
 pub(super) mod partial;
+mod positions;
 mod readings;
 mod residuals;
 mod result;
 mod roles;
+mod rotary;
 mod scales;
 mod scores;
 mod selections;
@@ -98,8 +101,18 @@ pub const GROUPS: &[Group] = &[
         title: "Tokens, queries, keys, values",
         mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
     },
-    Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
-    Group { title: "Mask", mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES] },
+    Group {
+        title: "Positions, norms of queries and keys",
+        mistakes: &[rotary::MISTAKES, positions::MISTAKES, mechanisms::NORMS],
+    },
+    Group {
+        title: "Scores",
+        mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES, mechanisms::CAPS],
+    },
+    Group {
+        title: "Mask",
+        mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES, mechanisms::KEPT_KEYS],
+    },
     Group {
         title: "Weights",
         mistakes: &[
@@ -108,12 +121,19 @@ pub const GROUPS: &[Group] = &[
             functions::MISTAKES,
             selections::MISTAKES,
             spreadsheets::MISTAKES,
+            mechanisms::SINKS,
         ],
     },
     Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
     Group {
         title: "Result",
-        mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES, general::AFTER_WEIGHTS],
+        mistakes: &[
+            result::MISTAKES,
+            residuals::MISTAKES,
+            readings::MISTAKES,
+            general::AFTER_WEIGHTS,
+            mechanisms::GATES,
+        ],
     },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
     Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },

@@ -32,7 +32,7 @@ impl Head<'_> {
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
         let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax);
         if let Some(sink) = sink {
-            if !is_softmax || self.recipe.base != Base::E {
+            if !is_softmax || how.along != NormaliseAxis::Keys || self.recipe.base != Base::E {
                 return Err(Error::new("a sink belongs to a softmax along the keys"));
             }
             let head = self.number.map_or(0, |number| number - 1);
