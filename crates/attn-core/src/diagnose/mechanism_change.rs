@@ -20,6 +20,8 @@ pub enum MechanismChange {
     Base(f64),
     /// [`Rotary::scaling`].
     Scaling(Option<RopeScaling>),
+    /// [`Rotary::swaps_divisors`].
+    OtherDivisors,
     /// [`Rotary::magnitude`].
     Magnitude(MagnitudeUse),
     /// [`Rotary::rotated`].
@@ -37,6 +39,8 @@ pub enum MechanismChange {
     SlopesFor(usize),
     /// ALiBi's slopes.
     Slopes(AlibiSlopes),
+    /// Whether later keys have buckets of their own in T5's table.
+    LaterBuckets(bool),
     /// The place of the norm of queries and keys.
     NormPlace(NormPlace),
     /// What is normed.
@@ -78,6 +82,7 @@ impl MechanismChange {
             }
             MechanismChange::SlopesFor(heads) => positions.kind = PositionKind::Alibi { heads: Some(heads) },
             MechanismChange::Slopes(slopes) => positions.slopes = slopes,
+            MechanismChange::LaterBuckets(later) => positions.later_buckets = Some(later),
             MechanismChange::NormPlace(place) => recipe.qk_norm.place = place,
             MechanismChange::Normed(normed) => recipe.qk_norm.normed = normed,
             MechanismChange::SoftCap(cap) => recipe.soft_cap = cap,
@@ -98,6 +103,7 @@ impl MechanismChange {
             MechanismChange::Part(part, width) => (rotary.part, rotary.width) = (part, width),
             MechanismChange::Base(base) => rotary.base = base,
             MechanismChange::Scaling(scaling) => rotary.scaling = scaling,
+            MechanismChange::OtherDivisors => rotary.swaps_divisors = true,
             MechanismChange::Magnitude(magnitude) => rotary.magnitude = magnitude,
             MechanismChange::Rotated(rotated) => rotary.rotated = rotated,
             _ => {}

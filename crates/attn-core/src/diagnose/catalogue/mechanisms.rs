@@ -102,9 +102,15 @@ pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
     ways: |recipe, _| {
         let kept = recipe.mask.keep_first;
         let change = |keep_first| Change::Mask(Mask { keep_first, ..recipe.mask });
+        let keys = |count: usize| match count {
+            1 => "the first key".to_string(),
+            _ => format!("the first {count} keys"),
+        };
         let other = |keep_first: usize| {
             Way::detailed(change(keep_first), format!("{keep_first} kept")).saying(format!(
-                "The window leaves the first {keep_first} keys visible, and not the first {kept}."
+                "Beside its window every query sees {}; it should be {}.",
+                keys(keep_first),
+                keys(kept)
             ))
         };
         let mut ways = vec![Way::plain(change(0)), other(kept + 1)];

@@ -4,6 +4,7 @@ use super::rotary::changed;
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Facts, MechanismChange};
 use crate::graph::recipes::{AlibiSlopes, PositionKind, Recipe};
+use crate::text::counted;
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -83,6 +84,26 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: starts,
     },
     Mistake {
+        id: "t5-direction",
+        likelihood: Likelihood::Classic,
+        slip: "T5's buckets were shared out for the other kind of attention: causal, or both ways.",
+        why: "Under a causal mask all buckets are for earlier keys; without one, later keys have the second half of them.",
+        fix: "Use all buckets for earlier keys under a causal mask, and half of them for each direction without one.",
+        symptom: "Near keys are right, and those further away have the biases of other distances.",
+        demo: "order",
+        ways: |recipe, facts| {
+            let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
+            let (said, least) = if both_ways {
+                ("All of T5's buckets are for earlier keys, as under a causal mask; later keys share one.", 2)
+            } else {
+                ("Half of T5's buckets are for later keys, which the causal mask hides.", 4)
+            };
+            let is_of_t5 = matches!(recipe.positions.kind, PositionKind::Buckets { .. });
+            let other = changed(MechanismChange::LaterBuckets(!both_ways));
+            if_possible(is_of_t5 && facts.buckets >= least, vec![Way::plain(other).saying(said)])
+        },
+    },
+    Mistake {
         id: "alibi-slopes",
         likelihood: Likelihood::Classic,
         slip: "ALiBi's slopes are those of another number of heads.",
@@ -155,7 +176,8 @@ fn slopes(recipe: &Recipe, _: &Facts) -> Vec<Way> {
     };
     let made_for = |number: usize| {
         Way::detailed(changed(MechanismChange::SlopesFor(number)), format!("for {number}")).saying(format!(
-            "ALiBi's slopes are 2^(−8h/{number}): those of {number} heads, but there are {heads}."
+            "ALiBi's slopes are 2^(−8h/{number}): those of {}, but there are {heads}.",
+            counted(number, "head")
         ))
     };
     let mut ways: Vec<Way> = [above, below].into_iter().filter(|number| *number > 0).map(made_for).collect();
@@ -176,7 +198,8 @@ fn slopes(recipe: &Recipe, _: &Facts) -> Vec<Way> {
     );
     if groups < heads {
         ways.push(Way::detailed(slopes(AlibiSlopes::OfGroups), "for the key/value heads").saying(format!(
-            "ALiBi's slopes are those of the {groups} key/value heads; each of the {heads} query heads has its own."
+            "ALiBi's slopes are those of {}; each of the {heads} query heads has its own.",
+            counted(groups, "key/value head")
         )));
     }
     ways

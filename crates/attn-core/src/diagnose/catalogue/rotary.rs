@@ -67,6 +67,30 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, scalings)),
     },
     Mistake {
+        id: "rope-scaling-linear",
+        likelihood: Likelihood::Common,
+        slip: "All frequencies were divided by the factor, as a linear scaling does.",
+        why: "Other scalings than the linear one keep the fast pairs, so that near tokens stay apart.",
+        fix: "Scale each frequency by the formula of the scaling that the exercise asks for.",
+        symptom: "The slowest pair is right, and the faster ones are too slow.",
+        demo: "order",
+        ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, taken_for_linear)),
+    },
+    Mistake {
+        id: "rope-divisors",
+        likelihood: Likelihood::Classic,
+        slip: "LongRoPE's divisors are those of the other length.",
+        why: "Short texts have one row of divisors, and texts beyond the original length another.",
+        fix: "Take the first row up to the original length, and the second beyond it.",
+        symptom: "F_scaled is F over the other row.",
+        demo: "order",
+        ways: |recipe, facts| {
+            let is_long_rope = |rotary: &Rotary| matches!(rotary.scaling, Some(RopeScaling::LongRope { .. }));
+            let other = changed(MechanismChange::OtherDivisors);
+            of_rotary(recipe, |rotary| when(is_long_rope(rotary) && facts.has_two_divisors, other))
+        },
+    },
+    Mistake {
         id: "rope-magnitude",
         likelihood: Likelihood::Common,
         slip: "The factor of sines and cosines was left out.",
@@ -210,26 +234,31 @@ fn scalings(scaling: RopeScaling) -> Vec<Way> {
     let mut ways = vec![
         Way::plain(change(None)).saying(format!("The scaling of the frequencies, {name}, was left out.")),
     ];
-    match scaling {
-        RopeScaling::Linear { factor } => ways.push(
+    if let RopeScaling::Linear { factor } = scaling {
+        ways.push(
             Way::detailed(change(Some(RopeScaling::Linear { factor: 1.0 / factor })), "the other way round")
                 .saying("The frequencies were multiplied by the factor of their scaling, not divided.")
                 .fixing("Divide the frequencies by the factor: positions are squeezed."),
-        ),
-        RopeScaling::Dynamic { factor, .. }
-        | RopeScaling::Llama3 { factor, .. }
-        | RopeScaling::LongRope { factor, .. } => ways.push(linear_instead(factor, name)),
-        RopeScaling::Yarn(yarn) => ways.push(linear_instead(yarn.factor, name)),
+        );
     }
     ways
 }
 
-/// All frequencies divided by the factor.
-fn linear_instead(factor: f64, name: &str) -> Way {
+/// All frequencies divided by the factor, where the scaling is another one.
+fn taken_for_linear(scaling: RopeScaling) -> Vec<Way> {
+    let factor = match scaling {
+        RopeScaling::Linear { .. } => return Vec::new(),
+        RopeScaling::Dynamic { factor, .. }
+        | RopeScaling::Llama3 { factor, .. }
+        | RopeScaling::LongRope { factor, .. } => factor,
+        RopeScaling::Yarn(yarn) => yarn.factor,
+    };
+    let name = scaling.name();
     let linear = changed(MechanismChange::Scaling(Some(RopeScaling::Linear { factor })));
-    Way::detailed(linear, "linear")
+    let way = Way::plain(linear)
         .saying(format!(
             "All frequencies were divided by {factor}: the scaling was taken for linear, but it is {name}."
         ))
-        .fixing(format!("Scale each frequency as {name} does."))
+        .fixing(format!("Scale each frequency as {name} does."));
+    vec![way]
 }

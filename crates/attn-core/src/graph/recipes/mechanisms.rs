@@ -20,6 +20,8 @@ pub struct Positions {
     pub key_shift: isize,
     /// The slopes of ALiBi.
     pub slopes: AlibiSlopes,
+    /// Whether later keys have buckets of their own in T5's table; where this is not said, the causal mask decides.
+    pub later_buckets: Option<bool>,
 }
 
 /// The kinds of positions.
@@ -71,6 +73,8 @@ pub struct Rotary {
     pub part: RotatedPart,
     /// The change of the frequencies for longer texts.
     pub scaling: Option<RopeScaling>,
+    /// Whether LongRoPE takes the divisors of the other length, by mistake.
+    pub swaps_divisors: bool,
     /// The use of the scaling's factor of sines and cosines.
     pub magnitude: MagnitudeUse,
     /// What is rotated.
@@ -86,6 +90,7 @@ impl Default for Rotary {
             width: None,
             part: RotatedPart::default(),
             scaling: None,
+            swaps_divisors: false,
             magnitude: MagnitudeUse::default(),
             rotated: RotatedRoles::default(),
         }

@@ -65,7 +65,8 @@ impl Head<'_> {
                     ))
                     .help("give the table a column for each head"));
                 }
-                let buckets = Buckets { count, furthest, both_ways: !recipe.mask.causal };
+                let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
+                let buckets = Buckets { count, furthest, both_ways };
                 (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),

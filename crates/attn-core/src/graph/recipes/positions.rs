@@ -113,7 +113,7 @@ impl Pipeline<'_> {
             }
             RopeScaling::Yarn(yarn) => RopeScaling::Yarn(Yarn { base, ..yarn }),
             RopeScaling::LongRope { original, .. } => {
-                inputs.push(self.divisors(length as f64 > original)?);
+                inputs.push(self.divisors((length as f64 > original) != rotary.swaps_divisors)?);
                 scaling
             }
             RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
