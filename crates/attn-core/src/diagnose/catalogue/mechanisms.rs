@@ -39,7 +39,7 @@ pub(super) const NORMS: &[Mistake] = &[
         id: "qk-norm-late",
         likelihood: Likelihood::Classic,
         slip: "Queries and keys were rotated first, and normed then.",
-        why: "The gains belong to the columns before the rotation mixes them. (Without gains both orders give the same numbers.)",
+        why: "The gains belong to the columns before the rotation mixes them; without gains both orders give the same numbers.",
         fix: "Norm queries and keys, then rotate them.",
         symptom: "The first position is right, and the others are not.",
         demo: "block",
