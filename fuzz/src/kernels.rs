@@ -65,7 +65,7 @@ impl Shape {
             250.. => Some(isize::MAX),
             other => Some(isize::from(other) - 175),
         };
-        let band = Band { from: edge(bytes), until: edge(bytes) };
+        let band = Band { from: edge(bytes), until: edge(bytes), keep_first: 0 };
         let output = Numbers::<T>::layout([heads, queries, value_width], bytes);
         Problem { q, k, v, mask, bias, band, scale: bytes.number(), output, rows: heads * queries }
     }

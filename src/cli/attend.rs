@@ -6,7 +6,7 @@ mod input_loader;
 mod inputs;
 mod masks;
 mod mechanism_options;
-mod mechanisms;
+pub(super) mod mechanisms;
 mod options;
 mod rope_scaling;
 

@@ -16,11 +16,11 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
 
 /// The whole help of a command, of the screen, or of the variables
 ///
-/// `attn help lesson play` explains `attn lesson play`, `attn help screen` the options of how the output looks, and `attn help
-/// environment` the variables that set defaults.
+/// `attn help lesson play` explains `attn lesson play`, `attn help screen` the options of how the output looks, `attn help
+/// positions` those of positions, sinks and gates, and `attn help environment` the variables that set defaults.
 #[derive(Args, Debug)]
 pub(super) struct HelpArgs {
-    /// A command, or: screen, environment
+    /// A command, or: screen, positions, environment
     #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
 }
@@ -55,11 +55,43 @@ impl HelpArgs {
             [] => FRONT.to_string(),
             ["environment" | "variables"] => ENVIRONMENT.replace("{SIMD}", &format!("{:<33}", simd_names())),
             ["screen" | "output"] => of_screen(program, env),
+            ["positions" | "position" | "rope"] => of_positions(program, env),
             _ => of_command(&words, program, env)?,
         };
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
         Ok(())
     }
+}
+
+/// The parameters of `--rope-scaling`, below its options.
+const ROPE_SCALING: &str = "\
+--rope-scaling takes one of these, with its parameters:
+  linear:factor=4                          every frequency divided by 4
+  dynamic:factor=2,original=4096           a larger base beyond 4096 tokens
+  llama3:factor=8,low=1,high=4,original=8192
+                                           slow pairs divided, fast ones kept
+  yarn:factor=4,original=4096              the same by the number of the pair,
+                                           sines and cosines times a factor;
+                                           also fast=32, slow=1, truncate=yes,
+                                           attention=, mscale= with mscale-all=
+  longrope:factor=32,original=4096,divisors=FILE
+                                           a divisor for each pair: one row, or
+                                           two: for short and for long texts
+factor is how many times longer texts may get. original is the number of tokens
+of the training. The names in a model's config.json are understood, too.
+
+With fewer queries than keys, the queries take the last positions.
+
+  attn attend --words \"the cat sat\" --position rope --causal
+  attn attend --words \"the cat sat\" --sink 0 --window 2 --causal --keep-first 1
+";
+
+/// The options of today's models.
+fn of_positions(program: &Program<'_>, env: &Env) -> String {
+    let mut whole = program.definitions.clone();
+    whole.build();
+    let text = whole.find_subcommand("attend").map(|attend| help_layout::mechanisms(attend, width(env)));
+    format!("{}\n\n{ROPE_SCALING}", written(&StyledStr::from(text.unwrap_or_default()), env))
 }
 
 /// The options that all commands have that print numbers.

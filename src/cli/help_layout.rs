@@ -1,5 +1,6 @@
 //! The layout of `--help`: a line for each option, with longer help below it.
 
+use super::attend::mechanisms::MECHANISMS;
 use crate::text::ScreenWidth;
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command};
@@ -12,6 +13,9 @@ const OF_NUMBERS: [&str; 3] = ["format", "precision", "heat"];
 
 /// The heading of the options of the screen.
 const SCREEN: &str = "Screen (explained by: attn help screen)";
+
+/// The heading of the options of today's models in a long help.
+const MECHANISMS_EXPLAINED: &str = "Positions, norms, sinks and gates (explained by: attn help positions)";
 
 /// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are.
 pub(super) fn lengthened(mut command: Command, width: usize) -> Command {
@@ -34,6 +38,17 @@ pub(super) fn screen(command: &Command, width: usize) -> String {
     section(command, "How the output looks", &shared, true, width)
 }
 
+/// The options of today's models, explained: what `attn help positions` says.
+pub(super) fn mechanisms(command: &Command, width: usize) -> String {
+    let args: Vec<&Arg> = command.get_arguments().filter(|arg| is_mechanism(arg)).collect();
+    section(command, MECHANISMS, &args, true, width)
+}
+
+/// Whether `attn help positions` explains an option.
+fn is_mechanism(arg: &Arg) -> bool {
+    arg.get_help_heading() == Some(MECHANISMS) || arg.get_id() == "position"
+}
+
 /// Whether `attn help screen` explains an option.
 fn is_shared(arg: &Arg) -> bool {
     let is_of_output = arg.get_help_heading() == Some("Output");
@@ -47,6 +62,7 @@ fn options(command: &Command, width: usize) -> String {
     for arg in shown {
         let heading = match arg.get_help_heading() {
             _ if OF_THE_SCREEN.iter().any(|id| arg.get_id() == id) => SCREEN,
+            Some(MECHANISMS) => MECHANISMS_EXPLAINED,
             Some(heading) => heading,
             None if arg.is_positional() => "Arguments",
             None => "Options",
@@ -126,7 +142,7 @@ fn words(arg: &Arg, whole: bool) -> Vec<String> {
         return vec!["Print this help; -h prints a summary".to_string()];
     }
     let mut lines = vec![first];
-    if is_shared && !whole {
+    if (is_shared || is_mechanism(arg)) && !whole {
         return lines;
     }
     let rest = long.strip_prefix(&short).unwrap_or(&long).trim();

@@ -22,6 +22,7 @@ mod machine;
 mod man;
 mod negative_numbers;
 mod nodes;
+mod notation_of_models;
 mod outcome;
 mod output;
 mod params;

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::listing;
+use super::notation_of_models::notation_of_models;
 use super::output::TablesArgs;
 use super::write;
 use super::{Env, Streams};
@@ -133,8 +134,11 @@ impl NotationArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let letters = "The letters of the five texts, and ours (a number is a line of the text)";
         let texts = Document::ALL.map(|each| vec![each.number().to_string(), each.title().to_string()]);
-        let parts =
-            [(letters.into(), notation()), ("The texts".into(), Table::new(&["text", "title"], texts))];
+        let parts = [
+            (letters.into(), notation()),
+            ("The texts".into(), Table::new(&["text", "title"], texts)),
+            ("What today's models add".into(), notation_of_models()),
+        ];
         listing::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))
     }
 }

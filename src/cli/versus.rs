@@ -77,7 +77,7 @@ fn words(options: &str) -> Result<Vec<String>> {
 /// Refuses words that are no options of `allowed`.
 fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
     let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
-    let mut words = words.iter();
+    let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -91,8 +91,10 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
             ))
             .help(format!("you can change {}", all.join(" "))));
         };
+        let needs_value = arg.get_num_args().is_none_or(|count| count.min_values() > 0);
         if arg.get_action().takes_values() && value.is_none() {
-            words.next();
+            // The value of --qk-norm may be missing.
+            words.next_if(|next| needs_value || !next.starts_with("--"));
         }
     }
     Ok(())

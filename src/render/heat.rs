@@ -58,7 +58,7 @@ enum NodeKind {
 fn kind(graph: &Graph, id: NodeId) -> NodeKind {
     let node = &graph[id];
     match &node.op {
-        Op::Softmax(..) | Op::UnguardedSoftmax(..) => NodeKind::Weights,
+        Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::SoftmaxWithSink { .. } => NodeKind::Weights,
         Op::ProductTransposed | Op::Cosine => NodeKind::Scores,
         Op::Mask(_) => NodeKind::Scores,
         Op::Change => NodeKind::Change,

@@ -110,6 +110,21 @@ impl DoubleDouble {
         y
     }
 
+    /// tanh: (1 − e^−2|x|) / (1 + e^−2|x|), below 2^−18 the series x − x³/3 + 2x⁵/15, which lacks 17x⁷/315.
+    pub fn tanh(self) -> DoubleDouble {
+        let one = DoubleDouble::ONE;
+        if self.high.abs() < 1.0 / 262_144.0 {
+            let third = one.over(DoubleDouble::from(3.0));
+            let square = self.times(self);
+            let next = third.minus(square.times(DoubleDouble::from(2.0)).over(DoubleDouble::from(15.0)));
+            return self.times(one.minus(square.times(next)));
+        }
+        let is_negative = self.high < 0.0;
+        let power = if is_negative { self } else { DoubleDouble::ZERO.minus(self) }.times_two_to(1).exp();
+        let tanh = one.minus(power).over(one.plus(power));
+        if is_negative { DoubleDouble::ZERO.minus(tanh) } else { tanh }
+    }
+
     /// |self − other|, rounded.
     pub fn distance(self, other: DoubleDouble) -> f64 {
         self.minus(other).high.abs()

@@ -14,6 +14,8 @@ mod errata;
 mod functions;
 mod imagined;
 mod legacy_stream;
+mod mechanism_properties;
+mod mechanisms;
 mod multiplication;
 mod numpy_printing;
 mod one_third;

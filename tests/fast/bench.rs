@@ -143,7 +143,7 @@ fn the_memory_of_a_shape_is_what_the_kernel_states() {
 
 #[test]
 fn what_the_fused_path_needs_depends_neither_on_the_length_nor_on_the_heads() {
-    let narrow = |_| Band { from: Some(-15), until: Some(1) };
+    let narrow = |_| Band { from: Some(-15), until: Some(1), keep_first: 0 };
     let bands: [&dyn Fn(usize) -> Band; 3] = [&|_| Band::default(), &|n| Band::causal(n, n), &narrow];
     for band in bands {
         // What a mask leaves decides how wide the tiles are.

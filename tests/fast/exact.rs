@@ -93,7 +93,7 @@ fn bound(case: &Case, unit: f64, least: f64) -> f64 {
         max = max.max(dot * factor.abs() + bias + mask);
     }
     let values = case.v.cells().fold(0.0, |max: f64, x| max.max(x.abs()));
-    Promise { unit, least, width: d_k, keys: case.k.rows(), max_score: max }.output(values)
+    Promise { unit, least, width: d_k, keys: case.k.rows(), max_score: max, soft_cap: None }.output(values)
 }
 
 /// All triples below three counts.

@@ -45,7 +45,19 @@ def functions():
     return {
         "exp": [{"x": x, "y": pair(mpmath.exp(exact(x)))} for x in exponents],
         "ln": [{"x": x, "y": pair(mpmath.log(exact(x)))} for x in numbers],
+        **hyperbolic(),
     }
+
+
+def hyperbolic():
+    """From a generator of its own, so that the other figures stay as they are."""
+    own = random.Random(21)
+    signed = lambda size: own.choice([-1, 1]) * size
+    numbers = [0, 1, -1] + [signed(mpmath.mpf(2) ** -power) for power in range(0, 120, 7)]
+    numbers += [signed(mpmath.mpf(own.uniform(0, 4))) for _ in range(40)]
+    numbers += [signed(mpmath.mpf(own.uniform(4, 60))) for _ in range(20)]
+    pairs = [pair(mpmath.mpf(x)) for x in numbers]
+    return {"tanh": [{"x": x, "y": pair(mpmath.tanh(exact(x)))} for x in pairs]}
 
 
 def attention():

@@ -92,6 +92,11 @@ fn a_scale_of_any_sign_and_size_keeps_the_bound() {
 }
 
 #[test]
+fn every_variant_keeps_the_bound() {
+    judge_families(|family| matches!(family, Family::Variant(_)));
+}
+
+#[test]
 fn inputs_of_a_normal_distribution_are_off_by_a_millionth_at_most() {
     fn judge<T: TestFloat>(units: f64) {
         for (seed, shape) in shapes().enumerate() {

@@ -5,6 +5,7 @@ use attn_kernel::{Kernels, Machine, SimdLevel};
 use crate::masking::Masking;
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
+use crate::variants::Variant;
 use crate::{assert_same_bits, plain, say};
 
 /// How many queries, keys and columns there are: every remainder of every register and tile, and the block's edges.
@@ -55,7 +56,20 @@ pub fn assert_bits<T: Kernels>(
     }
 }
 
-/// Every pair of sizes in every two of the three places (a Latin square gives the third), masking and heads in turn.
+/// The same of a problem as it is, and with a variant.
+fn assert_bits_with_variant<T: Kernels>(
+    mut problem: Problem<T>,
+    levels: impl IntoIterator<Item = SimdLevel> + Clone,
+    threads: &[usize],
+    (number, what): (usize, &str),
+) {
+    assert_bits(&problem, levels.clone(), threads, what);
+    let variant = Variant::ALL[(number + number / Variant::ALL.len()) % Variant::ALL.len()];
+    variant.add_to(&mut problem, &mut Random::new(number as u64));
+    assert_bits(&problem, levels, threads, &format!("{variant:?}, {what}"));
+}
+
+/// Every pair of sizes in every two of the three places (a Latin square gives the third); masking, heads and variants in turn.
 fn every_pair_of_sizes(level: SimdLevel) {
     if !level.is_available() {
         return say(&format!("bits: {level} is NOT AVAILABLE on this processor, not tested"));
@@ -67,9 +81,12 @@ fn every_pair_of_sizes(level: SimdLevel) {
             let (masking, heads) =
                 (Masking::ALL[number % Masking::ALL.len()], HEADS[(number / 7) % HEADS.len()]);
             let what = format!("{masking:?}");
-            let threads = [1, 2, 3];
-            assert_bits(&problem::<f32>(sizes, heads, masking, number as u64), [level], &threads, &what);
-            assert_bits(&problem::<f64>(sizes, heads, masking, number as u64), [level], &threads, &what);
+            let (single, double) = (
+                problem::<f32>(sizes, heads, masking, number as u64),
+                problem::<f64>(sizes, heads, masking, number as u64),
+            );
+            assert_bits_with_variant(single, [level], &[1, 2, 3], (number, &what));
+            assert_bits_with_variant(double, [level], &[1, 2, 3], (number + 3, &what));
         }
     }
 }
@@ -113,6 +130,21 @@ fn large_problems_have_the_bits_of_the_plain_version_with_any_number_of_threads(
         let seed = 2 * number as u64;
         assert_bits(&problem::<f32>(sizes, heads, Masking::Full, seed), lanes(), &[1, 2, 3], "Full");
         assert_bits(&problem::<f64>(sizes, heads, hidden, seed), lanes(), &[1, 2, 3], &format!("{hidden:?}"));
+    }
+}
+
+#[test]
+fn large_problems_of_every_variant_have_the_bits_of_the_plain_version_with_any_number_of_threads() {
+    for (number, (heads, sizes)) in LARGE.into_iter().filter(|(_, sizes)| sizes[1] <= 3000).enumerate() {
+        let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
+        for (turn, variant) in
+            Variant::ALL.into_iter().enumerate().filter(|(turn, _)| (turn + number) % 3 != 0)
+        {
+            let seed = (2 * number + turn) as u64;
+            let mut problem = problem::<f32>(sizes, heads, Masking::Full, seed);
+            variant.add_to(&mut problem, &mut Random::new(seed));
+            assert_bits(&problem, lanes(), &[1, 2, 3], &format!("{variant:?}"));
+        }
     }
 }
 

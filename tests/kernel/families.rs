@@ -5,6 +5,7 @@ use attn_kernel::{BLOCK, Band, Kernels};
 use crate::masking::Masking;
 use crate::problem::{Arrangement, Problem, Shape, Stored};
 use crate::random::Random;
+use crate::variants::Variant;
 
 /// What is special about the numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub enum Family {
     Masking(Masking),
     /// N(0, 1), and this scale.
     Scale(f64),
+    /// N(0, 1), and a variant of attention.
+    Variant(Variant),
 }
 
 /// Which keys are hidden, and from whom.
@@ -95,11 +98,11 @@ impl Banded {
     fn band(self, shape: Shape) -> Band {
         match self {
             Banded::CausalQueriesLast => Band::causal(shape.queries, shape.keys),
-            Banded::CausalQueriesFirst => Band { from: None, until: Some(1) },
-            Banded::WindowOfOne => Band { from: Some(0), until: Some(1) },
-            Banded::EmptyWindow => Band { from: Some(1), until: Some(1) },
-            Banded::BeyondTheKeys => Band { from: Some(shape.keys as isize), until: None },
-            Banded::AcrossBlocks => Band { from: Some(100), until: Some(150) },
+            Banded::CausalQueriesFirst => Band { until: Some(1), ..Band::default() },
+            Banded::WindowOfOne => Band { from: Some(0), until: Some(1), keep_first: 0 },
+            Banded::EmptyWindow => Band { from: Some(1), until: Some(1), keep_first: 0 },
+            Banded::BeyondTheKeys => Band { from: Some(shape.keys as isize), ..Band::default() },
+            Banded::AcrossBlocks => Band { from: Some(100), until: Some(150), keep_first: 0 },
         }
     }
 }
@@ -126,7 +129,8 @@ impl Family {
             HiddenKeys::ALL.into_iter().flat_map(|hidden| [Family::Masked(hidden), Family::Biased(hidden)]);
         let banded = Banded::ALL.into_iter().map(Family::Banded);
         let hidden = masked.chain(banded).chain(Masking::ALL.into_iter().map(Family::Masking));
-        numbers.into_iter().chain(hidden).chain(SCALES.into_iter().map(Family::Scale))
+        let variants = Variant::ALL.into_iter().map(Family::Variant);
+        numbers.into_iter().chain(hidden).chain(SCALES.into_iter().map(Family::Scale)).chain(variants)
     }
 
     /// The problem of this shape.
@@ -161,6 +165,11 @@ impl Family {
             Family::Masking(masking) => {
                 let mut problem = normal(random);
                 masking.hide(&mut problem, random);
+                problem
+            }
+            Family::Variant(variant) => {
+                let mut problem = normal(random);
+                variant.add_to(&mut problem, random);
                 problem
             }
             Family::Scale(scale) => Problem { scale: Some(T::from_f64(scale)), ..normal(random) },

@@ -28,13 +28,31 @@ fn hide<T: Kernels>(problem: Problem<T>, way: &str, hidden: usize) -> Problem<T>
         "a bias" => problem.biased(|_, _, j| bias(j != hidden)),
         "a bias of some rows" => problem.biased(|_, i, j| bias(j != hidden || i % 3 == 1)),
         "a causal mask" => Problem { band: Band::causal(shape.queries, shape.keys), ..problem },
-        "a window" => Problem { band: Band { from: Some(0), until: Some(2) }, ..problem },
+        "a window" => Problem { band: Band { from: Some(0), until: Some(2), keep_first: 0 }, ..problem },
+        "a window that keeps the first key" => {
+            Problem { band: Band { from: Some(2), until: Some(9), keep_first: 1 }, ..problem }
+        }
+        "a bias by distance" => problem.relatively_biased(|_, distance| bias(distance % 3 != 1)),
+        "a mask, capped and with sinks" => {
+            let sinks = (0..shape.heads).map(|h| T::from_f64(h as f64 - 1.5)).collect();
+            let masked = problem.masked(|_, i, j| j != hidden || i % 2 == 1);
+            Problem { sinks: Some(sinks), soft_cap: Some(T::from_f64(3.0)), ..masked }
+        }
         other => panic!("no way {other}"),
     }
 }
 
-const WAYS: [&str; 6] =
-    ["a mask", "a mask of some rows", "a bias", "a bias of some rows", "a causal mask", "a window"];
+const WAYS: [&str; 9] = [
+    "a mask",
+    "a mask of some rows",
+    "a bias",
+    "a bias of some rows",
+    "a causal mask",
+    "a window",
+    "a window that keeps the first key",
+    "a bias by distance",
+    "a mask, capped and with sinks",
+];
 
 /// Rows that do not see the key keep their bits; rows that do are not numbers (the output at least).
 #[track_caller]
@@ -137,6 +155,28 @@ fn a_score_of_infinity_makes_a_row_of_nan_where_it_is_seen() {
                 let sees = shape.kv_head(h) == 0 && problem.sees(h, i, 5);
                 let as_expected = row.iter().all(|x| x.to_f64().is_nan() == sees);
                 assert!(as_expected, "{}: {shape:?}: head {h}, query {i}: {row:?}", T::NAME);
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_soft_cap_makes_a_score_of_infinity_finite() {
+    fn check<T: Kernels>() {
+        for shape in shapes() {
+            let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(3));
+            let mut problem = Problem { soft_cap: Some(T::from_f64(20.0)), ..normal };
+            with_infinite_score(&mut problem, 0, 5);
+            let results = run_everywhere(&problem, "a score of +inf, capped");
+            let finite =
+                results.rows.iter().flatten().chain(&results.log_sum_exps).all(|x| x.to_f64().is_finite());
+            assert!(finite, "{}: {shape:?}", T::NAME);
+            // The other scores are far below the cap: the key's value is nearly all.
+            for (c, x) in results.rows[0].iter().enumerate() {
+                let value = problem.v.at(0, 5, c);
+                assert!((x.to_f64() - value.to_f64()).abs() < 1e-3, "{}: {shape:?}: {x:?}", T::NAME);
             }
         }
     }

@@ -44,6 +44,12 @@ fn double_double_functions_are_those_of_mpmath_to_95_bits() {
         let (y, exact) = (pair(&row["x"]).ln(), pair(&row["y"]));
         assert!(y.distance(exact) <= CLOSE * exact.high.abs().max(1.0), "ln {:?}", row["x"]);
     }
+    for row in list(&figures, "tanh") {
+        // Below 1, what 1 − e^−2x loses is lost from 1.
+        let (x, y) = (pair(&row["x"]), pair(&row["y"]));
+        let error = x.tanh().distance(y) / y.high.abs().max(f64::MIN_POSITIVE);
+        assert!(error <= CLOSE * (1.0 + 1.0 / x.high.abs().max(1.0 / 262_144.0)), "tanh {x:?}: {error:e}");
+    }
 }
 
 /// The golden problem; its numbers are exact in `f32` too.

@@ -24,8 +24,12 @@ mod masking;
 mod oracle;
 mod problem;
 mod properties;
+mod sinks;
+mod soft_cap;
 mod threads;
 mod values;
+mod variants;
+mod windows;
 
 use std::io::{Write, stderr};
 

@@ -74,7 +74,7 @@ impl Masking {
 
 fn window(random: &mut Random, keys: usize) -> Band {
     let from = random.below(keys + 8) as isize - 8;
-    Band { from: Some(from - 3), until: Some(from + 1 + random.below(6) as isize) }
+    Band { from: Some(from - 3), until: Some(from + 1 + random.below(6) as isize), keep_first: 0 }
 }
 
 /// Rows of every kind: dense, sparse, nothing, everything, the first key alone, the last alone, all but one of them.

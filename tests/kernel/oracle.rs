@@ -21,6 +21,7 @@ pub trait Exact: Copy {
     fn over(self, other: Self) -> Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
+    fn tanh(self) -> Self;
     fn sum(terms: impl Iterator<Item = Self>) -> Self;
 }
 
@@ -48,6 +49,9 @@ impl Exact for f64 {
     }
     fn ln(self) -> f64 {
         libm::log(self)
+    }
+    fn tanh(self) -> f64 {
+        libm::tanh(self)
     }
     /// Neumaier 1974: what every addition loses is summed apart.
     fn sum(terms: impl Iterator<Item = f64>) -> f64 {
@@ -85,6 +89,9 @@ impl Exact for DoubleDouble {
     }
     fn ln(self) -> Self {
         DoubleDouble::ln(self)
+    }
+    fn tanh(self) -> Self {
+        DoubleDouble::tanh(self)
     }
     fn sum(terms: impl Iterator<Item = Self>) -> Self {
         terms.fold(DoubleDouble::ZERO, DoubleDouble::plus)
@@ -125,28 +132,52 @@ pub struct ExactRow<T: TestFloat> {
     pub max_score: f64,
 }
 
+/// The exact scores of a query: of each key that it sees, after bias and cap, and the A of [`Promise`].
+fn exact_scores<T: TestFloat>(
+    problem: &Problem<T>,
+    h: usize,
+    i: usize,
+    seen: &[usize],
+) -> (Vec<T::Exact>, f64) {
+    let kv = problem.shape.kv_head(h);
+    let number = |x: T| <T::Exact as Exact>::from(x.to_f64());
+    let scale = problem.attention().scale;
+    let columns = 0..problem.shape.width;
+    let product = |j, c| number(problem.q.at(h, i, c)).times(number(problem.k.at(kv, j, c)));
+    let biases = |j| {
+        let bias = problem.bias.as_ref().map_or(T::ZERO, |bias| bias.at(h, i, j));
+        [bias, problem.relative_at(h, i, j)]
+    };
+    let cap = |score: T::Exact| match problem.soft_cap.map(number) {
+        Some(cap) => score.over(cap).tanh().times(cap),
+        None => score,
+    };
+    let score = |&j: &usize| {
+        let dot = T::Exact::sum(columns.clone().map(|c| product(j, c)));
+        let [bias, relative] = biases(j).map(number);
+        cap(dot.times(number(scale)).plus(bias).plus(relative))
+    };
+    let size = |&j: &usize| {
+        let sum: f64 = columns.clone().map(|c| product(j, c).high().abs()).sum();
+        sum * scale.to_f64().abs() + biases(j).map(|bias| bias.to_f64().abs()).iter().sum::<f64>()
+    };
+    (seen.iter().map(score).collect(), seen.iter().map(size).fold(0.0, f64::max))
+}
+
 /// The exact result of query i of head h; `None` if it sees nothing.
 pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
     let shape = problem.shape;
     let kv = shape.kv_head(h);
-    let number = |x: T| <T::Exact as Exact>::from(x.to_f64());
-    let scale = problem.attention().scale;
-    let bias = |j| problem.bias.as_ref().map_or(T::ZERO, |bias| bias.at(h, i, j));
     let seen: Vec<usize> = (0..shape.keys).filter(|&j| problem.sees(h, i, j)).collect();
-    let columns = 0..shape.width;
-    let product = |j, c| number(problem.q.at(h, i, c)).times(number(problem.k.at(kv, j, c)));
-    let score = |&j: &usize| {
-        let dot = T::Exact::sum(columns.clone().map(|c| product(j, c)));
-        dot.times(number(scale)).plus(number(bias(j)))
-    };
-    let size = |&j: &usize| {
-        let sum: f64 = columns.clone().map(|c| product(j, c).high().abs()).sum();
-        sum * scale.to_f64().abs() + bias(j).to_f64().abs()
-    };
-    let scores: Vec<T::Exact> = seen.iter().map(score).collect();
+    let (scores, max_score) = exact_scores(problem, h, i, &seen);
+    let sink =
+        problem.sinks.as_ref().map(|sinks| sinks[h].to_f64()).filter(|sink| *sink != f64::NEG_INFINITY);
+    let exact_sink = sink.map(<T::Exact as Exact>::from);
     let max = scores.iter().copied().reduce(|a, b| if a.high() >= b.high() { a } else { b })?;
+    let max = exact_sink.filter(|sink| sink.high() > max.high()).unwrap_or(max);
     let weights: Vec<T::Exact> = scores.iter().map(|score| score.minus(max).exp()).collect();
-    let sum = T::Exact::sum(weights.iter().copied());
+    let dropped = exact_sink.map(|sink| sink.minus(max).exp());
+    let sum = T::Exact::sum(weights.iter().copied().chain(dropped));
     let value = |j: usize, c| problem.v.at(kv, j, c).to_f64();
     let values = seen.iter().flat_map(|&j| (0..shape.value_width).map(move |c| value(j, c).abs()));
     let max_value = values.fold(0.0, f64::max);
@@ -162,7 +193,7 @@ pub fn exact_row<T: TestFloat>(problem: &Problem<T>, h: usize, i: usize) -> Opti
         log_sum_exp: max.plus(sum.ln()),
         exponent,
         max_value: libm::scalbn(max_value, -exponent),
-        max_score: seen.iter().map(size).fold(0.0, f64::max),
+        max_score: max_score.max(sink.map_or(0.0, f64::abs)),
     })
 }
 
@@ -199,6 +230,7 @@ impl<T: TestFloat> ExactRow<T> {
             width: problem.shape.width,
             keys: problem.shape.keys,
             max_score: self.max_score,
+            soft_cap: problem.soft_cap.map(T::to_f64),
         }
     }
 
@@ -224,7 +256,8 @@ impl<T: TestFloat> ExactRow<T> {
     }
 }
 
-/// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp −∞.
+/// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp the head's
+/// sink, −∞ without one.
 #[track_caller]
 pub fn judge<T: TestFloat>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
     let mut worst = Shares::default();
@@ -240,7 +273,8 @@ pub fn judge<T: TestFloat>(problem: &Problem<T>, results: &Results<T>, what: &st
             None => {
                 let zeros = row.iter().all(|x| x.bits() == T::ZERO.bits());
                 assert!(zeros, "{what}: head {h}, query {i} sees nothing: {row:?}");
-                assert!(results.log_sum_exps[r] == T::NEG_INFINITY, "{what}: head {h}, query {i}");
+                let sink = problem.sinks.as_ref().map_or(T::NEG_INFINITY, |sinks| sinks[h]);
+                assert!(results.log_sum_exps[r] == sink, "{what}: head {h}, query {i}");
             }
         }
     }

@@ -163,6 +163,10 @@ pub struct Problem<T> {
     pub band: Band,
     pub mask: Option<Stored<bool>>,
     pub bias: Option<Stored<T>>,
+    /// (heads, 1, keys + queries − 1).
+    pub relative_bias: Option<Stored<T>>,
+    pub soft_cap: Option<T>,
+    pub sinks: Option<Vec<T>>,
     /// 1/√d_k where there is none.
     pub scale: Option<T>,
 }
@@ -196,6 +200,9 @@ impl<T: Kernels> Problem<T> {
             band: Band::default(),
             mask: None,
             bias: None,
+            relative_bias: None,
+            soft_cap: None,
+            sinks: None,
             scale: None,
         }
     }
@@ -217,6 +224,9 @@ impl<T: Kernels> Problem<T> {
             band: Band::default(),
             mask: None,
             bias: None,
+            relative_bias: None,
+            soft_cap: None,
+            sinks: None,
             scale: None,
         }
     }
@@ -235,6 +245,20 @@ impl<T: Kernels> Problem<T> {
         self
     }
 
+    /// Adds a bias by head and by distance, key less query.
+    pub fn relatively_biased(mut self, mut bias: impl FnMut(usize, isize) -> T) -> Problem<T> {
+        let Shape { heads, queries, keys, .. } = self.shape;
+        let extent = (heads, 1, (keys + queries).saturating_sub(1));
+        let number = |h, _, at: usize| bias(h, at as isize + 1 - queries as isize);
+        self.relative_bias = Some(Stored::new(Arrangement::Stacked, extent, T::ZERO, number));
+        self
+    }
+
+    /// What is added to the scaled score by distance, 0 without it.
+    pub fn relative_at(&self, h: usize, i: usize, j: usize) -> T {
+        self.relative_bias.as_ref().map_or(T::ZERO, |bias| bias.at(h, 0, j + self.shape.queries - 1 - i))
+    }
+
     /// As the kernel takes it.
     pub fn attention(&self) -> Attention<'_, T> {
         let mut attention = Attention::new(self.q.heads(), self.k.heads(), self.v.heads());
@@ -242,16 +266,20 @@ impl<T: Kernels> Problem<T> {
         attention.band = self.band;
         attention.mask = self.mask.as_ref().map(Stored::heads);
         attention.bias = self.bias.as_ref().map(Stored::heads);
+        attention.relative_bias = self.relative_bias.as_ref().map(Stored::heads);
+        attention.soft_cap = self.soft_cap;
+        attention.sinks = self.sinks.as_deref();
         attention
     }
 
     /// Whether query i of head h sees key j.
     pub fn sees(&self, h: usize, i: usize, j: usize) -> bool {
         let (i_, j_) = (i as isize, j as isize);
-        self.band.from.is_none_or(|from| i_ + from <= j_)
+        (j < self.band.keep_first || self.band.from.is_none_or(|from| i_ + from <= j_))
             && self.band.until.is_none_or(|until| j_ < i_ + until)
             && self.mask.as_ref().is_none_or(|mask| mask.at(h, i, j))
             && self.bias.as_ref().is_none_or(|bias| bias.at(h, i, j) != T::NEG_INFINITY)
+            && self.relative_at(h, i, j) != T::NEG_INFINITY
     }
 
     /// What the kernel makes of it. Around every row of the outputs stand canaries, which are found alive.

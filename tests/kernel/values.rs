@@ -35,7 +35,7 @@ fn quarter<T: Kernels>() -> T {
 /// The promised share that the weighted sum of equal values may be off: errors of the scores do not matter to it.
 fn bound_of_equal_values<T: TestFloat>(shape: Shape) -> f64 {
     let Shape { width, keys, .. } = shape;
-    Promise { unit: T::UNIT, least: 0.0, width, keys, max_score: 0.0 }.output(1.0)
+    Promise { unit: T::UNIT, least: 0.0, width, keys, max_score: 0.0, soft_cap: None }.output(1.0)
 }
 
 #[test]

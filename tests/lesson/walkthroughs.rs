@@ -51,7 +51,7 @@ fn check_finds_nothing_not_even_to_remark() {
     let outcome = crate::common::attn("lesson check").arg(folder().display().to_string()).run();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert!(!outcome.out.contains("remark"), "{}", outcome.out);
-    assert!(outcome.out.contains("\n6 lessons, "), "{}", outcome.out);
+    assert!(outcome.out.contains("\n7 lessons, "), "{}", outcome.out);
 }
 
 /// The prose of a lesson, that of its options too.

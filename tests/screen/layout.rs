@@ -50,7 +50,7 @@ fn no_demo_is_longer_than_a_class_reads() {
         ("qkv", 140),
         ("output", 158),
         ("similarity", 166),
-        ("order", 170),
+        ("order", 171),
         ("vectorize", 175),
         ("stretch", 176),
         ("mlp", 177),

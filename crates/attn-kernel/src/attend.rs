@@ -24,22 +24,29 @@ pub const MIN_QUERIES_FOR_TILES: usize = 8;
 /// Fewer operations than this run on one thread: about twenty microseconds.
 const MIN_OPERATIONS_FOR_THREADS: usize = 4_000_000;
 
-/// `O = softmax(Q Kᵀ · scale + bias, where visible) V` for every head, block by block: the whole score matrix is never stored.
+/// `O = softmax(cap(Q Kᵀ · scale + bias), where visible) V` for every head, block by block: the whole score matrix is never
+/// stored, nor a matrix of a bias that depends on the distance.
 ///
-/// A fully masked row is 0, its log-sum-exp −∞. NaN and infinities in keys and values that a row does not see do not reach it.
+/// The log-sum-exp of a row is that of its visible keys' scores and of its head's sink. A fully masked row is 0, its log-sum-exp
+/// −∞, or the sink where there is one. NaN and infinities in keys and values that a row does not see do not reach it.
 ///
 /// # Shapes
 /// See [`Attention`] for the inputs; `output` is (H, T, d_v), its log-sum-exps (H, T).
 /// # Accuracy
-/// With u = half a unit in the last place of 1, and A the row's max of |scale| · Σ_c |q_c k_c| + |bias|, to first order in u:
+/// With u = half a unit in the last place of 1, and A the row's max of |scale| · Σ_c |q_c k_c| + |bias| + |relative bias|, and of
+/// the |sink|, to first order in u:
 ///
 /// - |O − exact| ≤ u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), and (N + N/128 + 2)/2 of the smallest subnormal number;
 /// - |LSE − exact| ≤ u · (2(d_k+7)·A + 6⌈N/128⌉ + 3·ln N + 40).
 ///
+/// With a soft cap c (below 10³⁷; `f64`: 10³⁰⁷) both brackets have 16·min(c, A) more: each capped score is off by another 8u of
+/// itself.
+///
 /// This holds if no q · k, no sum of weighted values (with smaller weights where needed) and no result overflows. Observed
 /// errors are far smaller, unless a million weights are nearly equal: then sums of one sign drift, to hundreds of u.
 /// # Errors
-/// If the shapes do not fit each other, this processor lacks `machine.simd`, or there is not enough memory.
+/// If the shapes do not fit each other, the soft cap or a sink is not allowed, this processor lacks `machine.simd`, or there is not
+/// enough memory.
 /// # Source
 /// Milakov & Gimelshein 2018, “Online normalizer calculation for softmax”; Dao et al. 2022, “FlashAttention”; Dao 2023,
 /// “FlashAttention-2”; the parts of a long cache: Dao et al. 2023, “Flash-Decoding”.
@@ -138,7 +145,10 @@ impl<T: Real> Run<'_, T> {
     /// many tiles as the one with the most.
     fn computed_scores(&self, queries: usize) -> f64 {
         let (head, q) = (self.attention.head(0), self.attention.q.layout());
-        let keys = |first: usize| head.visibility.keys(&(first..(first + queries).min(q.rows))).len();
+        let keys = |first: usize| {
+            let [kept, rest] = head.visibility.keys(&(first..(first + queries).min(q.rows)));
+            kept.len() + rest.len()
+        };
         let keys: usize = (0..q.rows).step_by(queries).map(keys).sum();
         let tiles = q.heads * q.rows.div_ceil(queries);
         let uneven = tiles.next_multiple_of(self.threads) as f64 / tiles as f64;

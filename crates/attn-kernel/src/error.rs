@@ -15,6 +15,15 @@ pub enum Error {
     Shape(String),
     /// A scale that is not finite, as text.
     Scale(String),
+    /// A soft cap that is not finite, or below the smallest normal number, as text.
+    SoftCap(String),
+    /// A sink that is neither finite nor −∞.
+    Sink {
+        /// The query head, from 0.
+        head: usize,
+        /// The sink, as text.
+        sink: String,
+    },
     /// No instruction set has this name.
     UnknownSimd(String),
     /// This processor lacks this instruction set.
@@ -35,6 +44,16 @@ impl fmt::Display for Error {
         match self {
             Error::Shape(what) => f.write_str(what),
             Error::Scale(scale) => write!(f, "the scale {scale} is not finite"),
+            Error::SoftCap(cap) => write!(
+                f,
+                "the soft cap {cap} is not finite and above 0 (the smallest normal number at least): give such a number, or \
+                 none for scores that are not capped"
+            ),
+            Error::Sink { head, sink } => write!(
+                f,
+                "the sink {sink} of query head {head} (from 0) is neither finite nor -inf: give a finite number, or -inf for \
+                 a head without a sink"
+            ),
             Error::UnknownSimd(name) => write!(f, "`{name}` is no set of SIMD instructions"),
             Error::MissingSimd(level) => write!(f, "this processor has no {level}"),
             Error::Memory { count, bytes } => write!(f, "no memory for {count} elements of {bytes} bytes"),

@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::simd::Simd;
 
 /// The coefficients of the longest polynomial.
-const MAX_COEFFICIENTS: usize = 12;
+pub(crate) const MAX_COEFFICIENTS: usize = 12;
 
 /// y ↦ 2^(factor·y − shift) for y ≤ 0; the shift keeps sums of very large values from overflowing and is 0 otherwise.
 ///

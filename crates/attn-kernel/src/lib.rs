@@ -1,5 +1,5 @@
-//! Fused attention: `softmax(Q Kᵀ · scale + bias, where visible) V` without its n×n matrix, in the widest registers of the
-//! processor.
+//! Fused attention: `softmax(cap(Q Kᵀ · scale + bias), where visible) V` without its n×n matrix, in the widest registers of the
+//! processor; with soft caps, sinks, biases by distance, and windows that keep the first keys.
 //!
 //! ```
 //! use attn_kernel::{Attention, Band, Heads, Layout, Machine, Output, attend};
@@ -39,19 +39,21 @@
 //! not with n². Milakov & Gimelshein (2018) found the online softmax; Dao et al. (2022, “FlashAttention”) showed that it makes
 //! attention fast.
 //!
-//! The code has four things more. *Visibility*: a band of keys, a mask, and a bias of −∞ say which keys a query sees.
-//! exp(scale · x) is 2^(factor · x) with factor = scale · log₂ e, so that the scale costs nothing; only with a bias, or a scale
-//! that is not positive, the scores are scaled first (`scale_first`). A *shift* makes all weights 2^shift times smaller; it is 0
-//! except in departure 10. A *sum order* fixes the order of additions, which decides the last bits of a sum.
+//! The code has five things more. *Visibility*: a band of keys, a mask, and a bias of −∞ say which keys a query sees.
+//! exp(scale · x) is 2^(factor · x) with factor = scale · log₂ e, so that the scale costs nothing; only with a bias, a soft cap, a
+//! sink, or a scale that is not positive, the scores are scaled first (`scale_first`). A *sink* is a score without a key: the row
+//! begins with m = sink and l = 1. A *shift* makes all weights 2^shift times smaller; it is 0 except in departure 10. A *sum
+//! order* fixes the order of additions, which decides the last bits of a sum.
 //!
 //! # Where to read
 //!
-//! 1. `problem.rs`: the problem, and which keys each query sees; `layout.rs`, `heads.rs` and `output.rs`: where the numbers are.
+//! 1. `problem.rs`: the problem, `band.rs`: which keys each query sees by its position, `check.rs`: what is refused; `layout.rs`,
+//!    `heads.rs`, `relative_bias.rs` and `output.rs`: where the numbers are.
 //! 2. `plain.rs`: the algorithm above, one query and one number at a time, with its state in `softmax.rs`. It is the explanation,
 //!    the reference (every faster version gives its bits exactly), and what runs without SIMD.
 //! 3. `tile/`: the same three steps for a tile of queries, one a lane: `scores.rs`, `softmax.rs`, `values.rs`. `product.rs` is the
-//!    inner loop, `transpose.rs` brings queries into lanes and results back; `exp2.rs` is the exponential, `visibility.rs` reads
-//!    masks.
+//!    inner loop, `transpose.rs` brings queries into lanes and results back; `exp2.rs` is the exponential, `soft_cap.rs` the cap of
+//!    the scores, `visibility.rs` reads masks.
 //! 4. `plain_decode.rs` and `decode/`: a few queries over many keys, again plain first.
 //! 5. `simd/`: the dozen operations that all this is written with, for each instruction set, and the list of sets. `kernels.rs`
 //!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`.
@@ -89,13 +91,16 @@
 //!
 //! Every score is one chain of fused multiply-adds over the columns; every cell of the output is one chain over the keys of a
 //! block and then one over the blocks; the running sum is four chains (key j in chain j mod 4). The block is part of the
-//! definition, not of the machine; hidden keys take no part. So the result depends on the inputs alone: not on the threads, the
-//! tile's shape or the instruction set. Only tiles and a few queries use two different orders, and the shape decides between them.
+//! definition, not of the machine; hidden keys take no part, and a sink comes before all keys. So the result depends on the
+//! inputs alone: not on the threads, the tile's shape or the instruction set. Only tiles and a few queries use two different
+//! orders, and the shape decides between them.
 // An index here is a key, a column, a lane or a register, of several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 mod attend;
+mod band;
 mod blocks;
+mod check;
 mod decode;
 mod error;
 mod exp2;
@@ -110,8 +115,10 @@ mod plain_decode;
 mod pool;
 mod problem;
 mod real;
+mod relative_bias;
 mod scratch;
 mod simd;
+mod soft_cap;
 mod softmax;
 #[cfg(test)]
 mod tests;
@@ -119,6 +126,7 @@ mod tile;
 mod visibility;
 
 pub use attend::{MIN_QUERIES_FOR_TILES, attend};
+pub use band::Band;
 pub use blocks::BLOCK;
 pub use error::{Error, Result};
 pub use exp2::Exp2;
@@ -129,6 +137,7 @@ pub use machine::{Machine, Resources};
 pub use output::Output;
 pub use peak::{multiply_add_rate, read_rate};
 pub use pool::MAX_THREADS;
-pub use problem::{Attention, Band};
+pub use problem::Attention;
 pub use real::Real;
 pub use simd::SimdLevel;
+pub use soft_cap::SoftCap;

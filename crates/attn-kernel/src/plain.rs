@@ -62,7 +62,7 @@ pub(crate) unsafe fn attend_rows<T: Real>(
     let row = scratch.take::<T>(head.v.columns);
     for i in queries {
         let log_sum_exp = without_overflow(head, row, |shift, row| {
-            let mut state = SoftmaxState::EMPTY;
+            let mut state = SoftmaxState::start(head, shift);
             attend_keys::<T, TileOrder>(head, i, head.visibility.keys(&(i..i + 1)), shift, &mut state, row);
             state
         });
@@ -71,12 +71,12 @@ pub(crate) unsafe fn attend_rows<T: Real>(
     }
 }
 
-/// Attends from query i to `keys`: updates the softmax state and the accumulator, which is not yet divided by the sum.
+/// Attends from query i to two ranges of keys: updates the softmax state and the accumulator, which is not yet divided by the sum.
 #[inline(always)]
 pub(crate) fn attend_keys<T: Real, O: SumOrder>(
     head: &Head<'_, T>,
     i: usize,
-    keys: Range<usize>,
+    keys: [Range<usize>; 2],
     shift: u32,
     state: &mut SoftmaxState<T>,
     accumulator: &mut [T],
@@ -89,7 +89,7 @@ pub(crate) fn attend_keys<T: Real, O: SumOrder>(
         // 1. The scores, −∞ for a hidden key, and the running max.
         for (score, j) in weights.iter_mut().zip(keys.clone()) {
             let is_visible = head.visibility.is_visible(i, j);
-            *score = if is_visible { score_of::<T, O>(head, i, j) } else { T::NEG_INFINITY };
+            *score = if is_visible { head.score(O::dot(head, i, j), i, j) } else { T::NEG_INFINITY };
             state.max = state.max.max(*score);
         }
         // 2. The weights relative to the max, and the running sum, first corrected to the new max.
@@ -110,13 +110,6 @@ pub(crate) fn attend_keys<T: Real, O: SumOrder>(
             *x = x.mul_add(correction, sum);
         }
     }
-}
-
-/// The score of key j; scaled and biased if the head does that first.
-#[inline(always)]
-fn score_of<T: Real, O: SumOrder>(head: &Head<'_, T>, i: usize, j: usize) -> T {
-    let dot = O::dot(head, i, j);
-    if head.scale_first { dot.mul_add(head.scale, head.bias(i, j)) } else { dot }
 }
 
 /// Computes a row by `attend`, divides it by its sum, and returns its log-sum-exp. Where the weighted sum of huge values

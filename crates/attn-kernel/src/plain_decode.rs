@@ -74,7 +74,7 @@ pub(crate) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
     2 * Scratch::bytes_of::<T>(head.v.columns)
 }
 
-/// Computes one row and writes it.
+/// Computes one row and writes it. The sink is part of the whole from the start, and of no part of the keys.
 ///
 /// # Safety
 /// The row of the outputs exists, and no other thread reads or writes it meanwhile.
@@ -87,7 +87,7 @@ pub(crate) unsafe fn attend_row<T: Real>(
 ) {
     let (row, partial) = (scratch.take::<T>(head.v.columns), scratch.take::<T>(head.v.columns));
     let log_sum_exp = without_overflow(head, row, |shift, row| {
-        let mut whole = SoftmaxState::EMPTY;
+        let mut whole = SoftmaxState::start(head, shift);
         for number in 0..parts(head.k.rows) {
             let keys = visible_part(head, id.row, number);
             let mut state = SoftmaxState::EMPTY;
@@ -103,11 +103,13 @@ pub(crate) unsafe fn attend_row<T: Real>(
 
 /// The keys of a part inside the band of query i.
 #[inline(always)]
-pub(crate) fn visible_part<T: Real>(head: &Head<'_, T>, i: usize, number: usize) -> Range<usize> {
-    let (band, part) = (head.visibility.keys(&(i..i + 1)), part(number, head.k.rows));
-    // An empty range stays inside the part: the lane version takes the keys from the first row's start to the last row's end.
-    let end = band.end.clamp(part.start, part.end);
-    band.start.clamp(part.start, end)..end
+pub(crate) fn visible_part<T: Real>(head: &Head<'_, T>, i: usize, number: usize) -> [Range<usize>; 2] {
+    let part = part(number, head.k.rows);
+    head.visibility.keys(&(i..i + 1)).map(|band| {
+        // An empty range stays inside the part: the lane version takes the keys from the first row's start to the last row's end.
+        let end = band.end.clamp(part.start, part.end);
+        band.start.clamp(part.start, end)..end
+    })
 }
 
 /// Merges a part into a row, each relative to its own max: `whole = max(m₁, m₂)`, both sums and accumulators corrected to it.

@@ -1,18 +1,37 @@
 //! The problem: queries, keys, values, and which keys each query sees.
 
-use std::ops::Range;
-
+use crate::band::Band;
 use crate::blocks::BLOCK;
-use crate::error::{Error, Result, counted};
 use crate::exp2::Exp2;
 use crate::heads::{Heads, View};
 use crate::real::Real;
+use crate::relative_bias::RelativeBias;
+use crate::soft_cap::SoftCap;
+use crate::visibility::Visibility;
 
-/// Attention over many heads: `O = softmax(Q Kᵀ · scale + bias, where visible) V`.
+/// Attention over many heads: `O = softmax(cap(Q Kᵀ · scale + bias), where visible) V`, and a sink beside the keys.
+///
+/// For query i, which sees the keys V(i), with c the soft cap and σ the head's sink:
+///
+/// ```text
+/// s_j = q_i · k_j · scale + (bias_ij + relative_{j−i})     1. the scaled score and its biases
+/// s_j = c · tanh(s_j / c)                                  2. with a soft cap
+/// w_j = exp(s_j) / (exp(σ) + Σ_{l in V(i)} exp(s_l))       3. of visible keys; exp(σ) with a sink alone
+/// o_i = Σ_{j in V(i)} w_j v_j                              4. the sink has no value
+/// ```
 ///
 /// # Shapes
 /// H query heads of T queries, G key/value heads of N keys, H a multiple of G; query head h reads key/value head h·G/H,
-/// both from 0. `q` is (H, T, d_k), `k` (G, N, d_k), `v` (G, N, d_v), `mask` and `bias` (H, T, N).
+/// both from 0. `q` is (H, T, d_k), `k` (G, N, d_k), `v` (G, N, d_v), `mask` and `bias` (H, T, N), `relative_bias`
+/// (H, 1, N + T − 1), `sinks` (H).
+///
+/// ```
+/// # use attn_kernel::{Attention, Heads, Layout};
+/// # let x = [1.0_f32, 0.0, 0.0, 1.0];
+/// # let tokens = Heads::new("X", &x, Layout::stacked(1, 2, 2))?;
+/// let attention = Attention { soft_cap: Some(50.0), sinks: Some(&[0.5]), ..Attention::new(tokens, tokens, tokens) };
+/// # Ok::<(), attn_kernel::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Attention<'a, T> {
     /// The queries.
@@ -29,88 +48,40 @@ pub struct Attention<'a, T> {
     pub mask: Option<Heads<'a, bool>>,
     /// Added to the scaled scores; −∞ hides the key.
     pub bias: Option<Heads<'a, T>>,
-}
-
-/// Query i sees the keys i + from ≤ j < i + until: a causal mask with any offset, a sliding window, or both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Band {
-    /// The first key, relative to the query's index; `None`: the first of all.
-    pub from: Option<isize>,
-    /// The key after the last, relative to the query's index; `None`: to the last of all.
-    pub until: Option<isize>,
-}
-
-impl Band {
-    /// The causal mask where the T queries are the last of the N tokens: i sees j ≤ N − T + i.
-    pub fn causal(queries: usize, keys: usize) -> Band {
-        let offset = keys as isize - queries as isize;
-        Band { from: None, until: Some(offset.saturating_add(1)) }
-    }
-
-    /// The keys that query i sees, out of `keys`.
-    #[inline(always)]
-    pub fn keys(&self, i: usize, keys: usize) -> Range<usize> {
-        let at = |offset: Option<isize>, otherwise: usize| match offset {
-            Some(offset) => (i as isize).saturating_add(offset).clamp(0, keys as isize) as usize,
-            None => otherwise,
-        };
-        let end = at(self.until, keys);
-        at(self.from, 0).min(end)..end
-    }
+    /// Added to the scaled scores, by head and distance alone (ALiBi, T5): a row for each query head, in it the number for query
+    /// i and key j at index j − i + T − 1. −∞ hides the key. A head stride of 0 gives all heads the same row. With a `bias`, the
+    /// two are added to each other first.
+    ///
+    /// Source: Raffel et al. 2020, “T5”, section 2.1; Press et al. 2022, “Train Short, Test Long” (ALiBi).
+    pub relative_bias: Option<Heads<'a, T>>,
+    /// c: every scaled and biased score s becomes c · tanh(s / c), within ±c. Hidden keys stay hidden. Finite, and at least the
+    /// smallest normal number; see [`SoftCap`].
+    pub soft_cap: Option<T>,
+    /// σ: a score for each query head that takes part in the softmax and has no key and no value, so that the weights of the keys
+    /// sum to less than 1. It is neither scaled nor biased nor capped. −∞ gives the bits of a head without a sink; σ = 0 is the
+    /// “off-by-one” softmax exp(s_j) / (1 + Σ exp(s_l)).
+    ///
+    /// Source: OpenAI 2025, “gpt-oss”, `gpt_oss/torch/model.py`; Miller 2023, “Attention Is Off By One”.
+    pub sinks: Option<&'a [T]>,
 }
 
 impl<'a, T: Real> Attention<'a, T> {
     /// Unmasked, with the scale 1/√d_k.
     pub fn new(q: Heads<'a, T>, k: Heads<'a, T>, v: Heads<'a, T>) -> Attention<'a, T> {
         let scale = T::from_f64(1.0 / (q.layout().columns.max(1) as f64).sqrt());
-        Attention { q, k, v, scale, band: Band::default(), mask: None, bias: None }
-    }
-
-    /// # Errors
-    /// [`Error::Shape`] if the shapes do not fit each other, [`Error::Scale`] if the scale is not finite.
-    pub(crate) fn check(&self) -> Result<()> {
-        let (q, k, v) = (self.q.layout(), self.k.layout(), self.v.layout());
-        let wrong = |what: String| Err(Error::Shape(what));
-        if q.columns != k.columns {
-            return wrong(format!(
-                "queries of width {} cannot be compared with keys of width {}",
-                q.columns, k.columns
-            ));
+        let band = Band::default();
+        Attention {
+            q,
+            k,
+            v,
+            scale,
+            band,
+            mask: None,
+            bias: None,
+            relative_bias: None,
+            soft_cap: None,
+            sinks: None,
         }
-        if k.heads != v.heads || k.rows != v.rows {
-            return wrong(format!(
-                "{} of {} do not fit {} of {}",
-                counted(k.heads, "head"),
-                counted(k.rows, "key"),
-                counted(v.heads, "head"),
-                counted(v.rows, "value")
-            ));
-        }
-        if q.heads != 0 && (k.heads == 0 || q.heads % k.heads != 0) {
-            return wrong(format!(
-                "{} cannot share {} equally",
-                counted(q.heads, "query head"),
-                counted(k.heads, "key/value head")
-            ));
-        }
-        let scores = (q.heads, q.rows, k.rows);
-        let fits = |heads: usize, rows: usize, columns: usize| (heads, rows, columns) == scores;
-        let masks = [self.mask.map(|mask| mask.layout()), self.bias.map(|bias| bias.layout())];
-        if let Some(mask) = masks.into_iter().flatten().find(|m| !fits(m.heads, m.rows, m.columns)) {
-            return wrong(format!(
-                "a mask of {} of {}×{} does not fit scores of {} of {}×{}",
-                counted(mask.heads, "head"),
-                mask.rows,
-                mask.columns,
-                counted(scores.0, "head"),
-                scores.1,
-                scores.2
-            ));
-        }
-        if !self.scale.to_f64().is_finite() {
-            return Err(Error::Scale(format!("{:?}", self.scale)));
-        }
-        Ok(())
     }
 
     /// The number of query heads that share a key/value head.
@@ -122,10 +93,15 @@ impl<'a, T: Real> Attention<'a, T> {
     pub(crate) fn head(&self, h: usize) -> Head<'a, T> {
         let (k, v) = (self.k.head(h / self.group()), self.v.head(h / self.group()));
         let (mask, bias) = (self.mask.map(|mask| mask.head(h)), self.bias.map(|bias| bias.head(h)));
-        let visibility = Visibility { band: self.band, keys: k.rows, mask, bias };
+        let queries = self.q.layout().rows;
+        let relative_bias = self.relative_bias.map(|relative| RelativeBias::new(relative.head(h), queries));
+        let visibility = Visibility { band: self.band, keys: k.rows, mask, bias, relative_bias };
+        let soft_cap = self.soft_cap.and_then(|cap| SoftCap::new(cap).ok());
+        let sink = self.sinks.map(|sinks| sinks[h]).filter(|sink| *sink != T::NEG_INFINITY);
         let fits_factor = exponent_factor(self.scale).to_f64().is_finite();
-        let scale_first = self.bias.is_some() || self.scale <= T::ZERO || !fits_factor;
-        Head { q: self.q.head(h), k, v, scale: self.scale, scale_first, visibility }
+        let changes_scores = self.bias.is_some() || relative_bias.is_some() || soft_cap.is_some();
+        let scale_first = changes_scores || sink.is_some() || self.scale <= T::ZERO || !fits_factor;
+        Head { q: self.q.head(h), k, v, scale: self.scale, scale_first, soft_cap, sink, visibility }
     }
 }
 
@@ -141,9 +117,13 @@ pub(crate) struct Head<'a, T> {
     pub k: View<'a, T>,
     pub v: View<'a, T>,
     pub scale: T,
-    /// True if the scale and the bias are applied to the scores before their max is taken. Otherwise the scale is part of the
-    /// exponential's factor; it is positive then, and scale · log₂ e does not overflow.
+    /// True if the scale, the biases and the soft cap are applied to the scores before their max is taken. Otherwise the scale is
+    /// part of the exponential's factor; there are no biases, no cap and no sink then, the scale is positive, and scale · log₂ e
+    /// does not overflow.
     pub scale_first: bool,
+    pub soft_cap: Option<SoftCap<T>>,
+    /// The score without a key; not −∞.
+    pub sink: Option<T>,
     pub visibility: Visibility<'a, T>,
 }
 
@@ -165,36 +145,30 @@ impl<T: Real> Head<'_, T> {
         self.k.copy_len(BLOCK).max(self.v.copy_len(BLOCK))
     }
 
-    /// The bias of the scaled score, 0 without one.
+    /// Returns true if something is added to the scaled scores.
+    #[inline(always)]
+    pub fn has_biases(&self) -> bool {
+        self.visibility.bias.is_some() || self.visibility.relative_bias.is_some()
+    }
+
+    /// The sum of the scaled score's biases, 0 without one.
     #[inline(always)]
     pub fn bias(&self, i: usize, j: usize) -> T {
-        self.visibility.bias.map_or(T::ZERO, |bias| bias.at(i, j))
+        let Visibility { bias, relative_bias, .. } = self.visibility;
+        let bias = bias.map(|bias| bias.at(i, j));
+        match (bias, relative_bias.map(|relative| relative.at(i, j))) {
+            (Some(bias), Some(relative)) => bias + relative,
+            (bias, relative) => bias.or(relative).unwrap_or(T::ZERO),
+        }
     }
-}
 
-/// The visibility of the keys of a head: a query sees those of its band that neither the mask nor a bias of −∞ hides.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Visibility<'a, T> {
-    pub band: Band,
-    pub keys: usize,
-    pub mask: Option<View<'a, bool>>,
-    pub bias: Option<View<'a, T>>,
-}
-
-impl<T: Real> Visibility<'_, T> {
-    /// Returns true if query i sees key j.
+    /// The score of this product q_i · k_j: scaled, biased and capped if the head does that first.
     #[inline(always)]
-    pub fn is_visible(&self, i: usize, j: usize) -> bool {
-        self.band.keys(i, self.keys).contains(&j)
-            && self.mask.is_none_or(|mask| mask.at(i, j))
-            && self.bias.is_none_or(|bias| bias.at(i, j) != T::NEG_INFINITY)
-    }
-
-    /// The range of keys that covers the bands of all `queries`.
-    pub fn keys(&self, queries: &Range<usize>) -> Range<usize> {
-        // From query to query both ends move up, or stay.
-        let first = self.band.keys(queries.start, self.keys);
-        let last = self.band.keys(queries.end - 1, self.keys);
-        first.start.min(last.start)..first.end.max(last.end)
+    pub fn score(&self, product: T, i: usize, j: usize) -> T {
+        if !self.scale_first {
+            return product;
+        }
+        let score = product.mul_add(self.scale, self.bias(i, j));
+        self.soft_cap.map_or(score, |cap| cap.of(score))
     }
 }

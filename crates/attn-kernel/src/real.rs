@@ -25,6 +25,8 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// −2.
+    const MINUS_TWO: Self;
     /// −∞.
     const NEG_INFINITY: Self;
     /// The lowest finite number.
@@ -42,6 +44,8 @@ pub trait Real:
 
     /// self · factor + summand, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
+    /// |self| with the sign of `sign`, which may be −0.
+    fn with_sign_of(self, sign: Self) -> Self;
     /// self · 2^n, where `rounded` is n + [`Real::ROUNDER`] and n at least the lowest exponent. A product, not a sum of
     /// exponents, so that NaN stays NaN whatever its own last bits are.
     fn times_two_to(self, rounded: Self) -> Self;
@@ -63,6 +67,7 @@ impl Real for f32 {
     const NAME: &'static str = "f32";
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
+    const MINUS_TWO: f32 = -2.0;
     const NEG_INFINITY: f32 = f32::NEG_INFINITY;
     const MIN: f32 = f32::MIN;
     const MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
@@ -74,6 +79,11 @@ impl Real for f32 {
     #[inline(always)]
     fn mul_add(self, factor: f32, summand: f32) -> f32 {
         f32::mul_add(self, factor, summand)
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, sign: f32) -> f32 {
+        self.copysign(sign)
     }
 
     #[inline(always)]
@@ -98,6 +108,7 @@ impl Real for f64 {
     const NAME: &'static str = "f64";
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
+    const MINUS_TWO: f64 = -2.0;
     const NEG_INFINITY: f64 = f64::NEG_INFINITY;
     const MIN: f64 = f64::MIN;
     const MIN_POSITIVE: f64 = f64::MIN_POSITIVE;
@@ -121,6 +132,11 @@ impl Real for f64 {
     #[inline(always)]
     fn mul_add(self, factor: f64, summand: f64) -> f64 {
         f64::mul_add(self, factor, summand)
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, sign: f64) -> f64 {
+        self.copysign(sign)
     }
 
     #[inline(always)]

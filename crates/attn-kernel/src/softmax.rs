@@ -11,8 +11,17 @@ pub(crate) struct SoftmaxState<T> {
 }
 
 impl<T: Real> SoftmaxState<T> {
-    /// Before the first key.
+    /// Before the first score.
     pub const EMPTY: SoftmaxState<T> = SoftmaxState { max: T::NEG_INFINITY, sum: T::ZERO };
+
+    /// Before the first key of a row: empty, or the sink alone, whose weight relative to itself is 1 (2^−shift).
+    #[inline(always)]
+    pub fn start(head: &Head<'_, T>, shift: u32) -> SoftmaxState<T> {
+        match head.sink {
+            Some(sink) => SoftmaxState { max: sink, sum: head.exp2(shift).of(T::ZERO) },
+            None => SoftmaxState::EMPTY,
+        }
+    }
 
     /// 1 / l, the factor of the accumulator at the end; 0 for a fully masked row.
     #[inline(always)]
@@ -26,7 +35,7 @@ impl<T: Real> SoftmaxState<T> {
         if self.max == T::NEG_INFINITY { T::ZERO } else { self.max }
     }
 
-    /// ln Σ exp(score), −∞ for a fully masked row. Computed in `f64`, once a row.
+    /// ln Σ exp(score) over the visible keys and the sink; for a fully masked row the sink, −∞ without one. Computed in `f64`, once a row.
     pub fn log_sum_exp(&self, head: &Head<'_, T>, shift: u32) -> T {
         if self.sum == T::ZERO {
             return T::NEG_INFINITY;

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
+use crate::band::Band;
 use crate::blocks::BLOCK;
 use crate::heads::View;
-use crate::problem::Visibility;
 use crate::real::Real;
+use crate::relative_bias::RelativeBias;
 
 /// The visibility of a block of keys for a tile of queries. Large, but there is one at a time, on the stack.
 #[allow(clippy::large_enum_variant)]
@@ -33,11 +34,42 @@ impl BlockVisibility {
     }
 }
 
+/// The visibility of the keys of a head: a query sees those of its band that neither the mask nor a bias of −∞
+/// hides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visibility<'a, T> {
+    pub band: Band,
+    pub keys: usize,
+    pub mask: Option<View<'a, bool>>,
+    pub bias: Option<View<'a, T>>,
+    pub relative_bias: Option<RelativeBias<'a, T>>,
+}
+
 impl<T: Real> Visibility<'_, T> {
+    /// Returns true if query i sees key j.
+    #[inline(always)]
+    pub fn is_visible(&self, i: usize, j: usize) -> bool {
+        self.band.sees(i, j, self.keys)
+            && self.mask.is_none_or(|mask| mask.at(i, j))
+            && self.bias.is_none_or(|bias| bias.at(i, j) != T::NEG_INFINITY)
+            && self.relative_bias.is_none_or(|relative| relative.at(i, j) != T::NEG_INFINITY)
+    }
+
+    /// Two ranges of keys that cover the bands of all `queries`: of the first keys that are kept, and of the others. They may
+    /// overlap where some queries see everything up to what others see by their position.
+    pub fn keys(&self, queries: &Range<usize>) -> [Range<usize>; 2] {
+        // From query to query the end of the first range and both ends of the second move up, or stay.
+        let [_, first] = self.band.keys(queries.start, self.keys);
+        let [kept, last] = self.band.keys(queries.end - 1, self.keys);
+        [kept, first.start.min(last.start)..first.end.max(last.end)]
+    }
+
     /// The visibility of these keys (at most [`BLOCK`]) for these queries (at most 64).
     pub fn of_block(&self, queries: &Range<usize>, keys: &Range<usize>) -> BlockVisibility {
         let all = u64::MAX >> (64 - queries.len());
-        if self.mask.is_none() && self.bias.is_none() && self.band_covers(queries, keys) {
+        let relative_bias = self.relative_bias.filter(|relative| relative.hides_any(queries, keys));
+        let is_band = self.mask.is_none() && self.bias.is_none() && relative_bias.is_none();
+        if is_band && self.band_covers(queries, keys) {
             return BlockVisibility::All;
         }
         let mut visible_to = [all; BLOCK];
@@ -49,6 +81,13 @@ impl<T: Real> Visibility<'_, T> {
         if let Some(bias) = self.bias {
             hide(bias, queries, keys, of_keys, |bias| bias == T::NEG_INFINITY);
         }
+        if let Some(relative) = relative_bias {
+            for (lane, i) in queries.clone().enumerate() {
+                for (visible_to, j) in of_keys.iter_mut().zip(keys.clone()) {
+                    *visible_to &= !(u64::from(relative.at(i, j) == T::NEG_INFINITY) << lane);
+                }
+            }
+        }
         let whole = of_keys.iter().take_while(|&&visible_to| visible_to == all).count();
         if whole == keys.len() {
             BlockVisibility::All
@@ -59,11 +98,13 @@ impl<T: Real> Visibility<'_, T> {
         }
     }
 
-    /// Returns true if all keys are inside the band of every query.
+    /// Returns true if all keys are inside the band of every query. If the first query and the last see them, all do.
     fn band_covers(&self, queries: &Range<usize>, keys: &Range<usize>) -> bool {
         let covers = |i| {
-            let band = self.band.keys(i, self.keys);
-            band.start <= keys.start && keys.end <= band.end
+            let [kept, rest] = self.band.keys(i, self.keys);
+            // The kept keys may end where the others start.
+            let starts = rest.start <= keys.start || kept.end == rest.start;
+            keys.end <= kept.end || (starts && keys.end <= rest.end)
         };
         covers(queries.start) && covers(queries.end - 1)
     }
@@ -72,13 +113,14 @@ impl<T: Real> Visibility<'_, T> {
         if self.band_covers(queries, keys) {
             return;
         }
+        let place = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
         for (lane, i) in queries.clone().enumerate() {
-            let band = self.band.keys(i, self.keys);
+            let [kept, rest] = self.band.keys(i, self.keys);
             let hidden = !(1 << lane);
-            let start = band.start.clamp(keys.start, keys.end) - keys.start;
-            let end = band.end.clamp(keys.start + start, keys.end) - keys.start;
-            visible_to[..start].iter_mut().for_each(|visible_to| *visible_to &= hidden);
-            visible_to[end..].iter_mut().for_each(|visible_to| *visible_to &= hidden);
+            visible_to[place(kept.end)..place(rest.start)]
+                .iter_mut()
+                .for_each(|visible_to| *visible_to &= hidden);
+            visible_to[place(rest.end)..].iter_mut().for_each(|visible_to| *visible_to &= hidden);
         }
     }
 }

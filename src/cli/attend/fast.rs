@@ -6,7 +6,7 @@ use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine, simd_names};
 use crate::error::Result;
 use crate::graph::recipes::attend_fused;
-use crate::graph::{Graph, Node, Stage};
+use crate::graph::{Fusion, Graph, Node, Op};
 use crate::tensor::Dtype;
 use crate::text::counted;
 
@@ -63,17 +63,14 @@ impl FastArgs {
         let Computation { recipe, inputs, mut notes, .. } = computation;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
-            let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.typed()) {
-                (Some(Stage::Role(_)), Some(numbers)) => numbers.is_inexact(),
-                (Some(Stage::Role(role)), None) if role.has_heads() => {
-                    node.matrix().is_some_and(|matrix| matrix.cells().any(|x| x != f64::from(x as f32)))
-                }
-                _ => false,
+            let is_rounded = |node: &Node| match node.typed() {
+                Some(numbers) => numbers.is_inexact(),
+                None => node.matrix().is_some_and(|matrix| matrix.cells().any(|x| x != f64::from(x as f32))),
             };
-            let names: Vec<&str> = (graph.nodes())
-                .filter(|(_, node)| is_rounded(node))
-                .map(|(_, node)| node.name.as_str())
-                .collect();
+            let is_fused = |node: &Node| matches!(node.op, Op::Fused(Fusion::Output(_)));
+            let read = graph.nodes().filter(|(_, node)| is_fused(node)).flat_map(|(_, node)| &node.inputs);
+            let rounded = read.map(|&id| &graph[id]).filter(|node| is_rounded(node));
+            let names: Vec<&str> = rounded.map(|node| node.name.as_str()).collect();
             if !names.is_empty() {
                 notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
             }

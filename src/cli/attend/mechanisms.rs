@@ -18,54 +18,61 @@ use crate::text::counted;
 /// The distance from which on all keys are in T5's last bucket.
 const FURTHEST: usize = 128;
 
+/// The heading of these options.
+pub(crate) const MECHANISMS: &str = "Positions, norms, sinks and gates";
+
 /// What today's models add to attention.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Positions, norms, sinks, gates")]
+#[command(next_help_heading = MECHANISMS)]
 pub(super) struct MechanismArgs {
-    /// How the order of the tokens enters
-    #[arg(long, value_enum, value_name = "KIND")]
+    /// Positions: rope, alibi, sinusoidal, t5, …
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Attention")]
     position: Option<PositionArg>,
     /// Base of the rotations [default: 10000]
     ///
     /// A larger base makes slower rotations: Llama 3 has 500000.
     #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     rope_base: Option<String>,
-    /// Rotate the first N columns of each head [default: all]
+    /// Rotate only the first N columns of a head
     #[arg(long, value_name = "N", hide_short_help = true)]
     rope_width: Option<usize>,
-    /// Change the rotations for longer texts: linear:factor=4
+    /// Reach longer texts: linear:factor=4
     ///
-    /// Also dynamic:factor=2,original=4096, llama3:factor=8,low=1,high=4,original=8192, yarn:factor=4,original=4096 (and fast=32,
-    /// slow=1, truncate=yes, attention=NUMBER, mscale=NUMBER, mscale-all=NUMBER) and
-    /// longrope:factor=32,original=4096,divisors=FILE. Lengths are numbers of tokens.
-    #[arg(long, value_name = "KIND:NAME=VALUE,…", hide_short_help = true, value_parser = RopeScalingArg::parse)]
+    /// A kind with its parameters, which are listed below.
+    #[arg(long, value_name = "SCALING", hide_short_help = true, value_parser = RopeScalingArg::parse)]
     rope_scaling: Option<RopeScalingArg>,
     /// Position of the first token [default: 0]
     #[arg(long, value_name = "N", hide_short_help = true)]
     first_position: Option<u32>,
-    /// T5's table: a row for each bucket, a column for each head
+    /// T5's table of biases
+    ///
+    /// A row for each bucket of distances, a column for each head. From distance 128 on, all keys are in the last bucket.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     position_table: Option<String>,
-    /// Norm queries and keys, with gains from FILE
+    /// Norm queries and keys: root mean square 1
     ///
-    /// Each row is divided by its root mean square. FILE has one row of gains, or two: for Q and for K.
+    /// FILE has the gains: one row, or two: for Q and for K. As wide as a head, or as all heads together.
     #[arg(long, value_name = "FILE", num_args = 0..=1, hide_short_help = true)]
     qk_norm: Option<Option<String>>,
-    /// Number added to the mean of the squares [default: 0.000001]
+    /// ε of --qk-norm [default: 0.000001]
+    ///
+    /// It is added to the mean of the squares.
     #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     qk_norm_eps: Option<String>,
-    /// Keep the scores between −C and C: C · tanh(S / C)
+    /// Keep the scores between −C and C
+    ///
+    /// C · tanh(S / C), before the mask.
     #[arg(long, value_name = "C", hide_short_help = true)]
     softcap: Option<String>,
-    /// Give each head a sink: a score that belongs to no key
+    /// A score for each head that belongs to no key
     ///
     /// One number for all heads, or one row with a number for each. It takes a share of the softmax, so that the weights sum to
     /// less than 1.
     #[arg(long, value_name = "NUMBER|FILE", hide_short_help = true, allow_negative_numbers = true)]
     sink: Option<String>,
-    /// W_g, for a gate: heads times sigmoid(X · W_g)
+    /// W_g: the heads are multiplied by a gate
     ///
-    /// It has a column for each column of the heads, or one for each head.
+    /// The gate is sigmoid(X · W_g). W_g has a column for each column of the heads, or one for each head.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     gate: Option<String>,
 }

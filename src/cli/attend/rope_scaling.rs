@@ -18,7 +18,7 @@ const KINDS: [(&str, &[&str], &[&str]); 5] = [
     ("dynamic", &["factor", "original"], &[]),
     ("llama3", &["factor", "low", "high", "original"], &[]),
     ("yarn", &["factor", "original"], &["fast", "slow", "truncate", "attention", "mscale", "mscale-all"]),
-    ("longrope", &["factor", "original", "divisors"], &[]),
+    ("longrope", &["factor", "original"], &["divisors"]),
 ];
 
 /// The names of the parameters in a model's configuration.

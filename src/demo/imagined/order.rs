@@ -264,8 +264,8 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
     let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
     let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];
     demo.step(
-        "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by an angle that grows with the \
-         position t: t times the frequency of the pair in F. Positions are counted from 0, so the first row is not turned. A score then depends on how far apart two \
+        "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by the position t times the frequency F \
+         of the pair. Positions are counted from 0, so the first row is not turned. A score then depends on how far apart two \
          words are.",
     )
     .claim(
@@ -273,8 +273,7 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
         "“is” gives {A_1_rotary[is,South Africa]:2} of its weight to “South Africa” three places away, and \
          {A_2_rotary[is,South Africa]:2} when it is the word before.",
     )
-    .show(&[frequencies])
-    .folded(&[q])
+    .folded(&[frequencies, q])
     .together(&[turned])
     .show(&[a[0], a[1], gap]);
     Ok(gap)

@@ -53,6 +53,14 @@ impl HeadOf {
         let (above, below) = self.slope_exponent();
         pow(2.0, -(above as f64) / below as f64)
     }
+
+    /// ALiBi's bias of a distance: `−m · |distance|`.
+    pub fn bias(&self, distance: i64) -> f64 {
+        match distance.unsigned_abs() {
+            0 => 0.0,
+            distance => -self.slope() * distance as f64,
+        }
+    }
 }
 
 /// A bias that grows with the distance: `out[i,j] = −m · |i + offset − j|`, with the head's slope m.
@@ -62,11 +70,7 @@ impl HeadOf {
 /// # Source
 /// Press et al. 2021, “Train Short, Test Long: Attention with Linear Biases”, section 3, which has keys before the query only.
 pub fn alibi(head: HeadOf, places: Places) -> Matrix {
-    let slope = head.slope();
-    Matrix::from_fn(places.queries, places.keys, |i, j| match places.distance(i, j).unsigned_abs() {
-        0 => 0.0,
-        distance => -slope * distance as f64,
-    })
+    Matrix::from_fn(places.queries, places.keys, |i, j| head.bias(places.distance(i, j)))
 }
 
 /// T5's buckets of distances: near keys have a bucket each, those further away share one, and all from `furthest` on the last.

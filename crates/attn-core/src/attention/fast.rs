@@ -52,8 +52,15 @@ pub struct FastAttention<'a, T> {
     pub scale: f64,
     /// Added to the scaled scores; −∞ hides the key.
     pub bias: Option<Pairs<'a, T>>,
+    /// Added to the scaled scores by head and distance alone, (H, 1, N + T − 1): the number for query i and key j is at
+    /// j − i + T − 1.
+    pub relative_bias: Option<Heads<'a, T>>,
     /// The divisor of the scaled and biased scores.
     pub temperature: f64,
+    /// The bound of the scores, after the temperature.
+    pub soft_cap: Option<f64>,
+    /// A score for each head that belongs to no key.
+    pub sinks: Option<&'a [T]>,
     /// The rules that hide keys.
     pub mask: Mask,
     /// The cells of the mask matrix, where the mask has a rule for it.
@@ -71,7 +78,7 @@ pub struct FusedOutput<T> {
     pub used: Resources,
 }
 
-/// `O = softmax(mask((Q Kᵀ · scale + bias) / temperature)) V` for every head, by the fused kernel. The bits depend neither
+/// `O = softmax(mask(cap((Q Kᵀ · scale + bias) / temperature))) V` for every head, by the fused kernel. The bits depend neither
 /// on `machine` nor on where the inputs lie.
 ///
 /// A fully masked row is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
@@ -97,6 +104,9 @@ pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine)
         band: if problem.mask.is_band() { problem.mask.band(scores) } else { Band::default() },
         mask: visible.as_ref().map(|(cells, layout)| Heads::new("mask", cells, *layout)).transpose()?,
         bias: added.as_ref().map(|(cells, layout)| Heads::new("bias", cells, *layout)).transpose()?,
+        relative_bias: problem.relative_bias,
+        soft_cap: problem.soft_cap.map(T::from_f64),
+        sinks: problem.sinks,
         ..Attention::new(problem.q, problem.k, problem.v)
     };
     let layout = Layout::side_by_side(q.heads, q.rows, v.columns);
@@ -120,7 +130,9 @@ fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
 impl Mask {
     /// Returns true if the keys that the rules of position leave visible are a band.
     fn is_band(&self) -> bool {
-        !self.hides_own && !self.inverted
+        // Without a causal mask, kept keys may lie behind the window, too.
+        let keeps_before = self.keep_first == 0 || self.causal;
+        !self.hides_own && !self.inverted && keeps_before
     }
 
     /// The keys that a query sees by its position p = i + N − T (or i, from the start): j ≤ p under a causal mask,
@@ -134,6 +146,7 @@ impl Mask {
         Band {
             from: window.map(|window| offset.saturating_sub(window).saturating_add(1)),
             until: causal.into_iter().chain(within).min(),
+            keep_first: self.keep_first,
         }
     }
 }
@@ -152,17 +165,13 @@ impl<'a, T: Real> FastAttention<'a, T> {
     /// Returns true if query i sees any key: one that no rule hides, and to whose score −∞ is not added.
     pub fn may_attend(&self, i: usize) -> bool {
         let scores = Shape { rows: self.q.layout().rows, cols: self.k.layout().rows };
-        let key = |bound: Option<isize>, missing: usize| match bound {
-            Some(bound) => usize::try_from(bound.saturating_add_unsigned(i)).unwrap_or(0).min(scores.cols),
-            None => missing,
-        };
         let band = if self.mask.is_band() { self.mask.band(scores) } else { Band::default() };
         let size = (scores.rows, scores.cols);
         let is_reached = |j: usize| {
             self.mask.is_visible((i, j), size, self.mask_cell(i, j))
                 && self.bias.is_none_or(|cells| cells.at(i, j) != T::NEG_INFINITY)
         };
-        (key(band.from, 0)..key(band.until, scores.cols)).any(is_reached)
+        band.keys(i, scores.cols).into_iter().flatten().any(is_reached)
     }
 
     /// The layout of cells that were computed row by row, the same for every head.
@@ -180,6 +189,10 @@ impl<'a, T: Real> FastAttention<'a, T> {
             (true, Some(MatrixRule::Allow | MatrixRule::Block), _) => {
                 Mask { matrix: self.mask.matrix, ..Mask::default() }
             }
+            (true, Some(MatrixRule::Add), Some(MaskCells::Added(cells))) if self.soft_cap.is_some() => {
+                check_hides(cells)?;
+                Mask { matrix: self.mask.matrix, ..Mask::default() }
+            }
             (true, ..) => return Ok(None),
             (false, ..) => self.mask,
         };
@@ -193,7 +206,8 @@ impl<'a, T: Real> FastAttention<'a, T> {
     fn added(&self, scores: Shape) -> Result<Option<PairCells<'a, T>>> {
         let mask = match self.mask_cells {
             Some(MaskCells::Added(cells))
-                if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted =>
+                // With a soft-cap its numbers only hide keys.
+                if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted && self.soft_cap.is_none() =>
             {
                 Some(cells)
             }
@@ -214,6 +228,21 @@ impl<'a, T: Real> FastAttention<'a, T> {
         check_added(cells)?;
         Ok(Some((cells.into(), layout)))
     }
+}
+
+/// # Errors
+/// If a mask has other numbers than 0 and −∞: the kernel adds them before the soft-cap, and they belong after it.
+fn check_hides<T: Real>(cells: Pairs<'_, T>) -> Result<()> {
+    let Shape { rows, cols } = cells.shape();
+    let hides = |(i, j)| matches!(cells.at(i, j).to_f64(), 0.0 | f64::NEG_INFINITY);
+    if (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).all(hides) {
+        return Ok(());
+    }
+    Err(Error::new("the fast path cannot add the numbers of a mask after a soft-cap").help(format!(
+        "give a mask of 0 and -inf, or leave out {} or {}",
+        Hint::SoftCap,
+        Hint::Fast
+    )))
 }
 
 /// # Errors
@@ -262,7 +291,7 @@ mod tests {
                     let band = mask.band(shape);
                     for (i, j) in places(shape) {
                         let sees = mask.is_visible((i, j), (rows, cols), None);
-                        assert_eq!(band.keys(i, cols).contains(&j), sees, "{mask:?} {shape} ({i}, {j})");
+                        assert_eq!(band.sees(i, j, cols), sees, "{mask:?} {shape} ({i}, {j})");
                     }
                 }
             }

@@ -151,7 +151,9 @@ impl RopeScaling {
             RopeScaling::Yarn(Yarn { factor, original, fast, slow, attention, .. }) => {
                 above("factor", factor, 0.0)?;
                 above("slow number of turns", slow, 0.0)?;
-                above("fast number of turns", fast, slow)?;
+                if fast != slow {
+                    above("fast number of turns", fast, slow)?;
+                }
                 above("attention factor", attention.unwrap_or(1.0), 0.0)?;
                 above("original length", original, 0.0)
             }
@@ -191,6 +193,10 @@ pub fn scaled_frequencies(f: &Matrix, divisors: Option<&Matrix>, scaling: &RopeS
         }
         _ => Vec::new(),
     };
+    if let Some(number) = divisor.iter().find(|number| **number <= 0.0) {
+        return Err(Error::new(format!("a divisor of the rope scaling longrope is {number}"))
+            .help("give positive numbers: the frequencies are divided by them"));
+    }
     if matches!(scaling, RopeScaling::Dynamic { .. }) && width < 4 {
         return Err(Error::new("the rope scaling dynamic needs at least two pairs of columns"));
     }
@@ -294,6 +300,7 @@ mod tests {
         let f = frequencies(4, 10.0);
         let long = RopeScaling::LongRope { factor: 2.0, original: 16.0 };
         assert!(scaled_frequencies(&f, None, &long).is_err());
+        assert!(scaled_frequencies(&f, Some(&Matrix::filled(1, 2, 0.0)), &long).is_err());
         assert!(scaled_frequencies(&f, Some(&frequencies(6, 10.0)), &long).is_err());
     }
 }

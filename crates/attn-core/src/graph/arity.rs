@@ -112,7 +112,8 @@ impl Op {
             Op::RmsNorm(_) => Arity::between(1, 2),
             Op::LayerNorm(_) => Arity::between(1, 3),
             Op::Add | Op::Concatenate | Op::Stack(_) | Op::Fused(Fusion::LogSumExp) => Arity::ANY,
-            Op::Fused(Fusion::Output(_)) => Arity::between(3, 5),
+            // Q, K, V; sinks, a table of positions, a bias, a mask.
+            Op::Fused(Fusion::Output(_)) => Arity::between(3, 7),
         }
     }
 }

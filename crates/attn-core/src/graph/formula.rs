@@ -14,7 +14,6 @@ use super::op_parameters::{Factor, Fusion, GeluForm, Side};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Order};
 use crate::text::counted;
-use positions::{alibi, sinusoidal};
 
 mod conditions;
 mod parts;
@@ -129,7 +128,7 @@ impl FormulaWriter<'_> {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
             Op::SoftmaxWithSink { head } => {
-                format!("softmax({}, {}), without the sink", a(), self.sink(*head))
+                format!("softmax([{}, {}]), last column dropped", a(), self.sink(*head))
             }
             Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
@@ -158,13 +157,13 @@ impl FormulaWriter<'_> {
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
-            Op::Sinusoidal { first, .. } => sinusoidal(*first),
+            Op::Sinusoidal { first, .. } => self.sinusoidal(*first),
             Op::Frequencies { width, base } => {
                 format!("1 / {}^(2p/{width}): pair p of columns, from 0", number_text(*base))
             }
             Op::ScaledFrequencies(scaling) => self.scaled_frequencies(scaling),
             Op::Rotary(rotation) => self.rotary(rotation),
-            Op::Alibi(head, _) => alibi(head),
+            Op::Alibi(head, _) => self.alibi(head),
             Op::BucketBias { column, .. } => {
                 format!("column {} of {}, row by the bucket of query − key", column + 1, a())
             }

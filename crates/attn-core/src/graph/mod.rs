@@ -101,7 +101,9 @@ impl Graph {
                 error.in_source(format!("{name}, computed from {}", names.join(" and ")))
             })?;
         let warning = match op {
-            Op::Softmax(Axis::Rows, _) => self.warning_of_weights(name, inputs[0], matrices[0]),
+            Op::Softmax(Axis::Rows, _) | Op::SoftmaxWithSink { .. } => {
+                self.warning_of_weights(name, inputs[0], matrices[0])
+            }
             _ => op.warning(name, &matrices),
         };
         self.warnings.extend(warning);

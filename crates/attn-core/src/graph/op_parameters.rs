@@ -18,6 +18,8 @@ pub struct FusedSteps {
     pub scale: Option<Factor>,
     /// The divisor of the scaled scores.
     pub temperature: f64,
+    /// The bound of the scores, if they are capped.
+    pub soft_cap: Option<f64>,
     /// The mask of the scores.
     pub mask: Mask,
 }

@@ -95,12 +95,16 @@ impl Graph {
     fn scores(&self) -> HashSet<NodeId> {
         let mut scores = HashSet::new();
         for (_, node) in self.nodes() {
-            let reads_scores =
-                matches!(node.op, Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::MinusMax(_));
+            let reads_scores = matches!(
+                node.op,
+                Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::SoftmaxWithSink { .. } | Op::MinusMax(_)
+            );
             let mut next = node.inputs.first().copied().filter(|_| reads_scores);
             while let Some(id) = next.filter(|id| scores.insert(*id)) {
-                let is_step =
-                    matches!(self[id].op, Op::Mask(_) | Op::Add | Op::Temperature(_) | Op::Scale(_));
+                let is_step = matches!(
+                    self[id].op,
+                    Op::Mask(_) | Op::SoftCap(_) | Op::Add | Op::Temperature(_) | Op::Scale(_)
+                );
                 next = self[id].inputs.first().copied().filter(|_| is_step);
             }
             if reads_scores && matches!(node.op, Op::MinusMax(_)) {

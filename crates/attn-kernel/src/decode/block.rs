@@ -58,7 +58,7 @@ pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usi
     for r in 0..G {
         let Query { head, id } = &group[r];
         let used = keys.start % BLOCK..keys.start % BLOCK + keys.len();
-        scale_and_hide(head, id.row, keys, &visibility[r], &mut weights[r][used.clone()]);
+        scale_and_hide(simd, head, id.row, keys, &visibility[r], &mut weights[r][used.clone()]);
         let row = partial(r);
         correction[r] = weigh::<T, S, K>(simd, &head.exp2(0), used, &mut weights[r], row);
     }

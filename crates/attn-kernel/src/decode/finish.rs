@@ -31,7 +31,7 @@ pub(crate) unsafe fn finish_row<T: Real>(
     let exp2 = head.exp2(0);
     let row = scratch.take::<T>(head.v.columns);
     row.fill(T::ZERO);
-    let mut whole = SoftmaxState::EMPTY;
+    let mut whole = SoftmaxState::start(head, 0);
     for number in 0..parts(head.k.rows) {
         // SAFETY: the part is finished.
         let partial = Partial::of(unsafe { partials.row_mut(number * group.queries.len() + r) });

@@ -1,5 +1,7 @@
 //! One part of the keys, block by block.
 
+use std::ops::Range;
+
 use super::block::{BlockMemory, attend_block};
 use super::group::{Group, Partial, Partials, Query};
 use crate::blocks::{BLOCK, blocks};
@@ -44,10 +46,7 @@ pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
     for r in 0..count {
         Partial::start(row_of(r));
     }
-    let visible = |query: &Query<'_, T>| visible_part(&query.head, query.id.row, number);
-    let start = group.queries.iter().map(|query| visible(query).start).min().unwrap_or(0);
-    let end = group.queries.iter().map(|query| visible(query).end).max().unwrap_or(0);
-    for keys in blocks(start.min(end)..end) {
+    for keys in blocks(seen_by_any(group, number)) {
         for from in (0..count).step_by(TOGETHER) {
             let rows = &group.queries[from..(from + TOGETHER).min(count)];
             let row_of = |r| row_of(from + r);
@@ -61,6 +60,16 @@ pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
             }
         }
     }
+}
+
+/// The keys of a part inside the band of any query: from the first start to the last end of both ranges.
+#[inline(always)]
+fn seen_by_any<T: Real>(group: &Group<'_, T>, number: usize) -> [Range<usize>; 2] {
+    let seen = |query: &Query<'_, T>| visible_part(&query.head, query.id.row, number);
+    let cover = |[a, b]: [Range<usize>; 2], [c, d]: [Range<usize>; 2]| {
+        [a.start.min(c.start)..a.end.max(c.end), b.start.min(d.start)..b.end.max(d.end)]
+    };
+    group.queries.iter().map(seen).reduce(cover).unwrap_or_default()
 }
 
 /// Copies the queries side by side, with zeros up to a multiple of sixteen columns.

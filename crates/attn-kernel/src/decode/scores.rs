@@ -9,6 +9,7 @@ use crate::plain_decode::VIRTUAL_LANES;
 use crate::problem::Head;
 use crate::real::Real;
 use crate::simd::Simd;
+use crate::soft_cap::RegisterSoftCap;
 use crate::visibility::BlockVisibility;
 
 /// The scores of G queries, J keys at a time: every register of a key is multiplied by all queries.
@@ -110,19 +111,25 @@ impl<T: Real, const J: usize> SixteenColumns<'_, T, J> {
     }
 }
 
-/// Applies the scale and the bias where they come first, and sets the scores of hidden keys to −∞.
+/// Applies the scale, the biases and the soft cap where they come first, and sets the scores of hidden keys to −∞.
 #[inline(always)]
-pub(super) fn scale_and_hide<T: Real>(
+pub(super) fn scale_and_hide<T: Real, S: Simd<T>>(
+    simd: S,
     head: &Head<'_, T>,
     i: usize,
     keys: &Range<usize>,
     visibility: &BlockVisibility,
     scores: &mut [T],
 ) {
-    for (at, (score, j)) in scores.iter_mut().zip(keys.clone()).enumerate() {
-        if head.scale_first {
+    if head.scale_first {
+        for (score, j) in scores.iter_mut().zip(keys.clone()) {
             *score = score.mul_add(head.scale, head.bias(i, j));
         }
+        if let Some(soft_cap) = &head.soft_cap {
+            RegisterSoftCap::new(simd, soft_cap).replace_all(scores, soft_cap);
+        }
+    }
+    for (at, score) in scores.iter_mut().enumerate() {
         if !visibility.is_visible(at) {
             *score = T::NEG_INFINITY;
         }

@@ -91,6 +91,15 @@ impl Simd<f32> for Avx2 {
     }
 
     #[inline(always)]
+    fn with_sign_of(self, a: __m256, sign: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bit = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_and_ps(bit, sign), _mm256_andnot_ps(bit, a))
+        }
+    }
+
+    #[inline(always)]
     fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, cutoff: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
@@ -203,6 +212,15 @@ impl Simd<f64> for Avx2 {
     fn max(self, a: __m256d, b: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe { _mm256_max_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: __m256d, sign: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bit = _mm256_set1_pd(-0.0);
+            _mm256_or_pd(_mm256_and_pd(bit, sign), _mm256_andnot_pd(bit, a))
+        }
     }
 
     #[inline(always)]

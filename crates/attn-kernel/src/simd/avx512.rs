@@ -118,6 +118,16 @@ impl Simd<f32> for Avx512 {
     }
 
     #[inline(always)]
+    fn with_sign_of(self, a: __m512, sign: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bit = _mm512_set1_epi32(i32::MIN);
+            let (a, sign) = (_mm512_castps_si512(a), _mm512_castps_si512(sign));
+            _mm512_castsi512_ps(_mm512_or_si512(_mm512_and_si512(bit, sign), _mm512_andnot_si512(bit, a)))
+        }
+    }
+
+    #[inline(always)]
     fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, cutoff: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe {
@@ -218,6 +228,16 @@ impl Simd<f64> for Avx512 {
     fn max(self, a: __m512d, b: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe { _mm512_max_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: __m512d, sign: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bit = _mm512_set1_epi64(i64::MIN);
+            let (a, sign) = (_mm512_castpd_si512(a), _mm512_castpd_si512(sign));
+            _mm512_castsi512_pd(_mm512_or_si512(_mm512_and_si512(bit, sign), _mm512_andnot_si512(bit, a)))
+        }
     }
 
     #[inline(always)]

@@ -92,6 +92,12 @@ impl Simd<f32> for Neon {
     }
 
     #[inline(always)]
+    fn with_sign_of(self, a: float32x4_t, sign: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vbslq_f32(vdupq_n_u32(1 << (u32::BITS - 1)), sign, a) }
+    }
+
+    #[inline(always)]
     fn times_two_to(
         self,
         a: float32x4_t,
@@ -194,6 +200,12 @@ impl Simd<f64> for Neon {
         // `vmaxq` gives NaN where either is; this gives b, as the other sets do.
         // SAFETY: see `splat`.
         unsafe { vbslq_f64(vcgtq_f64(a, b), a, b) }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: float64x2_t, sign: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vbslq_f64(vdupq_n_u64(1 << (u64::BITS - 1)), sign, a) }
     }
 
     #[inline(always)]

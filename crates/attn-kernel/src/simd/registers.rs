@@ -53,6 +53,8 @@ pub(crate) trait Simd<T: Real>: Copy {
     fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// The max of both; b where either is NaN ([`Real::max`]).
     fn max(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// |a| with the sign of `sign`.
+    fn with_sign_of(self, a: Self::Register, sign: Self::Register) -> Self::Register;
     /// a · 2^n as [`Real::times_two_to`] has it, but 0 in the lanes where y < cutoff.
     fn times_two_to(
         self,

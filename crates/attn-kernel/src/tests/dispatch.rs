@@ -108,7 +108,7 @@ fn the_tile_is_the_one_that_computes_least_for_nothing() {
         for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
             let register = lanes::<T>(level).expect("it has registers");
             let all = Band::default();
-            let last_four = Band { from: Some(-3), until: Some(1) };
+            let last_four = Band { from: Some(-3), until: Some(1), keep_first: 0 };
             for (why, queries, band, expected) in [
                 ("a register of queries", register.max(MIN_QUERIES_FOR_TILES), all, TileWidth::Narrow),
                 ("many queries that see all", 960, all, TileWidth::Wide),

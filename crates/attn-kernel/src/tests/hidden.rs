@@ -93,7 +93,7 @@ fn keys_outside_every_window_are_not_read() {
         // Inside a block, across two, and in the second part of a long cache.
         for (keys, seen) in [(256, 32..96), (256, 96..192), (1120, 1040..1104)] {
             let until = seen.end as isize - (queries as isize - 1);
-            let band = Band { from: Some(seen.start as isize), until: Some(until) };
+            let band = Band { from: Some(seen.start as isize), until: Some(until), keep_first: 0 };
             let hidden = vec![0..seen.start, seen.end..keys];
             check(&HiddenKeys { queries, keys, hidden, band, by: By::Position });
         }
@@ -101,10 +101,38 @@ fn keys_outside_every_window_are_not_read() {
 }
 
 #[test]
+fn keys_between_the_first_and_every_window_are_not_read() {
+    for queries in QUERIES {
+        // The first keys in a block of their own, in the block before, and with keys of that block that are hidden.
+        for (keys, kept, seen) in [(256, 32, 144..208), (512, 16, 400..464), (1280, 144, 1104..1168)] {
+            let until = seen.end as isize - (queries as isize - 1);
+            let band = Band { from: Some(seen.start as isize), until: Some(until), keep_first: kept };
+            let hidden = vec![kept..seen.start, seen.end..keys];
+            check(&HiddenKeys { queries, keys, hidden, band, by: By::Position });
+        }
+    }
+}
+
+#[test]
+fn a_causal_window_over_8192_keys_that_keeps_four_reads_no_more() {
+    const KEYS: usize = 8192;
+    for queries in [1, 7, 16] {
+        // The window of the first query begins at a multiple of a page; the four kept keys fill a part of one.
+        let window = 112;
+        let first = KEYS - queries - (window - 1);
+        let start = first / ROWS * ROWS;
+        let own = (KEYS - queries) as isize;
+        let band = Band { from: Some(start as isize), until: Some(own + 1), keep_first: 4 };
+        let hidden = std::iter::once(ROWS..start).collect();
+        check(&HiddenKeys { queries, keys: KEYS, hidden, band, by: By::Position });
+    }
+}
+
+#[test]
 fn keys_after_every_query_are_not_read_under_a_causal_mask() {
     for queries in QUERIES {
         let seen = queries.next_multiple_of(ROWS);
-        let band = Band { from: None, until: Some(1 + (seen - queries) as isize) };
+        let band = Band { until: Some(1 + (seen - queries) as isize), ..Band::default() };
         let hidden = std::iter::once(seen..256).collect();
         check(&HiddenKeys { queries, keys: 256, hidden, band, by: By::Position });
     }

@@ -8,6 +8,7 @@ mod guarded;
 mod hidden;
 mod pool;
 mod ragged;
+mod soft_cap;
 
 use std::io::{Write, stderr};
 

@@ -74,12 +74,15 @@ fn numbers<T: Kernels>(count: usize, seed: usize) -> Vec<T> {
     (0..count).map(|i| T::from_f64(((i * 7 + seed * 3) % 13) as f64 / 8.0 - 0.75)).collect()
 }
 
-/// All sizes in all layouts, full and with everything that hides.
+/// All sizes in all layouts, full and with everything that hides, each as it is and with a cap, sinks and a bias by distance.
 fn problems() -> impl Iterator<Item = ([usize; 4], Choices)> {
     let choices = |(seed, sizes): (usize, [usize; 4])| {
         let turns = if is_large(sizes) { 1 } else { 4 };
-        let both = move |turn| [false, true].map(move |is_hidden| (sizes, Choices { turn, is_hidden, seed }));
-        (0..turns).flat_map(both)
+        let ways = [(false, false), (true, false), (false, true), (true, true)];
+        let all = move |turn| {
+            ways.map(move |(is_hidden, is_varied)| (sizes, Choices { turn, is_hidden, is_varied, seed }))
+        };
+        (0..turns).flat_map(all)
     };
     SIZES.into_iter().enumerate().flat_map(choices)
 }
@@ -100,6 +103,7 @@ pub(super) fn attend_to_all<T: Kernels, M: Memory<T>, B: Memory<bool>>(simd: Sim
 struct Choices {
     turn: usize,
     is_hidden: bool,
+    is_varied: bool,
     seed: usize,
 }
 
@@ -107,7 +111,7 @@ struct Choices {
 fn attend_to<T: Kernels, M: Memory<T>, B: Memory<bool>>(
     simd: SimdLevel,
     [queries, keys, width, value_width]: [usize; 4],
-    Choices { turn, is_hidden, seed }: Choices,
+    Choices { turn, is_hidden, is_varied, seed }: Choices,
 ) -> Vec<T> {
     let (heads, kv_heads) = if is_large([queries, keys, width, value_width]) {
         (1, 1)
@@ -124,6 +128,9 @@ fn attend_to<T: Kernels, M: Memory<T>, B: Memory<bool>>(
     let mut bias = M::new(&numbers(reach(of_scores), 4));
     let mask: Vec<bool> = (0..reach(of_scores)).map(|at| at % 5 != 0).collect();
     let mut mask = B::new(&mask);
+    let of_distances = layout(heads, 1, queries + keys - 1, 0);
+    let mut relative = M::new(&numbers(reach(of_distances), 5));
+    let mut sinks = M::new(&numbers(heads, 6));
     let mut output = M::new(&vec![T::ZERO; reach(of_output)]);
     let mut lse = M::new(&vec![T::ZERO; heads * queries]);
     let mut attention = Attention::new(
@@ -135,6 +142,13 @@ fn attend_to<T: Kernels, M: Memory<T>, B: Memory<bool>>(
         attention.band = Band { from: Some(-70), ..Band::causal(queries, keys) };
         attention.mask = Some(Heads::new("mask", mask.numbers(), of_scores).expect("it fits"));
         attention.bias = Some(Heads::new("bias", bias.numbers(), of_scores).expect("it fits"));
+    }
+    if is_varied {
+        attention.band.keep_first = 9;
+        attention.relative_bias =
+            Some(Heads::new("relative", relative.numbers(), of_distances).expect("it fits"));
+        attention.soft_cap = Some(T::from_f64(1.25));
+        attention.sinks = Some(sinks.numbers());
     }
     let machine = Machine { simd, threads: 2 };
     let to = Output::new(output.numbers(), of_output).with_log_sum_exps(lse.numbers());

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lanes::{Lanes, SoftmaxLanes};
-use super::scores::{hide, products, scale_and_bias};
+use super::scores::{cap, hide, products, scale_and_bias};
 use super::softmax::weigh;
 use super::transpose::{lanes_to_rows, rows_to_lanes};
 use super::values::{Weights, add_values, divide};
@@ -14,6 +14,7 @@ use crate::problem::Head;
 use crate::real::Real;
 use crate::scratch::Scratch;
 use crate::simd::Simd;
+use crate::softmax::SoftmaxState;
 use crate::visibility::BlockVisibility;
 
 /// One task: queries of one head.
@@ -28,7 +29,7 @@ pub(crate) struct Tile<'a, T> {
 
 /// The scratch memory of a tile, in bytes.
 pub(crate) fn scratch_bytes<T: Real, S: Simd<T>, const R: usize>(head: &Head<'_, T>) -> usize {
-    let biases = if head.visibility.bias.is_some() { BLOCK } else { 0 };
+    let biases = if head.has_biases() { BLOCK } else { 0 };
     let lanes = [head.q.columns, BLOCK, head.v.columns, biases];
     let lanes: usize = lanes.into_iter().map(Scratch::bytes_of::<Lanes<T, S, R>>).sum();
     lanes + Scratch::bytes_of::<T>(head.copy_len())
@@ -42,7 +43,7 @@ struct Workspace<'s, T, P> {
     scores: &'s mut [P],
     /// Oᵀ: the accumulator.
     accumulator: &'s mut [P],
-    /// Biasᵀ of the block.
+    /// The sum of the biases of the block, transposed.
     biases: &'s mut [P],
     /// The block's keys, then its values, where their rows are not contiguous, as the inner loop needs them.
     copy: &'s mut [T],
@@ -67,7 +68,7 @@ pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
         queries: scratch.take::<Lanes<T, S, R>>(head.q.columns),
         scores: scratch.take(BLOCK),
         accumulator: scratch.take(head.v.columns),
-        biases: scratch.take(if head.visibility.bias.is_some() { BLOCK } else { 0 }),
+        biases: scratch.take(if head.has_biases() { BLOCK } else { 0 }),
         copy: scratch.take(head.copy_len()),
     };
     rows_to_lanes(simd, head.q.rows(&tile.queries), space.queries);
@@ -106,7 +107,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
 ) -> SoftmaxLanes<T, S, R> {
     let head = &tile.head;
     let exp2 = RegisterExp2::new(simd, &head.exp2(shift));
-    let mut states = SoftmaxLanes::empty(simd);
+    let mut states = SoftmaxLanes::all(simd, SoftmaxState::start(head, shift));
     space.accumulator.fill([simd.splat(T::ZERO); R]);
     for keys in blocks(head.visibility.keys(&tile.queries)) {
         let visibility = head.visibility.of_block(&tile.queries, &keys);
@@ -119,6 +120,9 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         products::<T, S, R, M>(simd, k, space.queries, scores);
         if head.scale_first {
             scale_and_bias(simd, head, &tile.queries, &keys, space.biases, scores);
+            if let Some(soft_cap) = &head.soft_cap {
+                cap(simd, soft_cap, scores);
+            }
         }
         hide::<T, S, R>(simd, &visibility, scores);
         // 2. The running max, the weights relative to it, and the running sum.

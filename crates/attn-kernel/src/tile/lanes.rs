@@ -14,11 +14,10 @@ pub(super) struct SoftmaxLanes<T: Real, S: Simd<T>, const R: usize> {
 }
 
 impl<T: Real, S: Simd<T>, const R: usize> SoftmaxLanes<T, S, R> {
-    /// Before the first key.
+    /// The same state for every query.
     #[inline(always)]
-    pub fn empty(simd: S) -> Self {
-        let empty = SoftmaxState::<T>::EMPTY;
-        SoftmaxLanes { max: [simd.splat(empty.max); R], sum: [simd.splat(empty.sum); R] }
+    pub fn all(simd: S, state: SoftmaxState<T>) -> Self {
+        SoftmaxLanes { max: [simd.splat(state.max); R], sum: [simd.splat(state.sum); R] }
     }
 
     /// The state of one query.

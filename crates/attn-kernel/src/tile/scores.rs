@@ -8,7 +8,9 @@ use super::transpose::rows_to_lanes;
 use crate::heads::View;
 use crate::problem::Head;
 use crate::real::Real;
+use crate::relative_bias::ReversedBias;
 use crate::simd::Simd;
+use crate::soft_cap::{RegisterSoftCap, SoftCap};
 use crate::visibility::BlockVisibility;
 
 /// Sᵀ = K Qᵀ: `scores[j][r] = Σ_c k[j,c] · queries[c][r]`, M keys at a time, then 4, 2, and one.
@@ -54,7 +56,7 @@ unsafe fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     j
 }
 
-/// `scores = scores · scale + bias`.
+/// `scores = scores · scale + (bias + relative bias)`.
 #[inline(always)]
 pub(super) fn scale_and_bias<T: Real, S: Simd<T>, const R: usize>(
     simd: S,
@@ -69,10 +71,47 @@ pub(super) fn scale_and_bias<T: Real, S: Simd<T>, const R: usize>(
     if let Some(bias) = head.visibility.bias {
         rows_to_lanes(simd, bias.block(queries, keys), biases);
     }
+    if let Some(relative) = head.visibility.relative_bias {
+        let reversed = relative.reversed(queries, keys);
+        add_relative(simd, &reversed, head.visibility.bias.is_some(), &mut biases[..keys.len()]);
+    }
     for (j, scores) in scores.iter_mut().enumerate() {
         let bias = biases.get(j).unwrap_or(&zeros);
         for r in 0..R {
             scores[r] = simd.mul_add(scores[r], scale, bias[r]);
+        }
+    }
+}
+
+/// Adds the relative bias to `biases`, a row for each key of the block; overwrites them if nothing `is_there`.
+#[inline(always)]
+fn add_relative<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    reversed: &ReversedBias<T>,
+    is_there: bool,
+    biases: &mut [Lanes<T, S, R>],
+) {
+    let keys = biases.len();
+    for (j, biases) in biases.iter_mut().enumerate() {
+        for r in 0..R {
+            // SAFETY: the array has room for a register behind the last key's index and all queries of a tile.
+            let relative = unsafe { simd.load(&reversed[keys - 1 - j + r * S::LANES..]) };
+            biases[r] = if is_there { simd.add(biases[r], relative) } else { relative };
+        }
+    }
+}
+
+/// Applies the soft cap to all scores.
+#[inline(always)]
+pub(super) fn cap<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    soft_cap: &SoftCap<T>,
+    scores: &mut [Lanes<T, S, R>],
+) {
+    let soft_cap = RegisterSoftCap::new(simd, soft_cap);
+    for scores in scores {
+        for r in 0..R {
+            scores[r] = soft_cap.of(scores[r]);
         }
     }
 }

@@ -7,11 +7,17 @@ use crate::matrix::Shape;
 
 impl FormulaWriter<'_> {
     /// The steps on the scores that differ from the default: `, causal, window 128, scale 0.5`.
-    pub(super) fn fused_steps(&self, FusedSteps { scale, temperature, mask }: &FusedSteps) -> String {
+    pub(super) fn fused_steps(
+        &self,
+        FusedSteps { scale, temperature, soft_cap, mask }: &FusedSteps,
+    ) -> String {
         let mut steps = Vec::new();
         let from = if mask.from_start { " from the first key" } else { "" };
         steps.extend(mask.causal.then(|| format!("causal{from}")));
         steps.extend(mask.window.map(|window| format!("window {window}{from}")));
+        if mask.keep_first > 0 {
+            steps.push(format!("first {} kept", mask.keep_first));
+        }
         let matrix = || self.input(self.inputs.len().saturating_sub(1));
         steps.extend(mask.matrix.map(|rule| match rule {
             MatrixRule::Allow => format!("where {} ≠ 0", matrix()),
@@ -27,6 +33,7 @@ impl FormulaWriter<'_> {
         if *temperature != 1.0 {
             steps.push(format!("temperature {}", number_text(*temperature)));
         }
+        steps.extend(soft_cap.map(|cap| format!("soft-cap {}", number_text(cap))));
         steps.iter().map(|step| format!(", {step}")).collect()
     }
 
@@ -55,10 +62,15 @@ impl FormulaWriter<'_> {
             conditions.push(format!("key ≤ {query}"));
         }
         if let Some(window) = mask.window {
-            conditions.push(if mask.causal {
+            let near = if mask.causal {
                 format!("{query} − key < {window}")
             } else {
                 format!("|{query} − key| < {window}")
+            };
+            conditions.push(match mask.keep_first {
+                0 => near,
+                // Positions count from 0 here, as the op does.
+                kept => format!("({near} or key < {kept})"),
             });
         }
         match mask.matrix {

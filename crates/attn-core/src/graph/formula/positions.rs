@@ -3,26 +3,26 @@
 use super::{FormulaWriter, number_text};
 use crate::attention::{HeadOf, Pairing, RopeScaling, Rotation};
 
-/// The position vectors of the first paper.
-pub(super) fn sinusoidal(first: usize) -> String {
-    let from = if first == 0 {
-        "row t, pair p of columns, both from 0".to_string()
-    } else {
-        format!("row t from {first}, pair p of columns from 0")
-    };
-    format!("sin and cos of t / 10000^(2p/d): {from}")
-}
-
-/// The bias of ALiBi, with the head's slope.
-pub(super) fn alibi(head: &HeadOf) -> String {
-    let slope = match head.slope_exponent() {
-        (above, below) if above % below == 0 => format!("2^−{}", above / below),
-        (above, below) => format!("2^(−{above}/{below})"),
-    };
-    format!("−{slope} · |query − key|")
-}
-
 impl FormulaWriter<'_> {
+    /// The position vectors of the first paper.
+    pub(super) fn sinusoidal(&self, first: usize) -> String {
+        let from = if first == 0 {
+            "row t, pair p of columns, both from 0".to_string()
+        } else {
+            format!("row t from {first}, pair p of columns from 0")
+        };
+        format!("sin and cos of t / 10000^(2p/d): {from}")
+    }
+
+    /// The bias of ALiBi, with the head's slope.
+    pub(super) fn alibi(&self, head: &HeadOf) -> String {
+        let slope = match head.slope_exponent() {
+            (above, below) if above % below == 0 => format!("2^−{}", above / below),
+            (above, below) => format!("2^(−{above}/{below})"),
+        };
+        format!("−{slope} · |query − key|")
+    }
+
     pub(super) fn rotary(&self, rotation: &Rotation) -> String {
         let pairs = self.graph[self.inputs[1]].shape().cols;
         let columns = match rotation.pairing {

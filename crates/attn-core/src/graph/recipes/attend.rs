@@ -4,7 +4,6 @@ use super::alter::{self, Alter, altered};
 use super::choices::ScoreRows;
 use super::forecast;
 use super::inputs::AttendInputs;
-use super::positions::Mechanisms;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
@@ -58,7 +57,7 @@ impl Pipeline<'_> {
     fn run(&mut self, mut inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
-        let mechanisms = Mechanisms::taken_from(&mut inputs);
+        let mechanisms = inputs.take_mechanisms();
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, .. } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
@@ -91,6 +90,7 @@ impl Pipeline<'_> {
         if self.recipe.comparison == ScoreRows::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
+            self.check_bias_under_cap(bias)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
@@ -135,6 +135,17 @@ impl Pipeline<'_> {
                     .help(format!("give the {what} a row for each query and a column for each key")))
             }
         }
+    }
+
+    /// Checks that no bias hides a key where a soft-cap follows it.
+    pub fn check_bias_under_cap(&self, bias: Option<NodeId>) -> Result<()> {
+        let tensor = bias.and_then(|bias| self.graph[bias].tensor());
+        let hides = tensor.is_some_and(|tensor| tensor.cells().any(|x| x == f64::NEG_INFINITY));
+        if !hides || self.recipe.soft_cap.is_none() {
+            return Ok(());
+        }
+        Err(Error::new("a bias of -inf hides no key here: the soft-cap comes after it")
+            .help(format!("hide keys with {}, which comes after the soft-cap", Hint::Given("mask"))))
     }
 
     /// Checks that bias and mask are within the range of the scores, as the fused kernel does.

@@ -5,7 +5,6 @@ use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::OutputSteps;
-use super::positions::Mechanisms;
 use super::recipe::{Recipe, Score};
 use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
@@ -63,7 +62,20 @@ fn check(recipe: &Recipe) -> Result<()> {
             recipe.heads
         )));
     }
-    let Recipe { heads, kv_heads, positions, qk_norm, scale, temperature, mask, gate, output, .. } = *recipe;
+    let Recipe {
+        heads,
+        kv_heads,
+        positions,
+        qk_norm,
+        scale,
+        temperature,
+        soft_cap,
+        mask,
+        sink,
+        gate,
+        output,
+        ..
+    } = *recipe;
     let plain = Recipe {
         heads,
         kv_heads,
@@ -71,7 +83,9 @@ fn check(recipe: &Recipe) -> Result<()> {
         qk_norm,
         scale,
         temperature,
+        soft_cap,
         mask,
+        sink,
         gate,
         output,
         ..Recipe::default()
@@ -92,7 +106,7 @@ fn run<T: Element + Kernels>(
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
     forecast::check_fused(recipe, &inputs)?;
-    let mechanisms = Mechanisms::taken_from(&mut inputs);
+    let mechanisms = inputs.take_mechanisms();
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
@@ -123,6 +137,7 @@ fn run<T: Element + Kernels>(
     let graph = &mut pipeline.graph;
     let bias = bias.map(|bias| given::<T>(graph, Role::Bias, bias)).transpose()?;
     pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
+    pipeline.check_bias_under_cap(bias.as_ref().map(|(id, _)| *id))?;
     let graph = &mut pipeline.graph;
     let of_mask = |mask| match recipe.mask.matrix {
         Some(MatrixRule::Allow | MatrixRule::Block) => given::<bool>(graph, Role::Mask, mask),
@@ -136,13 +151,21 @@ fn run<T: Element + Kernels>(
     let numbers =
         [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
     let [queries, keys, values] = [heads::<T>(&numbers[0])?, heads(&numbers[1])?, heads(&numbers[2])?];
+    let sinks = pipeline.sinks::<T>()?;
+    let relative = pipeline.relative_bias::<T>([q, k])?;
     let problem = FastAttention {
         q: queries,
         k: keys,
         v: values,
         scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
         bias: bias.as_ref().and_then(|(_, numbers)| pairs(numbers)),
+        relative_bias: relative
+            .as_ref()
+            .map(|(numbers, layout)| Heads::new("biases by distance", numbers, *layout))
+            .transpose()?,
         temperature: recipe.temperature,
+        soft_cap: recipe.soft_cap,
+        sinks: sinks.as_deref(),
         mask: recipe.mask,
         mask_cells: mask.as_ref().and_then(|(_, numbers)| mask_cells(numbers)),
     };
@@ -228,11 +251,13 @@ fn record<T: Element + Real>(
 ) -> Result<NodeId> {
     let SharedNodes { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
-    let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
+    let Recipe { temperature, soft_cap, mask: rules, .. } = *pipeline.recipe;
+    let sink = pipeline.sink();
     let graph = &mut pipeline.graph;
     let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
-    let steps = FusedSteps { scale, temperature, mask: rules };
-    let read = never_formed(graph, pipeline.recipe, sources)?;
+    let steps = FusedSteps { scale, temperature, soft_cap, mask: rules };
+    let mut read = never_formed(graph, pipeline.recipe, sources)?;
+    read.extend(sink);
     let (labels, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
     let cols = cols.map(|cols| {
@@ -242,7 +267,11 @@ fn record<T: Element + Real>(
     // The same for every head.
     let mut known: Vec<Option<ZeroRow>> = vec![None; tokens];
     for (head, lse) in fused.lse.chunks(tokens.max(1)).enumerate() {
-        let is_zero = |i: &usize| lse[*i] == T::NEG_INFINITY;
+        // A sink is part of the sum, also where no key is visible.
+        let is_zero = |i: &usize| match sink {
+            Some(_) => !may_attend(*i),
+            None => lse[*i] == T::NEG_INFINITY,
+        };
         let rows = (0..lse.len()).filter(is_zero).map(|i| {
             let row = || if may_attend(i) { ZeroRow::Overflowed(i) } else { ZeroRow::FullyMasked(i) };
             *known[i].get_or_insert_with(row)
@@ -261,7 +290,9 @@ fn record<T: Element + Real>(
         // The next step reads the whole matrix.
         output.matrix()?;
     }
-    let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
+    let table = graph.at(Role::PositionTable);
+    let inputs = [Some(q), Some(k), Some(v), sink, table, bias, mask];
+    let inputs: Vec<NodeId> = inputs.into_iter().flatten().collect();
     recorded(graph, after.stage(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 

@@ -1,11 +1,14 @@
-//! Queries and keys that are normed or rotated before the fused kernel reads them.
+//! What the fused kernel reads beside given tensors: queries and keys normed or rotated, sinks, biases by distance.
 
 use super::attend::Pipeline;
 use super::choices::Split;
 use super::heads::split;
-use super::mechanisms::{NormPlace, PositionKind};
+use super::mechanisms::{NormPlace, PositionKind, SinkUse};
+use crate::attention::HeadOf;
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Role, Stage};
+use crate::kernel::{Layout, Real};
+use crate::memory;
 
 impl Pipeline<'_> {
     /// Returns true if queries and keys are normed or rotated.
@@ -53,6 +56,46 @@ impl Pipeline<'_> {
             (_, None) => normed(role),
         };
         self.stage(stage, None, Op::Concatenate, &heads)
+    }
+}
+
+impl Pipeline<'_> {
+    /// The node of the sinks, if the softmax reads them.
+    pub fn sink(&self) -> Option<NodeId> {
+        self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax)
+    }
+
+    /// The sinks in the type of the kernel.
+    pub fn sinks<T: Real>(&self) -> Result<Option<Vec<T>>> {
+        let Some(sink) = self.sink() else { return Ok(None) };
+        Ok(Some(self.graph.matrix(sink)?.cells().map(T::from_f64).collect()))
+    }
+
+    /// The biases by distance over the temperature, a row of N + T − 1 numbers for each head: the number for query i and key j is
+    /// at j − i + T − 1.
+    pub fn relative_bias<T: Real>(&self, [q, k]: [NodeId; 2]) -> Result<Option<(Vec<T>, Layout)>> {
+        let heads = self.recipe.heads;
+        let places = self.places([q, k]);
+        let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
+            PositionKind::Alibi { heads: of } => {
+                Box::new(move |head, distance| HeadOf { head, heads: of.unwrap_or(heads) }.bias(distance))
+            }
+            PositionKind::Buckets { furthest } => {
+                let (table, buckets) = self.buckets(furthest)?;
+                let table = self.graph.matrix(table)?;
+                Box::new(move |head, distance| table[(buckets.bucket(distance), head - 1)])
+            }
+            PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
+        };
+        let count = (places.keys + places.queries).saturating_sub(1);
+        let mut numbers = memory::reserved(heads.saturating_mul(count))?;
+        for head in 1..=heads {
+            for place in 0..count {
+                let distance = places.offset as i64 - (place as i64 - (places.queries as i64 - 1));
+                numbers.push(T::from_f64(bias(head, distance) / self.recipe.temperature));
+            }
+        }
+        Ok(Some((numbers, Layout::stacked(heads, 1, count))))
     }
 }
 

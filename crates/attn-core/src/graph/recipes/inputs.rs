@@ -82,9 +82,10 @@ impl AttendInputs {
         *self.place(role) = Some(given.into());
     }
 
-    /// Takes the given tensor of a role out, if there is one.
-    pub(super) fn take(&mut self, role: Role) -> Option<Given> {
-        self.place(role).take()
+    /// Takes the given matrices of positions, norms, sinks and gates out.
+    pub(super) fn take_mechanisms(&mut self) -> Vec<(Role, Given)> {
+        let roles = Role::all().filter(|role| role.is_of_mechanism());
+        roles.filter_map(|role| Some((role, self.place(role).take()?))).collect()
     }
 
     fn place(&mut self, role: Role) -> &mut Option<Given> {

@@ -1,7 +1,6 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::inputs::AttendInputs;
 use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRoles};
 use super::weights::suffix;
 use crate::attention::{RopeScaling, Rotation, Yarn};
@@ -9,17 +8,6 @@ use crate::error::{Error, Result};
 use crate::graph::{Given, NodeId, Op, Role, Stage};
 use crate::hint::Hint;
 use crate::text::counted;
-
-/// The given matrices of positions, norms, sinks and gates.
-pub(super) struct Mechanisms(Vec<(Role, Given)>);
-
-impl Mechanisms {
-    /// Takes them out of the inputs.
-    pub fn taken_from(inputs: &mut AttendInputs) -> Mechanisms {
-        let roles = Role::all().filter(|role| role.is_of_mechanism());
-        Mechanisms(roles.filter_map(|role| Some((role, inputs.take(role)?))).collect())
-    }
-}
 
 /// The first positions of queries and of keys.
 #[derive(Clone, Copy)]
@@ -30,7 +18,7 @@ pub(super) struct FirstPositions {
 
 impl Pipeline<'_> {
     /// Records the given matrices of positions, norms, sinks and gates.
-    pub fn mechanisms(&mut self, Mechanisms(given): Mechanisms) -> Result<()> {
+    pub fn mechanisms(&mut self, given: Vec<(Role, Given)>) -> Result<()> {
         for (role, given) in given {
             self.given(role, given)?;
         }
@@ -124,8 +112,10 @@ impl Pipeline<'_> {
     /// LongRoPE's divisors for a short or a long text.
     fn divisors(&mut self, is_long: bool) -> Result<NodeId> {
         let divisors = self.graph.at(Role::Divisors).ok_or_else(|| {
-            Error::new("the rope scaling longrope needs divisors of the frequencies")
-                .help("give a file with a row for short texts and a row for long ones")
+            Error::new("the rope scaling longrope needs divisors of the frequencies").help(format!(
+                "give {} a file of divisors: a row for short texts, and a row for long ones",
+                Hint::RopeScaling
+            ))
         })?;
         let (rows, _) = self.shape(divisors);
         match rows {
