@@ -1,11 +1,11 @@
-"""Slips with what today's models add to attention: rotary positions and their scalings, ALiBi, T5's biases, sinusoids, norms
-of queries and keys, soft-caps, windows that keep the first keys, sinks and gates.
+"""Slips with what today's models add to attention: rotary positions and their scalings, ALiBi, T5's biases, sinusoids,
+norms of queries and keys, soft-caps, windows that keep the first keys, sinks and gates.
 
     python mechanism_slips.py
 
-writes mechanism_slips.json next to itself. NumPy alone, from the formulas of the papers, without a look at src/. A case is an
-exercise with its right steps; each record under `wrong` is a result with one slip in it, and `unchanged` lists the slips
-that leave the result as it is, with the reason:
+writes mechanism_slips.json next to itself. NumPy alone, from the formulas of the papers, without a look at src/. A case is
+an exercise with its right steps; each record under `wrong` is a result with one slip in it, `in_steps` has the first wrong
+step of some of them, and `unchanged` lists the slips that leave the result as it is:
 
     positions-start       Rotated queries and keys: scores depend on distances alone.
     rope-pairing          Two columns a head: neighbours and halves are the same pair.
@@ -73,14 +73,26 @@ def named(steps, heads):
     return names
 
 
-def case(name, given, **options):
+def first_step(steps, right):
+    """The first step, of the first head where there are several, that differs from the right one."""
+    for step, value in right.items():
+        if step not in ("S", "O") and step in steps and not equal(steps[step], value, 1e-6):
+            several = value.ndim == 3 and len(value) > 1
+            value = steps[step][0] if value.ndim == 3 else steps[step]
+            return {"node": f"{step}_1" if several else step, "matrix": written(value, 10)}
+
+
+def case(name, given, shows_steps=False, **options):
     right = run(options, given, {})
-    wrong, unchanged = [], []
+    wrong, unchanged, in_steps = [], [], []
     for id_, variant, hooks in slips:
         try:
             steps = run(options, given, hooks)
         except (DoesNotGoOn, ValueError):
             continue
+        step = first_step(steps, right) if shows_steps else None
+        if step is not None:
+            in_steps.append({"mistakes": [id_], "variant": variant} | step)
         if equal(steps["O"], right["O"]):
             changes_a_step = not all(equal(steps[step], value) for step, value in right.items() if step in steps)
             if changes_a_step or is_made(id_, options, given):
@@ -89,7 +101,8 @@ def case(name, given, **options):
         wrong.append({"mistakes": [id_]} | ({"variant": variant} if variant else {}) | {"O": written(steps["O"], 10)})
     options = {**DEFAULTS, **options}
     return {"name": name, "options": options, "inputs": {key: written(value) for key, value in given.items()},
-            "right": named(right, options["heads"]), "unchanged": unchanged, "wrong": wrong}
+            "right": named(right, options["heads"]), "unchanged": unchanged, "wrong": wrong,
+            "in_steps": in_steps}
 
 
 def is_made(id_, options, given):
@@ -107,10 +120,10 @@ def main():
     slips_of_mechanisms.make_all()
     gate_of = {"W_g": normal(6, 8, 0.8)}
     cases = [
-        case("rope, one head, causal", tokens(5, 4, 8, 4), position="rope", causal=True),
+        case("rope, one head, causal", tokens(5, 4, 8, 4), True, position="rope", causal=True),
         case("rope of neighbours, 4 heads on 2, causal window", tokens(6, 6, 4, 4, H=4, G=2, out=6),
              position="rope-interleaved", heads=4, kv_heads=2, causal=True, window=3),
-        case("rope of 4 of 8 columns, base 500000, from position 7, last queries", qkv(3, 6, 8, 4), position="rope",
+        case("rope of 4 of 8 columns, base 500000, from position 7, last queries", qkv(3, 6, 8, 4), True, position="rope",
              rope_width=4, rope_base=500000.0, first_position=7),
         case("rope of two columns", qkv(4, 4, 2, 3), position="rope"),
         case("rope, linear", tokens(5, 6, 4, 4, H=2, G=2), position="rope", heads=2, kv_heads=2,
@@ -121,7 +134,7 @@ def main():
              rope_scaling={"kind": "dynamic", "factor": 2.0, "original": 16.0}),
         case("rope, llama3, base 500000", qkv(5, 5, 8, 4), position="rope", rope_base=500000.0, first_position=3,
              rope_scaling=llama3(8.0, 1.0, 4.0, 64.0)),
-        case("rope, yarn", qkv(6, 6, 8, 4), position="rope", causal=True,
+        case("rope, yarn", qkv(6, 6, 8, 4), True, position="rope", causal=True,
              rope_scaling={"kind": "yarn", "factor": 4.0, "original": 128.0}),
         case("rope of neighbours, longrope", qkv(5, 5, 8, 4, F_divisors=np.array([[1, 1.1, 1.3, 2], [1.2, 2, 3.5, 6]])),
              position="rope-interleaved", rope_scaling={"kind": "longrope", "factor": 4.0, "original": 4.0}),
@@ -133,17 +146,18 @@ def main():
              causal=True, scale="none"),
         case("t5, both ways", qkv(4, 6, 3, 3, R=normal(8, 1)), position="t5"),
         case("sinusoidal, residual", tokens(5, 6, 4, 6), position="sinusoidal", residual=True),
-        case("norm with gains, rope, 2 heads, causal", tokens(5, 6, 4, 4, H=2, G=2, out=6, **gains(4)), position="rope",
-             heads=2, kv_heads=2, causal=True, qk_norm=True),
+        case("norm with gains, rope, 2 heads, causal", tokens(5, 6, 4, 4, H=2, G=2, out=6, **gains(4)), True,
+             position="rope", heads=2, kv_heads=2, causal=True, qk_norm=True),
         case("norm without gains, rope", qkv(5, 5, 4, 4), position="rope", qk_norm=True, qk_norm_eps=1e-5),
-        case("soft-cap of 2, causal", qkv(5, 5, 4, 4, size=2.0), causal=True, softcap=2.0),
+        case("soft-cap of 2, causal", qkv(5, 5, 4, 4, size=2.0), True, causal=True, softcap=2.0),
         case("soft-cap of 50, causal", qkv(5, 5, 4, 4, size=3.0), causal=True, softcap=50.0),
         case("window that keeps the first two keys, causal", qkv(7, 7, 4, 4), causal=True, window=2, keep_first=2),
         case("window of both sides that keeps the first key", tokens(6, 5, 4, 4, out=5), window=2, keep_first=1),
         case("sinks of 2 heads, causal", tokens(5, 6, 4, 4, H=2, G=2, out=6, sink=np.array([[0.5, -0.7]])), heads=2,
              kv_heads=2, causal=True),
         case("a sink of −∞", qkv(4, 4, 3, 3, sink=np.array([[-np.inf]]))),
-        case("gate of each column, 2 heads", tokens(5, 6, 4, 4, H=2, G=2, out=6, **gate_of), heads=2, kv_heads=2),
+        case("gate of each column, 2 heads", tokens(5, 6, 4, 4, H=2, G=2, out=6, **gate_of), True, heads=2,
+             kv_heads=2),
         case("gate of each head, 2 heads, no projection", tokens(5, 6, 4, 4, H=2, G=2, W_g=normal(6, 2)), heads=2,
              kv_heads=2),
         case("everything", tokens(6, 6, 4, 4, H=4, G=2, out=6, sink=normal(1, 4), W_g=normal(6, 16, 0.8), **gains(4)),

@@ -1,5 +1,5 @@
-"""Attention with what today's models add to it, step by step, each step replaceable: what mechanism_slips.py makes its slips
-with. NumPy, from the formulas of the papers, written without a look at src/.
+"""Attention with what today's models add to it, step by step, each step replaceable: what mechanism_slips.py makes its
+slips with. NumPy, from the formulas of the papers, written without a look at src/.
 """
 
 import math

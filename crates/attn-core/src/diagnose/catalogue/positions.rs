@@ -135,17 +135,24 @@ fn counts_distances(recipe: &Recipe) -> bool {
 }
 
 /// Queries or keys one position later than they should be.
-fn off_by_one(recipe: &Recipe, _: &Facts) -> Vec<Way> {
+fn off_by_one(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let shift = |queries, keys| changed(MechanismChange::Shift { queries, keys });
-    let ways = vec![
+    let before = "each query stands one token before its key.";
+    let mut ways = vec![
         Way::detailed(shift(1, 0), "queries later").saying(
             "The positions of the queries are one too large: each query stands one token after its key.",
         ),
-        // The same distances as queries one position earlier, which could stand before 0.
-        Way::detailed(shift(0, 1), "keys later").saying(
-            "The positions of the keys are one too large: each query stands one token before its key.",
-        ),
+        Way::detailed(shift(0, 1), "keys later")
+            .saying(format!("The positions of the keys are one too large: {before}")),
     ];
+    // The distances are those of keys one position later; the queries could not stand before 0.
+    let cached = if recipe.mask.from_start { 0 } else { facts.keys.saturating_sub(facts.q.rows) };
+    if recipe.positions.first + cached > 0 {
+        ways.push(
+            Way::detailed(shift(-1, 0), "queries earlier")
+                .saying(format!("The positions of the queries are one too small: {before}")),
+        );
+    }
     if_possible(counts_distances(recipe), ways)
 }
 
