@@ -226,7 +226,13 @@ def of_heads():
         power = np.exp(S - S.max(axis=2, keepdims=True))
         return power / power.sum(axis=2, keepdims=True)
 
+    def over_queries(c, S):
+        need("sink" in c.given and np.isfinite(c.given["sink"]).all())
+        power = np.exp(S - S.max(axis=1, keepdims=True))
+        return power / power.sum(axis=1, keepdims=True)
+
     slip("sink-missing", softmax=without_sink)
+    slip("softmax-axis", softmax=over_queries)
     slip("gate-missing", gate=lambda c, C: need("W_g" in c.given) or C)
     slip("gate-without-sigmoid", gate=lambda c, C: need("W_g" in c.given) or gate(c, C, lambda x: x))
 

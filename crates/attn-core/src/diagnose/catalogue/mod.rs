@@ -8,6 +8,8 @@
 //!    `Alter` in `graph/recipes/alter/kinds.rs`.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
 //!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
+//!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
+//!    `python3 mechanism_slips.py` writes `mechanism_slips.json`.
 //! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
 //!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
 
