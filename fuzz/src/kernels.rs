@@ -1,4 +1,4 @@
-//! The fast path: shapes, distances, masks and numbers from bytes.
+//! The fast path: shapes, distances, masks, variants and numbers from bytes.
 
 use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
 
@@ -67,7 +67,28 @@ impl Shape {
         };
         let band = Band { from: edge(bytes), until: edge(bytes), keep_first: 0 };
         let output = Numbers::<T>::layout([heads, queries, value_width], bytes);
-        Problem { q, k, v, mask, bias, band, scale: bytes.number(), output, rows: heads * queries }
+        let scale = bytes.number();
+        // After all else: a seed that ends here has none of it.
+        let band = Band { keep_first: usize::from(bytes.byte()), ..band };
+        let mut is_wanted = || bytes.byte() % 4 == 1;
+        let (relative, capped, sinks) = (is_wanted(), is_wanted(), is_wanted());
+        let distances = [heads, 1, (queries + keys).saturating_sub(1)];
+        Problem {
+            q,
+            k,
+            v,
+            mask,
+            bias,
+            relative: relative.then(|| Numbers::of(distances, bytes)),
+            soft_cap: capped.then(|| bytes.number().abs()),
+            // Now and then there is one too many.
+            sinks: sinks
+                .then(|| (0..heads + usize::from(bytes.byte() > 250)).map(|_| bytes.number()).collect()),
+            band,
+            scale,
+            output,
+            rows: heads * queries,
+        }
     }
 }
 
@@ -77,6 +98,9 @@ struct Problem<T> {
     v: Numbers<T>,
     mask: Option<Numbers<T>>,
     bias: Option<Numbers<T>>,
+    relative: Option<Numbers<T>>,
+    soft_cap: Option<f64>,
+    sinks: Option<Vec<f64>>,
     band: Band,
     scale: f64,
     output: Layout,
@@ -87,6 +111,8 @@ impl<T: Kernels> Problem<T> {
     fn run(&self, machine: Machine) -> Outcome {
         let truth: Option<Vec<bool>> =
             self.mask.as_ref().map(|mask| mask.numbers.iter().map(|&x| x > T::ZERO).collect());
+        let sinks: Option<Vec<T>> =
+            self.sinks.as_ref().map(|sinks| sinks.iter().copied().map(T::from_f64).collect());
         let mut output = vec![T::from_f64(UNTOUCHED); reach(&self.output) + 3];
         let mut lse = vec![T::ZERO; self.rows];
         let mut run = || {
@@ -97,6 +123,10 @@ impl<T: Kernels> Problem<T> {
                 attention.mask = Some(Heads::new("mask", truth, mask.layout)?);
             }
             attention.bias = self.bias.as_ref().map(|bias| bias.heads("bias")).transpose()?;
+            attention.relative_bias =
+                self.relative.as_ref().map(|relative| relative.heads("relative bias")).transpose()?;
+            attention.soft_cap = self.soft_cap.map(T::from_f64);
+            attention.sinks = sinks.as_deref();
             let output = Output::new(&mut output, self.output).with_log_sum_exps(&mut lse);
             attend(&attention, machine, output)
         };

@@ -311,6 +311,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Change => of(&[Op::Change], &[c, d]),
         OpKind::Multiply => of(&[Op::Multiply], &[a, b]),
         OpKind::Divide => of(&[Op::Divide], &[a, one]),
+        OpKind::Times => of(&[Op::Times], &[a, one]),
         OpKind::Quotient => of(&[Op::Quotient], &[a, b]),
         OpKind::Scale => of(
             &[Factor::Number(-0.5), Factor::InverseRoot(3), Factor::Inverse(3), Factor::Root(3)]
@@ -351,6 +352,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Stack => of(&[Op::Stack(None)], &[a, b]),
         OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: 6 }], &[a]),
         OpKind::Relu => of(&[Op::Relu], &[a]),
+        OpKind::EluPlusOne => of(&[Op::EluPlusOne], &[a]),
         OpKind::Sigmoid => of(&[Op::Sigmoid], &[a]),
         OpKind::Tanh => of(&[Op::Tanh], &[a]),
         OpKind::Silu => [of(&[Op::Silu], &[a]), of(&[Op::Silu], &[c])].concat(),
@@ -369,7 +371,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::UnitRows => of(&[Op::UnitRows], &[a]),
         OpKind::SoftmaxWithSink => {
             let sink = Op::SoftmaxWithSink { head: 1 };
-            [of(&[sink.clone()], &[a, row]), of(&[sink], &[c, row])].concat()
+            [of(std::slice::from_ref(&sink), &[a, row]), of(std::slice::from_ref(&sink), &[c, row])].concat()
         }
         OpKind::RepeatColumns => of(&[Op::RepeatColumns(3)], &[a]),
         OpKind::Sinusoidal => of(&[0, 2].map(|first| Op::Sinusoidal { first, tokens: 5, width: 4 }), &[]),

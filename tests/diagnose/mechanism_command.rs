@@ -118,7 +118,7 @@ fn steps_are_accepted_under_usual_names_and_with_all_heads_side_by_side() {
     ] {
         let file = path(&place, "step.npy");
         save(&arguments, &format!("{node}={file}"));
-        let judged = attn(&format!("diagnose {arguments} --yours")).arg(&format!("{name}={file}")).run();
+        let judged = attn(&format!("diagnose {arguments} --yours")).arg(format!("{name}={file}")).run();
         assert_eq!(judged.code, 0, "{name}: {}{}", judged.out, judged.err);
     }
     let nodes = attn(&format!("attend {arguments}")).nodes();
@@ -129,7 +129,7 @@ fn steps_are_accepted_under_usual_names_and_with_all_heads_side_by_side() {
     let file = path(&place, "whole.csv");
     std::fs::write(&file, rows.join("\n")).unwrap();
     for name in ["Q_rotated", "Q"] {
-        let judged = attn(&format!("diagnose {arguments} --yours")).arg(&format!("{name}={file}")).run();
+        let judged = attn(&format!("diagnose {arguments} --yours")).arg(format!("{name}={file}")).run();
         assert_eq!(judged.code, 0, "{name}: {}{}", judged.out, judged.err);
     }
 }

@@ -26,7 +26,14 @@ fn functions_of_one_number_have_the_values_of_their_series() {
         let numbers = crate::golden::numbers(&golden[name]);
         Matrix::from_row_major(1, numbers.len(), &numbers).unwrap()
     };
-    for op in [Op::Tanh, Op::Sigmoid, Op::Gelu(GeluForm::Erf), Op::Gelu(GeluForm::Tanh), Op::SoftCap(2.0)] {
+    for op in [
+        Op::Tanh,
+        Op::Sigmoid,
+        Op::Gelu(GeluForm::Erf),
+        Op::Gelu(GeluForm::Tanh),
+        Op::SoftCap(2.0),
+        Op::EluPlusOne,
+    ] {
         let ours = value(op.clone(), &[&row("x")]);
         crate::golden::assert_close(op.name(), &ours, &row(op.name()));
     }
@@ -45,6 +52,7 @@ fn norms_with_and_without_gain_and_bias_are_those_of_numpy() {
         ("rms-norm", &rms, &[&x]),
         ("rms-norm, gain", &rms, &[&x, &gain]),
         ("quotient", &Op::Quotient, &[&x, &other]),
+        ("times", &Op::Times, &[&x, &Matrix::filled(1, 1, 0.3)]),
     ] {
         crate::golden::assert_close(name, &value(op.clone(), inputs), &theirs(name));
     }
@@ -61,6 +69,6 @@ fn a_gain_of_another_width_is_refused() {
 fn at_minus_infinity_every_function_has_its_limit() {
     let x = Matrix::of([[f64::NEG_INFINITY]]);
     let limit = |op: Op| value(op, &[&x])[(0, 0)];
-    assert_eq!([Op::Tanh, Op::Sigmoid, Op::SoftCap(2.0)].map(limit), [-1.0, 0.0, -2.0]);
+    assert_eq!([Op::Tanh, Op::Sigmoid, Op::SoftCap(2.0), Op::EluPlusOne].map(limit), [-1.0, 0.0, -2.0, 0.0]);
     assert_eq!([Op::Silu, Op::Gelu(GeluForm::Erf), Op::Gelu(GeluForm::Tanh)].map(limit), [0.0; 3]);
 }

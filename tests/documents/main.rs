@@ -14,6 +14,8 @@ mod errata;
 mod functions;
 mod imagined;
 mod legacy_stream;
+mod mechanism_demos_1;
+mod mechanism_demos_2;
 mod mechanism_properties;
 mod mechanisms;
 mod multiplication;

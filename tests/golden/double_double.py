@@ -79,7 +79,32 @@ def attention():
     return {"q": q, "k": k, "v": v, "bias": bias, "scale": scale, "mixtures": mixtures, "log_sum_exps": lses}
 
 
+def variants():
+    """One head with all variants: a soft cap, a sink, a bias by distance with a null that hides, and a causal window of two keys
+    that keeps the first. Query 2 sees nothing."""
+    own = random.Random(22)
+    number = lambda: round(own.gauss(0, 1) * 256) / 256
+    matrix = lambda rows, columns: [[number() for _ in range(columns)] for _ in range(rows)]
+    q, k, v, bias, relative = matrix(4, 3), matrix(5, 3), matrix(5, 2), matrix(4, 5), matrix(1, 8)[0]
+    bias[2] = [None] * 5
+    relative[3] = None
+    scale, cap, sink, window, keep_first = 0.578125, 1.5, 0.375, 2, 1
+    mixtures, lses = [], []
+    for i in range(4):
+        at = i + 1
+        in_window = [j for j in range(5) if j <= at and (j > at - window or j < keep_first)]
+        seen = [j for j in in_window if bias[i][j] is not None and relative[j - i + 3] is not None]
+        raw = lambda j: mpmath.mpf(scale) * sum(mpmath.mpf(a) * b for a, b in zip(q[i], k[j])) + bias[i][j] + relative[j - i + 3]
+        score = {j: cap * mpmath.tanh(raw(j) / cap) for j in seen}
+        total = mpmath.exp(sink) + sum(mpmath.exp(s) for s in score.values())
+        mix = lambda c: sum(mpmath.exp(score[j]) * v[j][c] for j in seen) / total
+        mixtures.append([pair(mix(c)) for c in range(2)] if seen else None)
+        lses.append(pair(mpmath.log(total)) if seen else None)
+    inputs = {"q": q, "k": k, "v": v, "bias": bias, "relative": relative, "scale": scale, "soft_cap": cap, "sink": sink}
+    return {**inputs, "window": window, "keep_first": keep_first, "mixtures": mixtures, "log_sum_exps": lses}
+
+
 if __name__ == "__main__":
     random.seed(20)
-    figures = {"made_with": f"mpmath {mpmath.__version__}", "arithmetic": arithmetic(), **functions(), "attention": attention()}
+    figures = {"made_with": f"mpmath {mpmath.__version__}", "arithmetic": arithmetic(), **functions(), "attention": attention(), "variants": variants()}
     layout.write(__file__, figures, line=20_000)

@@ -1,9 +1,11 @@
 //! The judges judged: double-double and the oracles against mpmath's 60 digits (`tests/golden/double_double.py`).
 
+use attn_kernel::Band;
 use serde_json::Value;
 
 use crate::double_double::DoubleDouble;
 use crate::golden::{json, list, number};
+use crate::judge_everywhere;
 use crate::oracle::{Exact, TestFloat, exact_row};
 use crate::problem::{Problem, Shape};
 
@@ -52,28 +54,45 @@ fn double_double_functions_are_those_of_mpmath_to_95_bits() {
     }
 }
 
-/// The golden problem; its numbers are exact in `f32` too.
-fn golden_problem<T: TestFloat>(figures: &Value) -> Problem<T> {
-    let figures = &figures["attention"];
-    let shape = Shape { heads: 1, kv_heads: 1, queries: 4, keys: 5, width: 3, value_width: 2 };
-    let at = |name: &str, i: usize, j: usize| match &figures[name][i][j] {
+/// The number of this name at these indices; null is −∞.
+fn at<T: TestFloat>(figures: &Value, name: &str, indices: &[usize]) -> T {
+    match indices.iter().fold(&figures[name], |value, &index| &value[index]) {
         Value::Null => T::NEG_INFINITY,
         value => T::from_f64(number(value)),
-    };
-    let problem =
-        Problem::of(shape, |_, i, c| at("q", i, c), |_, j, c| at("k", j, c), |_, j, c| at("v", j, c));
-    let mut problem = problem.biased(|_, i, j| at("bias", i, j));
-    problem.scale = Some(T::from_f64(number(&figures["scale"])));
+    }
+}
+
+/// The golden problem; its numbers are exact in `f32` too.
+fn golden_problem<T: TestFloat>(figures: &Value) -> Problem<T> {
+    let shape = Shape { heads: 1, kv_heads: 1, queries: 4, keys: 5, width: 3, value_width: 2 };
+    let problem = Problem::of(
+        shape,
+        |_, i, c| at(figures, "q", &[i, c]),
+        |_, j, c| at(figures, "k", &[j, c]),
+        |_, j, c| at(figures, "v", &[j, c]),
+    );
+    let mut problem = problem.biased(|_, i, j| at(figures, "bias", &[i, j]));
+    problem.scale = Some(at(figures, "scale", &[]));
+    problem
+}
+
+/// The golden problem with all variants. Query 0 is the second token.
+fn golden_variants<T: TestFloat>(figures: &Value) -> Problem<T> {
+    let problem = golden_problem::<T>(figures);
+    let relative = |_, distance: isize| at(figures, "relative", &[(distance + 3) as usize]);
+    let mut problem = problem.relatively_biased(relative);
+    problem.soft_cap = Some(at(figures, "soft_cap", &[]));
+    problem.sinks = Some(vec![at(figures, "sink", &[])]);
+    let [window, keep_first] = ["window", "keep_first"].map(|name| number(&figures[name]) as usize);
+    problem.band = Band { from: Some(2 - window as isize), until: Some(2), keep_first };
     problem
 }
 
 /// The oracle's rows against mpmath's, relative to numbers of about 1.
-fn assert_oracle_is_close<T: TestFloat>(close: f64) {
-    let figures = json("double_double.json");
-    let problem = golden_problem::<T>(&figures);
+fn assert_rows_are_close<T: TestFloat>(problem: &Problem<T>, figures: &Value, close: f64) {
     for i in 0..4 {
-        let exact = &figures["attention"]["mixtures"][i];
-        let Some(row) = exact_row(&problem, 0, i) else {
+        let exact = &figures["mixtures"][i];
+        let Some(row) = exact_row(problem, 0, i) else {
             assert!(exact.is_null(), "query {i} sees something");
             continue;
         };
@@ -85,8 +104,15 @@ fn assert_oracle_is_close<T: TestFloat>(close: f64) {
             let mixed = row.output[c].times(<T::Exact as Exact>::from(libm::scalbn(1.0, row.exponent)));
             assert!(off(mixed, &exact[c]) <= close, "query {i}, column {c}");
         }
-        assert!(off(row.log_sum_exp, &figures["attention"]["log_sum_exps"][i]) <= close, "query {i}");
+        assert!(off(row.log_sum_exp, &figures["log_sum_exps"][i]) <= close, "query {i}");
     }
+}
+
+fn assert_oracle_is_close<T: TestFloat>(close: f64) {
+    let figures = json("double_double.json");
+    let (attention, variants) = (&figures["attention"], &figures["variants"]);
+    assert_rows_are_close::<T>(&golden_problem(attention), attention, close);
+    assert_rows_are_close::<T>(&golden_variants(variants), variants, close);
 }
 
 #[test]
@@ -97,4 +123,14 @@ fn the_oracle_of_f32_gives_the_attention_of_mpmath_to_48_bits() {
 #[test]
 fn the_oracle_of_f64_gives_the_attention_of_mpmath_to_90_bits() {
     assert_oracle_is_close::<f64>(1.0 / (1u128 << 90) as f64);
+}
+
+#[test]
+fn the_kernel_gives_the_variants_of_mpmath_within_the_bound() {
+    fn check<T: TestFloat>() {
+        let figures = json("double_double.json");
+        judge_everywhere(&golden_variants::<T>(&figures["variants"]), "the golden variants");
+    }
+    check::<f32>();
+    check::<f64>();
 }

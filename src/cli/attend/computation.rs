@@ -33,7 +33,9 @@ impl ComputationArgs {
         let mut loaded = self.inputs.load(files, dtype, &self.mechanisms)?;
         let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded)?;
         MechanismArgs::spread_sink(&mut loaded, recipe.heads)?;
+        let of_mechanisms = MechanismArgs::notes(&recipe, &loaded);
         let mut notes = loaded.notes;
+        notes.extend(of_mechanisms);
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }

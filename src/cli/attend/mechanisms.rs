@@ -4,11 +4,11 @@ use clap::{Args, ValueEnum};
 
 use super::input_loader::LoadedInputs;
 use super::rope_scaling::RopeScalingArg;
-use crate::attention::Pairing;
+use crate::attention::{Pairing, RopeScaling};
 use crate::cli::values::positive;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Rotary};
+use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale};
 use crate::graph::{Given, Origin, Role};
 use crate::input::{self, Files, ReadOptions};
 use crate::matrix::Matrix;
@@ -143,6 +143,27 @@ impl MechanismArgs {
         })
     }
 
+    /// Notes on given matrices that nothing reads, and on what the positions leave to the reader.
+    pub(super) fn notes(recipe: &Recipe, loaded: &LoadedInputs) -> Vec<String> {
+        let given = |role| loaded.inputs.get(role).is_some();
+        let is_t5 = matches!(recipe.positions.kind, PositionKind::Buckets { .. });
+        let is_long = matches!(
+            recipe.positions.kind,
+            PositionKind::Rotary(Rotary { scaling: Some(RopeScaling::LongRope { .. }), .. })
+        );
+        let mut notes = Vec::new();
+        if given(Role::PositionTable) && !is_t5 {
+            notes.push("R is not used; --position t5 reads it.".to_string());
+        }
+        if given(Role::Divisors) && !is_long {
+            notes.push("F_divisors is not used; --rope-scaling longrope:… reads it.".to_string());
+        }
+        if is_t5 && recipe.scale == Scale::Auto {
+            notes.push("T5 itself does not scale its scores; --scale none leaves 1/√d_k out.".to_string());
+        }
+        notes
+    }
+
     fn norm(&self, has_gains: bool) -> Result<QkNorm> {
         let is_asked = self.qk_norm.is_some() || has_gains;
         let usual = QkNorm::default();
@@ -266,6 +287,11 @@ fn sinks(source: &str, files: &mut Files<'_>) -> Result<Tensor> {
         Some(number) => Matrix::filled(1, 1, number).into(),
         None => files.read(source, Role::Sink, ReadOptions::default())?,
     };
+    if tensor.cells().any(f64::is_nan) {
+        return Err(Error::new("a sink is NaN")
+            .in_source(visible(source))
+            .help("give a number, or -inf for no sink"));
+    }
     if tensor.cells().any(|x| x == f64::INFINITY) {
         return Err(Error::new("`inf` in a sink")
             .in_source(visible(source))

@@ -47,7 +47,7 @@ impl CheckArgs {
     }
 }
 
-/// “6 lessons, 74 steps, 111 commands, 240 numbers, 64 questions: ok”
+/// “7 lessons, 84 steps, 111 commands, 240 numbers, 64 questions: ok”
 fn sum(checked_files: &[CheckedFile]) -> String {
     let mut all = Coverage::default();
     for checked in checked_files {

@@ -7,12 +7,28 @@ use crate::hint::Hint;
 /// All terms.
 pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
+        name: "ALiBi",
+        also: &["attention with linear biases"],
+        means: "A position encoding that subtracts from each score the distance of query and key, times a slope that each head has for itself. A head with a steep slope attends to its neighbours.",
+        formula: Some("S_biased[i,j] = S_scaled[i,j] − m_h · (i − j), m_h = 2^(−8h/H)"),
+        node: None,
+        see: &[Command("attn demo alibi")],
+    },
+    GlossaryTerm {
         name: "attention",
         also: &["scaled dot-product attention"],
         means: "A step in which every token gathers information from other tokens. It compares its query with their keys, turns the scores into weights, and adds up their values with these weights.",
         formula: Some("O = softmax(Q Kᵀ / √d_k) V"),
         node: Some("O"),
         see: &[Command("attn lesson play 0-tour"), Command("attn demo qkv")],
+    },
+    GlossaryTerm {
+        name: "attention sink",
+        also: &["sink"],
+        means: "A token, or a learned score of a head, that takes the weight of queries that match nothing. In trained models it is often the first token.",
+        formula: Some("A[i,j] = exp(s_ij) / (exp(sink) + Σ_k exp(s_ik))"),
+        node: None,
+        see: &[Command("attn demo sink")],
     },
     GlossaryTerm {
         name: "attention weights",
@@ -103,6 +119,22 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo gqa")],
     },
     GlossaryTerm {
+        name: "delta rule",
+        also: &["DeltaNet", "gated delta rule"],
+        means: "A rule for writing into a memory matrix: first read what the memory answers for the key, then add only the error. A second value for the same key replaces the first.",
+        formula: Some("S ← S + β kᵀ (v − k S)"),
+        node: None,
+        see: &[Command("attn demo linear")],
+    },
+    GlossaryTerm {
+        name: "differential attention",
+        also: &["differential transformer"],
+        means: "Attention whose weights are one softmax minus λ times another, so that noise in both cancels. Weights may be negative, and rows sum to 1 − λ.",
+        formula: Some("A = softmax(Q_1 K_1ᵀ / √d) − λ softmax(Q_2 K_2ᵀ / √d)"),
+        node: None,
+        see: &[Command("attn demo differential")],
+    },
+    GlossaryTerm {
         name: "dot product",
         also: &["inner product"],
         means: "The sum you get if you multiply two vectors number by number and add up. It is large if both are long and point the same way.",
@@ -172,7 +204,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The keys and values of earlier tokens, kept so that they are not computed again for each new token.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa"), Command("attn params llama3-8b")],
+        see: &[Command("attn demo cache"), Command("attn demo gqa"), Command("attn params llama3-8b")],
     },
     GlossaryTerm {
         name: "latent attention",
@@ -180,7 +212,15 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa")],
+        see: &[Command("attn demo gqa"), Command("attn demo latent")],
+    },
+    GlossaryTerm {
+        name: "linear attention",
+        also: &["linear transformer"],
+        means: "Attention without a softmax: a weight is a product of features of the query and the key. What earlier tokens contribute then fits into a matrix of fixed size.",
+        formula: Some("o = φ(q) S / (φ(q)·z), S = Σ φ(k)ᵀ v, z = Σ φ(k)"),
+        node: None,
+        see: &[Command("attn demo linear")],
     },
     GlossaryTerm {
         name: "linear map",
@@ -320,7 +360,15 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A position encoding that turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
         formula: None,
         node: None,
-        see: &[Command("attn demo order")],
+        see: &[Command("attn demo rope"), Command("attn demo order")],
+    },
+    GlossaryTerm {
+        name: "rotary pairing",
+        also: &["rotate_half", "interleaved"],
+        means: "Which two columns of queries and keys rotate together: p and p + d/2 (halves), or two neighbours. A file made for one pairing gives wrong scores with the other, unless its columns are moved.",
+        formula: None,
+        node: None,
+        see: &[Command("attn demo rope")],
     },
     GlossaryTerm {
         name: "saturation",

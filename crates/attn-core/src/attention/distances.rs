@@ -3,6 +3,7 @@
 use crate::elementary::{ln, pow};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::text::counted;
 
 /// The places of queries and keys: T queries over N keys, with query i at `offset + i` among the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Buckets {
     pub fn check(&self) -> Result<()> {
         let exact = self.count / if self.both_ways { 4 } else { 2 };
         if exact == 0 {
-            return Err(Error::new(format!("{} buckets are too few for the distances", self.count)).help(
+            return Err(Error::new(format!("{} cannot hold the distances", counted(self.count, "bucket"))).help(
                 "give a table with a row for each bucket: at least 2, or 4 where queries see later keys too",
             ));
         }

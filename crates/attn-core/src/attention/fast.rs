@@ -97,6 +97,7 @@ pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine)
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
     fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
     fits("bias", problem.bias.map(|cells| cells.shape()), scores)?;
+    problem.check_range()?;
     let visible = problem.visible(scores)?;
     let added = problem.added(scores)?;
     let attention = Attention {
@@ -155,6 +156,28 @@ impl Mask {
 type PairCells<'a, T> = (Cow<'a, [T]>, Layout);
 
 impl<'a, T: Real> FastAttention<'a, T> {
+    /// # Errors
+    /// If the soft-cap or a sink is outside the range of the type.
+    fn check_range(&self) -> Result<()> {
+        let wider = || match T::NAME {
+            "f32" => format!("use {} f64, which has a wider range", Hint::Dtype),
+            _ => "give a number that is neither so small nor so large".to_string(),
+        };
+        if let Some(cap) = self.soft_cap.filter(|cap| !T::from_f64(*cap).to_f64().is_normal()) {
+            return Err(
+                Error::new(format!("the soft-cap {cap:?} is out of the range of {}", T::NAME)).help(wider())
+            );
+        }
+        let is_lost = |sink: &&T| **sink != T::NEG_INFINITY && !sink.to_f64().is_finite();
+        match self.sinks.unwrap_or_default().iter().position(|sink| is_lost(&sink)) {
+            None => Ok(()),
+            Some(head) => {
+                Err(Error::new(format!("the sink of head {} is out of the range of {}", head + 1, T::NAME))
+                    .help(wider()))
+            }
+        }
+    }
+
     fn mask_cell(&self, i: usize, j: usize) -> Option<f64> {
         self.mask_cells.map(|cells| match cells {
             MaskCells::Truth(cells) => f64::from(u8::from(cells.at(i, j))),

@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use crate::elementary::{ln, pow};
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Matrix};
+use crate::text::counted;
 
 /// The frequencies of rotary positions, in radians per position: `f[p] = 1 / base^(2p/width)` for the pair p, from 0.
 ///
@@ -189,7 +190,8 @@ pub fn scaled_frequencies(f: &Matrix, divisors: Option<&Matrix>, scaling: &RopeS
             return Err(Error::new(format!(
                 "the rope scaling longrope needs a divisor for each pair, {}, but {given}",
                 f.shape()
-            )));
+            ))
+            .help(format!("give one row of {}", counted(f.cols(), "number"))));
         }
         _ => Vec::new(),
     };

@@ -11,6 +11,14 @@ pub fn relu(x: &Matrix) -> Matrix {
     x.map(|x| if x > 0.0 { x } else { 0.0 })
 }
 
+/// `out = elu(x) + 1` of every cell: `x + 1` where x is positive, `e^x` elsewhere. It is never negative.
+///
+/// # Source
+/// Katharopoulos et al. 2020, “Transformers are RNNs”, equation 7: the feature map of linear attention.
+pub fn elu_plus_one(x: &Matrix) -> Matrix {
+    x.map(|x| if x > 0.0 { x + 1.0 } else { elementary::exp(x) })
+}
+
 /// `out = x / (1 + e^(−x))` of every cell: x times its own sigmoid. At −∞ it is 0, its limit.
 ///
 /// # Source

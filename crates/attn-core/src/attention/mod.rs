@@ -31,13 +31,13 @@ pub use heads::{
 };
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{HidingRule, Mask, MatrixRule, Visibility, mask, mask_pattern};
-pub use mlp::{GELU_CUBIC, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
+pub use mlp::{GELU_CUBIC, elu_plus_one, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
 pub use norm::{layer_norm, minus_mean, rms_norm};
 pub use order::{Order, sort_rows};
 pub use pairs::{MaskCells, Pairs};
 pub use positions::{Pairing, Rotation, rotary, sinusoid, sinusoidal};
 pub use product::{
-    add, change, divide, is_hidden_by, multiply, product, product_transposed, quotient, subtract,
+    add, change, divide, is_hidden_by, multiply, product, product_transposed, quotient, subtract, times,
 };
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{

@@ -115,10 +115,25 @@ pub fn quotient(a: &Matrix, b: &Matrix) -> Result<Matrix> {
 /// # Errors
 /// If `by` is not a single number.
 pub fn divide(a: &Matrix, by: &Matrix) -> Result<Matrix> {
-    if by.shape() != (crate::matrix::Shape { rows: 1, cols: 1 }) {
-        return Err(Error::new(format!("a divisor is one number, not a {} matrix", by.shape())));
+    let by = one_number(by, "divisor")?;
+    Ok(a.map(|x| x / by))
+}
+
+/// Every cell multiplied by the one number in `by`: `out[i,j] = a[i,j] · by[1,1]`.
+///
+/// # Errors
+/// If `by` is not a single number.
+pub fn times(a: &Matrix, by: &Matrix) -> Result<Matrix> {
+    let by = one_number(by, "factor")?;
+    Ok(a.map(|x| x * by))
+}
+
+/// The number in a matrix of one cell, which `what` has to be.
+fn one_number(matrix: &Matrix, what: &str) -> Result<f64> {
+    if matrix.shape() != (crate::matrix::Shape { rows: 1, cols: 1 }) {
+        return Err(Error::new(format!("a {what} is one number, not a {} matrix", matrix.shape())));
     }
-    Ok(a.map(|x| x / by[(0, 0)]))
+    Ok(matrix[(0, 0)])
 }
 
 fn cell_by_cell(a: &Matrix, b: &Matrix, done: &str, f: impl Fn(f64, f64) -> f64) -> Result<Matrix> {

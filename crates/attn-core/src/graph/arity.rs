@@ -79,6 +79,7 @@ impl Op {
             | Op::SortRows(_)
             | Op::Reshape { .. }
             | Op::Relu
+            | Op::EluPlusOne
             | Op::Sigmoid
             | Op::Tanh
             | Op::Silu
@@ -98,6 +99,7 @@ impl Op {
             | Op::Change
             | Op::Multiply
             | Op::Divide
+            | Op::Times
             | Op::Quotient
             | Op::SoftmaxWithSink { .. }
             | Op::Guard

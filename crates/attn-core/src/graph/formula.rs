@@ -65,7 +65,11 @@ impl FormulaWriter<'_> {
     fn introduced(&self, id: NodeId) -> String {
         let text = self.name(id, false);
         match (self.shapes, &self.graph[id].label) {
-            (true, Some(_)) => text.replacen('(', &format!("({}, ", self.graph[id].name), 1),
+            // The last parenthesis opens the shape; a label such as φ(Q) has one of its own.
+            (true, Some(_)) => match text.rsplit_once('(') {
+                Some((label, shape)) => format!("{label}({}, {shape}", self.graph[id].name),
+                None => text,
+            },
             _ => text,
         }
     }
@@ -103,6 +107,7 @@ impl FormulaWriter<'_> {
             Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide | Op::Quotient => self.joined(" / "),
+            Op::Times => self.joined(" · "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
             Op::Scale(Factor::Inverse(width)) => format!("{} · 1/{width}", a()),
             Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
@@ -146,6 +151,7 @@ impl FormulaWriter<'_> {
             Op::Concatenate => self.put_together(true),
             Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),
+            Op::EluPlusOne => format!("elu({}) + 1", a()),
             Op::Sigmoid => format!("sigmoid({})", a()),
             Op::MinusMean => format!("{} − mean of {}", a(), self.each(Axis::Rows)),
             Op::Tanh => format!("tanh({})", a()),

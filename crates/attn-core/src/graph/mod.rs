@@ -42,7 +42,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::attention::Axis;
 use crate::error::{Error, ErrorKind, Result};
-use crate::matrix::{Matrix, Shape};
+use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
 use crate::tensor::Tensor;
 
@@ -178,6 +178,14 @@ impl Graph {
     /// Sets the label of a node: formats for people write the label where its equation has its name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.nodes[id.0].label = Some(label.to_string());
+    }
+
+    /// Names the rows and columns of a recorded node.
+    pub(crate) fn name_lines(&mut self, id: NodeId, rows: Option<Labels>, cols: Option<Labels>) {
+        let value = &mut self.nodes[id.0].value;
+        if let Value::Formed(tensor) = value {
+            *value = Value::Formed(tensor.clone().labelled(rows, cols));
+        }
     }
 
     /// Says that a node only collects its inputs, which are these: “runs”.

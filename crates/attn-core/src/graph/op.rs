@@ -54,6 +54,8 @@ pub enum Op {
     Multiply,
     /// Every cell of a divided by the single number b.
     Divide,
+    /// Every cell of a multiplied by the single number b.
+    Times,
     /// `a / b`, cell by cell.
     Quotient,
     /// Every cell multiplied by a number.
@@ -138,6 +140,8 @@ pub enum Op {
     },
     /// `max(0, a)`.
     Relu,
+    /// `elu(a) + 1`: `a + 1` where a is positive, `eᵃ` elsewhere; so it is never negative.
+    EluPlusOne,
     /// `1 / (1 + e⁻ᵃ)`.
     Sigmoid,
     /// `tanh(a)`.
@@ -233,6 +237,7 @@ impl Op {
             Op::Change => "change",
             Op::Multiply => "multiply",
             Op::Divide => "divide",
+            Op::Times => "times",
             Op::Quotient => "quotient",
             Op::Scale(_) => "scale",
             Op::Temperature(_) => "temperature",
@@ -261,6 +266,7 @@ impl Op {
             Op::Stack(_) => "stack",
             Op::Reshape { .. } => "reshape",
             Op::Relu => "relu",
+            Op::EluPlusOne => "elu-plus-one",
             Op::Sigmoid => "sigmoid",
             Op::Tanh => "tanh",
             Op::Silu => "silu",

@@ -128,7 +128,7 @@ pub(super) const SINKS: &[Mistake] = &[Mistake {
     why: "The sink takes a share of every row, so that a head can attend to nothing; its column is dropped afterwards.",
     fix: "Put the sink of the head beside the scores of each row, take the softmax, and drop its column.",
     symptom: "The rows of the weights sum to 1; they should sum to less.",
-    demo: "weights",
+    demo: "sink",
     ways: |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing))),
 }];
 

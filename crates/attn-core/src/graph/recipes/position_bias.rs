@@ -31,23 +31,25 @@ impl Head<'_> {
         let places = places(self.graph, recipe, pair);
         let head = self.number.unwrap_or(1);
         let (op, inputs) = match recipe.positions.kind {
-            PositionKind::Alibi { heads } => {
-                if let Some(slope) = mistaken_slope(recipe, head, heads) {
+            PositionKind::Alibi { heads } => match mistaken_slope(recipe, head, heads) {
+                Some(slope) => {
                     // The slope of the only head of one is 2^−8.
                     let unit = HeadOf { head: 1, heads: 1 };
                     let unscaled = self.add("B_unscaled", Op::Alibi(unit, places), &[])?;
-                    let factor = Op::Scale(Factor::Number(slope / unit.slope()));
-                    return self.step(Stage::PositionBias, factor, &[unscaled]).map(Some);
+                    (Op::Scale(Factor::Number(slope / unit.slope())), vec![unscaled])
                 }
-                (Op::Alibi(HeadOf { head, heads: recipe.heads }, places), vec![])
-            }
+                None => (Op::Alibi(HeadOf { head, heads: recipe.heads }, places), vec![]),
+            },
             PositionKind::Buckets { furthest } => {
                 let (table, buckets) = buckets(self.graph, recipe, furthest)?;
                 (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
             }
             PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
         };
-        self.step(Stage::PositionBias, op, &inputs).map(Some)
+        let bias = self.step(Stage::PositionBias, op, &inputs)?;
+        let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
+        self.graph.name_lines(bias, rows, cols);
+        Ok(Some(bias))
     }
 }
 

@@ -63,6 +63,8 @@ impl Pipeline<'_> {
         let (tokens, width) = self.shape(x);
         let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
         let vectors = self.stage(Stage::PositionVectors, None, vectors, &[])?;
+        let rows = self.graph[x].labels().0.cloned();
+        self.graph.name_lines(vectors, rows, None);
         self.stage(Stage::Positioned, None, Op::Add, &[x, vectors]).map(Some)
     }
 
@@ -144,10 +146,14 @@ impl Pipeline<'_> {
                     "the gains of the norm of {name} are {rows}×{cols}, but each head of {name} has {}",
                     counted(width / heads.max(1), "column")
                 ))
-                .help(format!(
-                    "give one row of {} for every head alike, or of {width} for all heads together",
-                    width / heads.max(1)
-                )))
+                .help(if heads == 1 {
+                    format!("give one row of {}", counted(width, "number"))
+                } else {
+                    format!(
+                        "give one row of {} for every head alike, or of {width} for all heads together",
+                        width / heads
+                    )
+                }))
             }
             _ => Ok(node),
         }

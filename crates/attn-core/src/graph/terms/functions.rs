@@ -13,6 +13,14 @@ impl InputReader<'_> {
         }
     }
 
+    pub(super) fn elu_plus_one(&self, i: usize, j: usize) -> Term {
+        if self.value(0, i, j) > 0.0 {
+            chosen(Term::Sum(vec![self.cell(0, i, j), Term::Number(1.0)]), "it is positive")
+        } else {
+            chosen(Term::Power(Base::E, Box::new(self.cell(0, i, j))), "it is not positive")
+        }
+    }
+
     pub(super) fn silu(&self, i: usize, j: usize) -> Term {
         self.with_limit_0(i, j, || over(self.cell(0, i, j), self.one_and_power(i, j)))
     }

@@ -1,0 +1,199 @@
+//! `linear`: attention without a softmax, which fits into a memory of fixed size; then memories that correct and forget.
+
+use crate::attention::{Axis, Mask};
+use crate::demo::{Builder, Demo, Source};
+use crate::error::{Error, Result};
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, less, min_of, own};
+
+mod memory;
+
+use memory::{adding, correcting, forgetting, near_keys};
+
+pub(super) const DEMO: Demo = Demo {
+    name: "linear",
+    source: Source::Papers(&[super::LINEAR_TRANSFORMERS, super::FAST_WEIGHTS, super::GATED_DELTA]),
+    title: "Linear attention: a matrix as memory",
+    summary: "no softmax: a memory that never grows; the delta rule",
+    place: crate::demo::Topic::Cost.at(4),
+    keywords: &["memory", "state", "delta", "deltanet", "recurrent", "rnn", "fast weights", "gate", "gated"],
+    digits: Digits::Places(4),
+    build,
+};
+
+const WORDS: [&str; 4] = ["the", "cat", "sat", "down"];
+/// At most this many tokens are written into a memory one by one.
+const MOST_TOKENS: usize = 64;
+
+const LARGEST: Op = Op::Summary(Statistic::MaxSize);
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let features = features(demo)?;
+    let o = at_once(demo, &features)?;
+    let states = token_by_token(demo, &features)?;
+    read(demo, &features, &states, o)?;
+    sizes(demo)?;
+    let facts = adding(demo)?;
+    near_keys(demo, &facts)?;
+    correcting(demo, &facts)?;
+    forgetting(demo, &facts)
+}
+
+/// The features of queries and keys, and the values.
+struct Features {
+    q: NodeId,
+    k: NodeId,
+    v: NodeId,
+    tokens: usize,
+}
+
+fn features(demo: &mut Builder) -> Result<Features> {
+    let q = Matrix::of([[1.0, 0.0], [0.0, 2.0], [2.0, 1.0], [1.0, 1.0]]).rows_named(&WORDS);
+    let k = Matrix::of([[0.0, 1.0], [2.0, 0.0], [1.0, -1.0], [1.0, 2.0]]).rows_named(&WORDS);
+    let v = Matrix::of([[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [0.0, 4.0]]).rows_named(&WORDS);
+    let (q, k, v) = (demo.given("Q", q)?, demo.given("K", k)?, demo.given("V", v)?);
+    let tokens = few_rows(demo, "K", k)?;
+    let of_q = demo.compute("phi_Q", Op::EluPlusOne, &[q])?;
+    let of_k = demo.compute("phi_K", Op::EluPlusOne, &[k])?;
+    demo.label(of_q, "φ(Q)");
+    demo.label(of_k, "φ(K)");
+    demo.step(
+        "Softmax attention weighs a key by exp(q·k). Linear attention weighs it by φ(q)·φ(k), with φ(x) = elu(x) + 1: this is \
+         x + 1 above 0, and exp(x) below.",
+    )
+    .claim(less(0.0, min_of("phi_K")), "All features are positive, so all weights will be positive too.")
+    .together(&[q, k, v])
+    .together(&[of_q, of_k]);
+    Ok(Features { q: of_q, k: of_k, v, tokens })
+}
+
+/// The number of rows of a node.
+///
+/// # Errors
+/// If there is none, or there are too many to follow one by one.
+fn few_rows(demo: &Builder, name: &str, id: NodeId) -> Result<usize> {
+    match demo.matrix(id)?.rows() {
+        rows @ 1..=MOST_TOKENS => Ok(rows),
+        rows => Err(Error::new(format!(
+            "{name} has {rows} rows, and the demo follows 1 to {MOST_TOKENS} tokens one by one"
+        ))),
+    }
+}
+
+/// All weights at once, as in attention.
+fn at_once(demo: &mut Builder, features: &Features) -> Result<NodeId> {
+    let s = demo.compute("S", Op::ProductTransposed, &[features.q, features.k])?;
+    let causal = Mask { causal: true, ..Mask::default() };
+    let pattern = demo.compute("M", Op::MaskPattern(causal), &[s])?;
+    let visible = demo.compute("S_visible", Op::Multiply, &[s, pattern])?;
+    let a = demo.compute("A", Op::DivideBySum(Axis::Rows), &[visible])?;
+    let o = demo.compute("O", Op::Product, &[a, features.v])?;
+    demo.step(
+        "All at once, as in training: the scores are φ(Q) φ(K)ᵀ, and M puts 0 in place of those of later words. Each row \
+         is divided by its sum, and no exponential is taken of a score.",
+    )
+    .together(&[s, visible])
+    .together(&[a, o]);
+    Ok(o)
+}
+
+/// The memory after each token.
+struct States {
+    /// The sum of `φ(k)ᵀ v`.
+    states: Vec<NodeId>,
+    /// The sum of φ(k).
+    norms: Vec<NodeId>,
+}
+
+/// Row `at` of a matrix.
+fn row(demo: &mut Builder, name: &str, of: NodeId, at: usize) -> Result<NodeId> {
+    demo.compute(name, Op::Rows { start: at, count: 1 }, &[of])
+}
+
+/// `kᵀ v` of two rows: the matrix that answers k with v.
+fn outer(demo: &mut Builder, name: &str, k: NodeId, v: NodeId) -> Result<NodeId> {
+    let standing = demo.compute(&format!("{name}_key"), Op::Transpose, &[k])?;
+    demo.compute(name, Op::Product, &[standing, v])
+}
+
+/// A running sum: the part, added to what was there.
+fn add_to(demo: &mut Builder, name: &str, before: Option<NodeId>, part: NodeId) -> Result<NodeId> {
+    let inputs: Vec<NodeId> = before.into_iter().chain([part]).collect();
+    demo.compute(name, Op::Add, &inputs)
+}
+
+fn token_by_token(demo: &mut Builder, features: &Features) -> Result<States> {
+    let mut all_states = States { states: Vec::new(), norms: Vec::new() };
+    for at in 0..features.tokens {
+        let name = |name: &str| format!("{name}_{}", at + 1);
+        let k = row(demo, &name("phi_k"), features.k, at)?;
+        let v = row(demo, &name("v"), features.v, at)?;
+        let written = outer(demo, &name("written"), k, v)?;
+        let before = all_states.states.last().copied();
+        all_states.states.push(add_to(demo, &name("state"), before, written)?);
+        let before = all_states.norms.last().copied();
+        all_states.norms.push(add_to(demo, &name("norm"), before, k)?);
+    }
+    let names = demo.matrix(features.k)?.row_labels().cloned();
+    let norms = demo.collect("norms", "tokens", names, &all_states.norms)?;
+    demo.step(
+        "Token by token, as when a text is written: each token adds φ(k)ᵀ v to a matrix, the state, and φ(k) to a row, the norm. \
+         Then its key and its value are no longer needed.",
+    )
+    .together(&all_states.states)
+    .show(&[norms]);
+    Ok(all_states)
+}
+
+fn read(demo: &mut Builder, features: &Features, states: &States, o: NodeId) -> Result<()> {
+    let mut read = Vec::new();
+    for (at, (&state, &norm)) in states.states.iter().zip(&states.norms).enumerate() {
+        let name = |name: &str| format!("{name}_{}", at + 1);
+        let q = row(demo, &name("phi_q"), features.q, at)?;
+        let mixed = demo.compute(&name("mixed"), Op::Product, &[q, state])?;
+        let total = demo.compute(&name("total"), Op::ProductTransposed, &[q, norm])?;
+        read.push(demo.compute(&name("o"), Op::Divide, &[mixed, total])?);
+    }
+    let recurrent = demo.collect("O_recurrent", "tokens", None, &read)?;
+    let change = demo.compute("change", Op::Subtract, &[recurrent, o])?;
+    let largest = demo.compute("largest_change", LARGEST, &[change])?;
+    demo.step("A query reads the state after its own token: o = φ(q) · state / (φ(q) · norm).")
+        .claim(
+            less("largest_change[1,1]", 1e-13),
+            "The result is O again: both ways differ by less than 1e-13, which is rounding.",
+        )
+        .together(&[recurrent, o])
+        .show(&[largest]);
+    Ok(())
+}
+
+/// The numbers in a cache and in a state, for texts of several lengths.
+fn sizes(demo: &mut Builder) -> Result<()> {
+    let lengths = Matrix::of([[10.0, 100.0, 1000.0, 100_000.0]]);
+    let n = demo.given("tokens", lengths)?;
+    let (rows, cols) = (demo.matrix(n)?.rows(), demo.matrix(n)?.cols());
+    let width = demo.given("d", Matrix::filled(1, 1, 128.0))?;
+    let one_pair = demo.compute("numbers_of_a_token", Op::Add, &[width, width])?;
+    let cache = demo.compute("in_cache", Op::Times, &[n, one_pair])?;
+    let square = demo.compute("in_matrix", Op::Times, &[width, width])?;
+    let state = demo.compute("numbers_of_a_state", Op::Add, &[square, width])?;
+    let each = demo.compute("each", Op::Ones { rows, cols }, &[])?;
+    let state = demo.compute("in_state", Op::Times, &[each, state])?;
+    demo.label(n, "tokens");
+    demo.label(cache, "numbers in a cache");
+    demo.label(state, "numbers in the state");
+    demo.step(
+        "What a head of width d keeps: a cache has a key and a value for each token. The state is a d×d matrix, and with the norm \
+         d · d + d numbers, however long the text.",
+    )
+    .claim(
+        all([own(&["tokens"]), less("in_state[1,4]", "in_cache[1,4]")]),
+        "With d = {d[1,1]} the state has {in_state[1,1]} numbers from the first token on. A cache of {tokens[1,4]} tokens has \
+         {in_cache[1,4]}.",
+    )
+    .together(&[width])
+    .columns(&[(n, None), (cache, None), (state, None)]);
+    Ok(())
+}
