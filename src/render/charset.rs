@@ -91,6 +91,8 @@ fn spelled(character: char) -> &'static str {
         'π' => "pi",
         'α' => "alpha",
         'β' => "beta",
+        'λ' => "lambda",
+        'φ' => "phi",
         '⁰' => "^0",
         '¹' => "^1",
         '²' => "^2",

@@ -51,6 +51,10 @@ pub(super) fn math(equation: &str) -> String {
                     format!("\\sqrt{{{}}}", math_word(&radicand))
                 }
             }
+            // A Greek letter with a subscript: `λ_init`.
+            (letter, Some(symbol)) if letter.is_alphabetic() && characters.peek() == Some(&'_') => {
+                math_word(&format!("{symbol}{}", take_name(&mut characters)))
+            }
             (_, Some(symbol)) if symbol.starts_with('\\') => format!("{symbol} "),
             (_, Some(symbol)) => symbol.to_string(),
             ('{' | '}' | '%' | '#' | '&' | '$', None) => format!("\\{character}"),

@@ -86,6 +86,7 @@ mod tests {
     fn equations_keep_their_subscripts_and_their_signs() {
         assert_eq!(math("Q (4×5) = X · W_Q"), "Q (4\\times 5) = X \\cdot  W_{Q}");
         assert_eq!(math("Kᵀ"), "K^{\\top}");
+        assert_eq!(math("λ_init = φ(K) · β"), "\\lambda_{\\text{init}} = \\varphi (K) \\cdot  \\beta");
         assert_eq!(math("S_scaled / √d_k"), "S_{\\text{scaled}} / \\sqrt{d_{k}}");
         assert_eq!(math("X = given by the file"), "X = \\text{ given by the file}");
         assert_eq!(number("-∞"), "-\\infty");

@@ -82,7 +82,11 @@ fn what_the_demos_cannot_be_told_about_is_refused() {
     attn("demo linear --set").arg(format!("K={}", "1 2;".repeat(65))).refused(&["K has 65 rows", "1 to 64"]);
     attn("demo linear --set").arg("beta=1 2").refused(&["a factor is one number, not a 1×2 matrix"]);
     attn("demo differential --set layer=0").refused(&["layer must be one whole number from 1 to 1000"]);
-    attn("demo latent --set").arg("W_UK=1 2 3; 4 5 6").refused(&["W_UK"]);
+    let odd = &["W_UK is 2×3, but its columns are shared by two heads", "an even number of columns"];
+    attn("demo latent --set").arg("W_UK=1 2 3; 4 5 6").refused(odd);
+    attn("demo differential --set")
+        .arg("W_K=1; 2; 3")
+        .refused(&["W_K is 3×1, but its columns are cut into two halves"]);
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn sentences_about_the_first_numbers_are_silent_for_others() {
     quiet("linear", ("beta", Matrix::filled(1, 1, 0.5)), "returns Berlin alone");
     quiet("differential", ("layer", Matrix::filled(1, 1, 2.0)), "In the first layer");
     quiet("differential", ("W_Q", Matrix::filled(3, 4, 0.0)), "it cancels");
-    quiet("latent", ("W_DKV", Matrix::identity(4)), "narrower");
+    quiet("latent", ("W_KR", Matrix::filled(4, 2, 0.0)), "hold its position");
 }
 
 #[test]

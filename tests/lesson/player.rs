@@ -625,6 +625,8 @@ fn a_list_longer_than_the_screen_is_shown_a_screen_at_a_time() {
     let mut terminal = Terminal::start(state.path(), program, &["demo"], 80, 24);
     let first = terminal.wait_for("q: end");
     assert!(first.starts_with("Start here") && !first.contains("lowrank"), "{first}");
+    let second = terminal.shows(" ", "Several heads");
+    assert!(second.contains("q: end"), "{second}");
     let last = terminal.shows(" ", "`attn demo NAME` shows one.");
     assert!(last.contains("blocks") && !last.contains("q: end"), "{last}");
     assert_eq!(terminal.ended(), 0);

@@ -1,5 +1,6 @@
 //! `differential`: two softmaxes of one head, the second subtracted from the first, so that shared noise cancels.
 
+use super::even_columns;
 use crate::attention::{Axis, Base};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::Result;
@@ -58,6 +59,9 @@ fn halves(demo: &mut Builder) -> Result<Halves> {
     let w_q = demo.given("W_Q", w_q.cols_named(&HALVES))?;
     let w_k = demo.given("W_K", w_k.cols_named(&HALVES))?;
     let w_v = demo.given("W_V", w_v)?;
+    for (name, weights) in [("W_Q", w_q), ("W_K", w_k)] {
+        even_columns(demo, name, weights, "cut into two halves")?;
+    }
     let q = demo.compute("Q", Op::Product, &[x, w_q])?;
     let k = demo.compute("K", Op::Product, &[x, w_k])?;
     let v = demo.compute("V", Op::Product, &[x, w_v])?;

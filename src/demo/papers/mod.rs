@@ -6,6 +6,7 @@ mod blocks;
 mod cache;
 mod cache_costs;
 mod differential;
+mod gap;
 mod latent;
 mod linear;
 mod online;
@@ -13,7 +14,9 @@ mod rope;
 mod rope_scaling;
 mod sink;
 
-use super::{Demo, Passage};
+use super::{Builder, Demo, Passage};
+use crate::error::{Error, Result};
+use crate::graph::NodeId;
 
 /// How kernels compute attention, then what models add to it, then what they compute instead.
 pub const DEMOS: &[Demo] = &[
@@ -124,3 +127,16 @@ const DEEPSEEK_V2: Passage = Passage {
 
 const DIFFERENTIAL_TRANSFORMER: Passage =
     Passage { authors: "Ye et al.", year: 2024, title: "Differential Transformer", place: "section 2.1" };
+
+/// Checks that given weights have an even number of columns, because `why` (“shared by two heads”).
+///
+/// # Errors
+/// If the number is odd.
+fn even_columns(demo: &Builder, name: &str, weights: NodeId, why: &str) -> Result<()> {
+    let shape = demo.matrix(weights)?.shape();
+    if shape.cols.is_multiple_of(2) {
+        return Ok(());
+    }
+    Err(Error::new(format!("{name} is {shape}, but its columns are {why}"))
+        .help(format!("give {name} an even number of columns")))
+}

@@ -1,6 +1,6 @@
 //! The second half of `linear`: what a memory matrix returns, if writing only adds, if it corrects first, and if it forgets.
 
-use super::{add_to, few_rows, outer, row};
+use super::one_by_one::{add_to, few_rows, outer, row};
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -26,7 +26,7 @@ pub(super) fn adding(demo: &mut Builder) -> Result<Facts> {
     let (k, v) = (demo.given("K_facts", k)?, demo.given("V_facts", v)?);
     let count = few_rows(demo, "K_facts", k)?;
     let ask = demo.compute("ask", Op::Rows { start: 0, count: count.min(COUNTRIES.len()) }, &[k])?;
-    let overlap = demo.compute("overlap", Op::ProductTransposed, &[ask, ask])?;
+    demo.compute("overlap", Op::ProductTransposed, &[ask, ask])?;
     let standing = demo.compute("K_facts_standing", Op::Transpose, &[k])?;
     let memory = demo.compute("memory", Op::Product, &[standing, v])?;
     let recalled = demo.compute("recalled", Op::Product, &[ask, memory])?;
@@ -48,8 +48,7 @@ pub(super) fn adding(demo: &mut Builder) -> Result<Facts> {
          adding never replaces a value.",
     )
     .together(&[k, v])
-    .together(&[overlap, memory])
-    .show(&[recalled]);
+    .together(&[memory, recalled]);
     Ok(Facts { k, v, ask, count })
 }
 
@@ -77,7 +76,7 @@ pub(super) fn near_keys(demo: &mut Builder, facts: &Facts) -> Result<()> {
          other answer: the memory is blurred.",
     )
     .together(&[k, overlap])
-    .together(&[memory, recalled]);
+    .show(&[recalled]);
     Ok(())
 }
 
@@ -136,7 +135,7 @@ fn collected(
 /// The delta rule: only what the memory does not yet say is written.
 pub(super) fn correcting(demo: &mut Builder, facts: &Facts) -> Result<()> {
     let (rows, cols) = (demo.matrix(facts.k)?.cols(), demo.matrix(facts.v)?.cols());
-    let empty = demo.fitted("memory_0", Matrix::filled(rows, cols, 0.0), (2, 3))?;
+    let empty = demo.fitted("memory_0", Matrix::filled(rows, cols, 0.0).cols_named(&CAPITALS), (2, 3))?;
     let beta = demo.given("beta", Matrix::filled(1, 1, 1.0))?;
     demo.label(beta, "β");
     let writes = write(demo, "", facts, empty, &Rule { beta, gate: None })?;
@@ -145,8 +144,8 @@ pub(super) fn correcting(demo: &mut Builder, facts: &Facts) -> Result<()> {
     let last = writes.last().map_or(empty, |write| write.state);
     let recalled = demo.compute("recalled_delta", Op::Product, &[facts.ask, last])?;
     demo.step(
-        "The delta rule asks first: `known` is what the memory already answers, k S. Only the error is written: S ← S + β kᵀ \
-         (v − k S). With columns in place of rows this reads S + β (v − S k) kᵀ.",
+        "The delta rule asks first: `known` is what the memory already answers, k S. Only the error is written, S ← S + β kᵀ \
+         (v − k S); with columns in place of rows this reads S + β (v − S k) kᵀ.",
     )
     .claim(
         all([
@@ -167,8 +166,7 @@ pub(super) fn correcting(demo: &mut Builder, facts: &Facts) -> Result<()> {
     )
     .together(&[beta])
     .together(&[known, errors])
-    .together(&writes.iter().map(|write| write.state).collect::<Vec<_>>())
-    .show(&[recalled]);
+    .together(&[last, recalled]);
     Ok(())
 }
 
@@ -194,7 +192,6 @@ pub(super) fn forgetting(demo: &mut Builder, facts: &Facts) -> Result<()> {
     )
     .claim(equal("g[1,1]", 1.0), "With g = 1 nothing is forgotten.")
     .together(&[gate])
-    .together(&writes.iter().map(|write| write.state).collect::<Vec<_>>())
-    .show(&[recalled]);
+    .together(&[last, recalled]);
     Ok(())
 }

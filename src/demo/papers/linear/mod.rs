@@ -2,30 +2,30 @@
 
 use crate::attention::{Axis, Mask};
 use crate::demo::{Builder, Demo, Source};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 use crate::story::Digits;
 use crate::story::condition::{all, less, min_of, own};
 
 mod memory;
+mod one_by_one;
 
 use memory::{adding, correcting, forgetting, near_keys};
+use one_by_one::{add_to, few_rows, outer, row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "linear",
     source: Source::Papers(&[super::LINEAR_TRANSFORMERS, super::FAST_WEIGHTS, super::GATED_DELTA]),
     title: "Linear attention: a matrix as memory",
     summary: "no softmax: a memory that never grows; the delta rule",
-    place: crate::demo::Topic::Cost.at(4),
+    place: crate::demo::Topic::Cost.at(5),
     keywords: &["memory", "state", "delta", "deltanet", "recurrent", "rnn", "fast weights", "gate", "gated"],
     digits: Digits::Places(4),
     build,
 };
 
 const WORDS: [&str; 4] = ["the", "cat", "sat", "down"];
-/// At most this many tokens are written into a memory one by one.
-const MOST_TOKENS: usize = 64;
 
 const LARGEST: Op = Op::Summary(Statistic::MaxSize);
 
@@ -69,19 +69,6 @@ fn features(demo: &mut Builder) -> Result<Features> {
     Ok(Features { q: of_q, k: of_k, v, tokens })
 }
 
-/// The number of rows of a node.
-///
-/// # Errors
-/// If there is none, or there are too many to follow one by one.
-fn few_rows(demo: &Builder, name: &str, id: NodeId) -> Result<usize> {
-    match demo.matrix(id)?.rows() {
-        rows @ 1..=MOST_TOKENS => Ok(rows),
-        rows => Err(Error::new(format!(
-            "{name} has {rows} rows, and the demo follows 1 to {MOST_TOKENS} tokens one by one"
-        ))),
-    }
-}
-
 /// All weights at once, as in attention.
 fn at_once(demo: &mut Builder, features: &Features) -> Result<NodeId> {
     let s = demo.compute("S", Op::ProductTransposed, &[features.q, features.k])?;
@@ -105,23 +92,6 @@ struct States {
     states: Vec<NodeId>,
     /// The sum of φ(k).
     norms: Vec<NodeId>,
-}
-
-/// Row `at` of a matrix.
-fn row(demo: &mut Builder, name: &str, of: NodeId, at: usize) -> Result<NodeId> {
-    demo.compute(name, Op::Rows { start: at, count: 1 }, &[of])
-}
-
-/// `kᵀ v` of two rows: the matrix that answers k with v.
-fn outer(demo: &mut Builder, name: &str, k: NodeId, v: NodeId) -> Result<NodeId> {
-    let standing = demo.compute(&format!("{name}_key"), Op::Transpose, &[k])?;
-    demo.compute(name, Op::Product, &[standing, v])
-}
-
-/// A running sum: the part, added to what was there.
-fn add_to(demo: &mut Builder, name: &str, before: Option<NodeId>, part: NodeId) -> Result<NodeId> {
-    let inputs: Vec<NodeId> = before.into_iter().chain([part]).collect();
-    demo.compute(name, Op::Add, &inputs)
 }
 
 fn token_by_token(demo: &mut Builder, features: &Features) -> Result<States> {
@@ -164,8 +134,7 @@ fn read(demo: &mut Builder, features: &Features, states: &States, o: NodeId) -> 
             less("largest_change[1,1]", 1e-13),
             "The result is O again: both ways differ by less than 1e-13, which is rounding.",
         )
-        .together(&[recurrent, o])
-        .show(&[largest]);
+        .show(&[recurrent, largest]);
     Ok(())
 }
 

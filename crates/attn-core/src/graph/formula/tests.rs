@@ -45,6 +45,18 @@ fn what_stands_side_by_side_in_rows_stands_one_above_the_other_in_columns() {
 }
 
 #[test]
+fn a_label_with_parentheses_precedes_the_name_as_a_whole() {
+    let mut graph = graph();
+    let k = graph.find("K").unwrap();
+    let features = graph.add("phi_K", Op::EluPlusOne, &[k]).unwrap();
+    graph.label(features, "φ(K)");
+    let scores = graph.add("scores", Op::ProductTransposed, &[features, features]).unwrap();
+    let told = |id| formula(&graph, id, Convention::Rows, true);
+    assert_eq!(told(features), "φ(K) (phi_K, 4×3) = elu(K (4×3)) + 1");
+    assert_eq!(told(scores), "scores (4×4) = φ(K) (4×3) · φ(K)ᵀ (3×4)");
+}
+
+#[test]
 fn a_collecting_node_says_so_and_a_label_precedes_the_name() {
     let mut graph = graph();
     let q = graph.find("Q").unwrap();

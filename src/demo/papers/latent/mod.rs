@@ -1,12 +1,17 @@
 //! `latent`: keys and values of all heads from one narrow row, which is all that the cache holds; expanded and absorbed.
 
+use super::even_columns;
 use crate::attention::{Axis, Base, Mask, Pairing, Rotation};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
-use crate::matrix::{Matrix, labels};
+use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, columns, equal, less, not, own, top_of_row};
+use crate::story::condition::{all, columns, equal, less, not, top_of_row};
+
+mod cache;
+
+use cache::{cached, of_deepseek};
 
 pub(super) const DEMO: Demo = Demo {
     name: "latent",
@@ -25,6 +30,7 @@ const HEADS: usize = 2;
 const OF_A_QUERY: [&str; 8] =
     ["content", "content", "position", "position", "content", "content", "position", "position"];
 const OF_TWO_HEADS: [&str; 4] = ["head 1", "head 1", "head 2", "head 2"];
+const SHARED: &str = "shared by two heads";
 /// As in the code of DeepSeek-V2.
 const EPSILON: f64 = 1e-6;
 /// As in DeepSeek-V2. Its keys have wider position parts, and so more frequencies.
@@ -57,8 +63,8 @@ fn down(demo: &mut Builder) -> Result<(NodeId, NodeId)> {
     )
     .claim(less(columns("c_KV"), columns("X")), "c_KV is narrower than X. Every head gets its keys and values from it.")
     .folded(&[w])
-    .together(&[x, narrow])
-    .together(&[gain, c]);
+    .together(&[x, narrow, c])
+    .show(&[gain]);
     Ok((x, c))
 }
 
@@ -67,6 +73,9 @@ fn up(demo: &mut Builder, c: NodeId) -> Result<[NodeId; 4]> {
     let up_k = Matrix::of([[1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]).cols_named(&OF_TWO_HEADS);
     let up_v = Matrix::of([[2.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]).cols_named(&OF_TWO_HEADS);
     let (up_k, up_v) = (demo.given("W_UK", up_k)?, demo.given("W_UV", up_v)?);
+    for (name, weights) in [("W_UK", up_k), ("W_UV", up_v)] {
+        even_columns(demo, name, weights, SHARED)?;
+    }
     let k = demo.compute("K_C", Op::Product, &[c, up_k])?;
     let v = demo.compute("V", Op::Product, &[c, up_v])?;
     demo.step("Two more matrices project it up again: W_UK to the keys of all heads, W_UV to their values.")
@@ -98,6 +107,7 @@ fn positions(demo: &mut Builder, x: NodeId) -> Result<Positions> {
     ]);
     let w_q = demo.given("W_Q", w_q.cols_named(&OF_A_QUERY))?;
     let w_kr = demo.given("W_KR", Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))?;
+    even_columns(demo, "W_Q", w_q, SHARED)?;
     let k = demo.compute("K_R", Op::Product, &[x, w_kr])?;
     let width = demo.matrix(k)?.cols();
     let f = demo.compute("F", Op::Frequencies { width, base: BASE }, &[])?;
@@ -241,59 +251,5 @@ fn compared(demo: &mut Builder, expanded: &Results, absorbed: &Results) -> Resul
     )
     .claim(equal("largest_difference[1,1]", 0.0), "They are equal to the last digit.")
     .show(&[largest]);
-    Ok(())
-}
-
-/// The number of columns that are cached for each token, counted.
-fn count(demo: &mut Builder, name: &str, parts: [NodeId; 2]) -> Result<NodeId> {
-    let mut cols = 0;
-    for part in parts {
-        cols += demo.matrix(part)?.cols();
-    }
-    let ones = demo.compute(&format!("each_{name}"), Op::Ones { rows: 1, cols }, &[])?;
-    demo.compute(name, Op::Sums(Axis::Whole), &[ones])
-}
-
-fn cached(demo: &mut Builder, latent: [NodeId; 2], full: [NodeId; 2]) -> Result<()> {
-    let cache = demo.side_by_side("cache", "parts", &latent)?;
-    let would_be = demo.side_by_side("cache_of_heads", "parts", &full)?;
-    let narrow = count(demo, "numbers", latent)?;
-    let wide = count(demo, "numbers_of_heads", full)?;
-    demo.step(
-        "What is cached: c_KV and the rotated key. Heads that cache keys and values of their own would need all columns of K_C \
-         and V.",
-    )
-    .claim(
-        less("numbers[1,1]", "numbers_of_heads[1,1]"),
-        "Each token has {numbers[1,1]} cached numbers instead of {numbers_of_heads[1,1]}.",
-    )
-    .together(&[cache, would_be])
-    .show(&[narrow, wide]);
-    Ok(())
-}
-
-/// The widths of DeepSeek-V3.
-fn of_deepseek(demo: &mut Builder) -> Result<()> {
-    let names = labels(&["DeepSeek-V3"]);
-    let mut given = |name: &str, value: f64| {
-        demo.given(name, Matrix::filled(1, 1, value).with_row_labels(Some(names.clone())))
-    };
-    let [d_c, d_r, heads, d] =
-        [given("d_c", 512.0)?, given("d_r", 64.0)?, given("H", 128.0)?, given("d", 128.0)?];
-    let latent = demo.compute("cached_latent", Op::Add, &[d_c, d_r])?;
-    let width = demo.compute("width_of_heads", Op::Times, &[d, heads])?;
-    let full = demo.compute("cached_heads", Op::Scale(Factor::Number(2.0)), &[width])?;
-    let ratio = demo.compute("ratio", Op::Divide, &[full, latent])?;
-    demo.step(
-        "The same count for a large model: d_c + d_r numbers for each token and layer, against 2 · H · d if each of H heads of \
-         width d cached its key and its value.",
-    )
-    .claim(
-        own(&["d_c", "d_r", "H", "d"]),
-        "These are the widths of DeepSeek-V3: {cached_latent[1,1]} numbers instead of {cached_heads[1,1]}, {ratio[1,1]:0} times \
-         fewer.",
-    )
-    .together(&[d_c, d_r, heads, d])
-    .together(&[latent, full, ratio]);
     Ok(())
 }
