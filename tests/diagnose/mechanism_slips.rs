@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::golden;
-use crate::mistakes::{Ids, answer, by_hand, named};
+use crate::mistakes::{Ids, answer, by_hand, cases, more_cases, named};
 use attn::attention::{Mask, Pairing, RopeScaling, Yarn};
-use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance, Verdict};
+use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance, Verdict, catalogue};
 use attn::graph::recipes::{
     AttendInputs, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale,
 };
@@ -289,4 +289,21 @@ fn with_two_decimals_another_name_never_stands_alone() {
     }
     println!("{told} of {all} named, {silent} without a name, {} misnamed", complaints.len());
     assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn exercises_without_positions_norms_caps_sinks_and_gates_try_none_of_these() {
+    let of_others =
+        ["no-scale", "mask-missing", "mask-part-missing", "window-off-by-one", "gqa-tiled", "softmax-axis"];
+    let all = exercises().iter().flat_map(|exercise| &exercise.wrong);
+    let ids: BTreeSet<&str> = all.map(|slip| slip.id.as_str()).filter(|id| !of_others.contains(id)).collect();
+    assert!(ids.len() >= 25, "{ids:?}");
+    let tasks = cases().iter().map(|case| case.examiner.task());
+    let others = more_cases().iter().map(|case| case.examiner.task());
+    for task in tasks.chain(others) {
+        let tried = catalogue().filter(|mistake| ids.contains(mistake.id));
+        let tried: Vec<_> =
+            tried.filter(|mistake| !(mistake.ways)(task.recipe(), task.facts()).is_empty()).collect();
+        assert!(tried.is_empty(), "{tried:?}");
+    }
 }
