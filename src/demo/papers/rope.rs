@@ -146,7 +146,7 @@ fn pairings(width: usize) -> Table {
 fn two_pairings(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()> {
     let halves = rotated(demo, "Q_halves", [words.q, f], Pairing::Halves, 0)?;
     let neighbours = rotated(demo, "Q_neighbours", [words.q, f], Pairing::Neighbours, 0)?;
-    demo.step("Which columns form a pair? There are two conventions, and both are in use.")
+    demo.step("There are two conventions on which columns form a pair, and both are in use.")
         .claim(
             not(same("Q_halves", "Q_neighbours")),
             "The two give different vectors. The first word is at position 0, so neither turns it.",
@@ -208,8 +208,8 @@ fn moved_columns(demo: &mut Builder, words: &Words, f: NodeId, right: &RotatedHe
     )
     .claim(
         all([equal("gap_order[1,1]", 0.0), within(ROUNDING, "gap_fixed[1,1]", 0.0)]),
-        "The rotated vectors hold exactly the same numbers in another order, so the scores are right; only their sums may \
-         round differently. Converters of Meta's files do the same.",
+        "The rotated vectors hold exactly the same numbers in another order, so the scores are right but for rounding. \
+         Converters of Meta's files do the same.",
     )
     .folded(&[order])
     .together(&[w_q, w_k])

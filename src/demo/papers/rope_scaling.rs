@@ -22,8 +22,8 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
     let both = demo.collect("frequencies", "rows", Some(names), &[f, f_linear])?;
     demo.step(
         &format!(
-            "Suppose that training had distances up to {TRAINED}. For longer texts, linear scaling divides every frequency by \
-             a factor: all pairs turn more slowly."
+            "For longer texts than in training, linear scaling divides every frequency by a factor: all pairs turn more \
+             slowly. Suppose that training had distances up to {TRAINED}."
         ),
     )
     .together(&[factor])

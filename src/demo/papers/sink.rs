@@ -101,8 +101,8 @@ fn every_query(demo: &mut Builder, s: NodeId, keys: usize) -> Result<()> {
     let hidden = demo.compute("S_each_masked", causal, &[each])?;
     let a = demo.compute("A_each", SOFTMAX, &[hidden])?;
     demo.step(
-        "Why the first token? Under a causal mask no other token is visible to all queries: each row here is a query with these \
-         scores.",
+        "Only the first token is visible to all queries under a causal mask. That is why it becomes the sink: each row here is a \
+         query with these scores.",
     )
     .claim(
         equal(min_of("A_each[*,1]"), &*format!("A_each[{keys},1]")),
@@ -188,7 +188,7 @@ fn special_sinks(demo: &mut Builder, s: NodeId) -> Result<()> {
     let a = demo.graph().require("A_none")?;
     let from_usual = gap(demo, "off", [a_off, a])?;
     let from_formula = gap(demo, "zero", [a_zero, by_formula])?;
-    demo.step("Two special sinks. A sink of −∞ takes nothing; a sink of 0 adds e⁰ = 1 to the sum of the exponentials.")
+    demo.step("Two special sinks: −∞ takes nothing, and 0 adds e⁰ = 1 to the sum of the exponentials.")
         .claim(
             all([own(&["off"]), equal("gap_off[1,1]", 0.0)]),
             "With −∞ the weights are those of the usual softmax, A_none, to the last bit.",
