@@ -3,6 +3,7 @@
 
 use crate::common::attn;
 use attn::demo::{Settings, find};
+use attn::elementary::{exp, pow};
 use attn::matrix::Matrix;
 use attn::story::Story;
 use proptest::prelude::*;
@@ -130,11 +131,11 @@ fn equal_scores_decay_by_e_to_the_minus_slope_with_each_step() {
     let story = told("alibi", &[]).unwrap();
     let (a, decay) = (node(&story, "A"), node(&story, "decay"));
     for head in 0..8 {
-        let slope = 0.5_f64.powi(head as i32 + 1);
+        let slope = pow(0.5, head as f64 + 1.0);
         for j in 0..5 {
-            assert!((a[(head, j)] / a[(head, j + 1)] - (-slope).exp()).abs() < 1e-12);
+            assert!((a[(head, j)] / a[(head, j + 1)] - exp(-slope)).abs() < 1e-12);
         }
-        assert!((decay[(head, 0)] - (-slope).exp()).abs() < 1e-15);
+        assert!((decay[(head, 0)] - exp(-slope)).abs() < 1e-15);
     }
     assert!(said(&story).contains("by 0.6065 in head 1, by 0.9961 in head 8."));
     let uneven = Matrix::of([[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]]);
@@ -155,7 +156,7 @@ fn a_steep_head_gives_words_far_away_next_to_nothing_in_a_longer_text() {
     let far = |tokens: f64| node(&told("alibi", &[("tokens", number(tokens))]).unwrap(), "far").clone();
     for tokens in [12.0, 24.0, 200.0] {
         // Σ_{d ≥ 6} e^(−d/2) / Σ e^(−d/2) is at most e^(−3).
-        assert!(far(tokens)[(0, 0)] < (-3.0_f64).exp(), "{tokens}");
+        assert!(far(tokens)[(0, 0)] < exp(-3.0), "{tokens}");
     }
     assert!(far(200.0)[(0, 7)] > 0.9);
 }
@@ -229,7 +230,7 @@ fn a_window_without_the_first_token_changes_the_output_and_the_kept_token_repair
 #[test]
 fn with_a_learned_sink_rows_sum_to_less_than_one_and_minus_infinity_is_the_usual_softmax() {
     let story = told("sink", &[]).unwrap();
-    assert!((sum(node(&story, "A_sink")) - 6.0 / (6.0 + 4.0_f64.exp())).abs() < 1e-15);
+    assert!((sum(node(&story, "A_sink")) - 6.0 / (6.0 + exp(4.0))).abs() < 1e-15);
     assert!(node(&story, "A_off").same_bits(node(&story, "A_none")));
     assert!(node(&story, "A_zero").cells().all(|weight| (weight - 1.0 / 7.0).abs() < 1e-16));
     assert!(said(&story).contains("The weights of the tokens sum to 0.1, so a head can stay silent"));
