@@ -5,6 +5,7 @@ mod fast;
 mod input_loader;
 mod inputs;
 mod masks;
+mod mechanism_options;
 pub(super) mod mechanisms;
 mod options;
 mod rope_scaling;

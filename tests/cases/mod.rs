@@ -371,7 +371,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::UnitRows => of(&[Op::UnitRows], &[a]),
         OpKind::SoftmaxWithSink => {
             let sink = Op::SoftmaxWithSink { head: 1 };
-            [of(std::slice::from_ref(&sink), &[a, row]), of(&[sink], &[c, row])].concat()
+            [of(std::slice::from_ref(&sink), &[a, row]), of(std::slice::from_ref(&sink), &[c, row])].concat()
         }
         OpKind::RepeatColumns => of(&[Op::RepeatColumns(3)], &[a]),
         OpKind::Sinusoidal => of(&[0, 2].map(|first| Op::Sinusoidal { first, tokens: 5, width: 4 }), &[]),

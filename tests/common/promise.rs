@@ -22,8 +22,8 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Of O: u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), with a soft cap c + 16·min(c, A) in the brackets, and half of the smallest subnormal for every product, of which there
-    /// are N + N/128 + 2.
+    /// Of O: u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), where a soft cap c adds 16·min(c, A) in the brackets, and half of the
+    /// smallest subnormal for every product, of which there are N + N/128 + 2.
     pub fn output(&self, max_value: f64) -> f64 {
         let keys = self.keys as f64;
         let lost = (keys + keys / BLOCK as f64 + 2.0) * 0.5 * self.least;

@@ -13,6 +13,8 @@ mod batch;
 mod command;
 mod handed_in;
 mod innocent;
+mod mechanism_command;
+mod mechanism_slips;
 mod more_names;
 mod names;
 mod operators;

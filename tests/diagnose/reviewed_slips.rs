@@ -128,7 +128,8 @@ const REVIEWED: &[Reviewed] = &[
 
 /// The wrong results of the other hand: their id and variant.
 fn records() -> BTreeSet<(String, String)> {
-    let files = ["mistakes.json", "more_mistakes.json", "reviewed_slips.json"].map(golden::json);
+    let files = ["mistakes.json", "more_mistakes.json", "reviewed_slips.json", "mechanism_slips.json"]
+        .map(golden::json);
     let cases = files.iter().flat_map(|file| golden::list(file, "cases"));
     let wrong = cases.flat_map(|case| golden::list(case, "wrong"));
     let record = |wrong: &serde_json::Value| {

@@ -215,7 +215,7 @@ fn a_query_that_fits_nothing_still_gives_out_the_whole_weight() {
 fn a_window_without_the_first_token_changes_the_output_and_the_kept_token_repairs_it() {
     let story = told("sink", &[]).unwrap();
     assert_eq!(node(&story, "A_window")[(0, 0)], 0.0);
-    let (without, with) = (cell(&story, "difference_window"), cell(&story, "difference_kept"));
+    let (without, with) = (cell(&story, "gap_window"), cell(&story, "gap_kept"));
     assert!(without > 3.0 && with < 0.1, "{without} {with}");
     assert!(
         said(&story).contains("With it the output is off by 0.0821, without it by 3.132."),
@@ -328,8 +328,8 @@ proptest! {
     #[test]
     fn with_any_weights_the_cache_gives_the_bits_of_the_whole_text([x, w_q, w_k, w_v] in text_and_head()) {
         let story = told("cache", &[("X", x), ("W_Q", w_q), ("W_K", w_k), ("W_V", w_v)]).unwrap();
-        prop_assert!(cell(&story, "difference") == 0.0);
-        prop_assert!(cell(&story, "difference_rotated") == 0.0);
+        prop_assert!(cell(&story, "gap_rows") == 0.0);
+        prop_assert!(cell(&story, "gap_rotated") == 0.0);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const CLOSE: f64 = 1e-12;
 /// A case of heads of width 4 with rotary positions.
 fn rotated(case: &Case, rotary: Rotary, first: usize) -> Recipe {
     Recipe {
-        positions: Positions { kind: PositionKind::Rotary(rotary), first, query_shift: 0 },
+        positions: Positions { kind: PositionKind::Rotary(rotary), first, ..Positions::default() },
         ..case.recipe
     }
 }
@@ -170,7 +170,7 @@ proptest! {
     ) {
         let place = if after { NormPlace::AfterRotation } else { NormPlace::BeforeRotation };
         let recipe = Recipe {
-            qk_norm: QkNorm { place, epsilon: 1e-300 },
+            qk_norm: QkNorm { place, epsilon: 1e-300, ..QkNorm::default() },
             ..rotated(&case, Rotary::default(), 0)
         };
         let stretched = Case { q: case.q.map(|x| longer * x), ..case.clone() };
@@ -189,7 +189,7 @@ proptest! {
         ];
         let keep_first = if mask.window.is_some() { keep_first } else { 0 };
         let recipe = Recipe {
-            positions: Positions { kind: kinds[kind], first: 3, query_shift: 0 },
+            positions: Positions { kind: kinds[kind], first: 3, ..Positions::default() },
             score: attn::graph::recipes::Score::Dot,
             mask: Mask { keep_first, matrix: None, ..mask },
             soft_cap: Some(2.0),

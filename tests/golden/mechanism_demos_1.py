@@ -191,7 +191,7 @@ def sink(S_none=None, V=None, S=None, window=3, keep_first=1, sink=4):
         "A_none": [A_none], "A": [A], "O_none": [A_none @ V], "O": [A @ V],
         "A_each": [np.append(softmax(s[: i + 1]), np.zeros(n - 1 - i)) for i in range(n)],
         "A_window": [A_window], "A_kept": [A_kept],
-        "difference_window": [[np.abs((A_window - A) @ V).max()]], "difference_kept": [[np.abs((A_kept - A) @ V).max()]],
+        "gap_window": [[np.abs((A_window - A) @ V).max()]], "gap_kept": [[np.abs((A_kept - A) @ V).max()]],
         "A_sink": [A_sink], "total_sink": [[A_sink.sum()]],
         "A_off": [A_none], "A_zero": [by_formula], "A_off_by_one": [by_formula],
         "outputs": [A_none @ V, A @ V, A_window @ V, A_kept @ V, A_sink @ V],

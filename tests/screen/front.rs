@@ -354,7 +354,7 @@ fn examples_are_listed_printed_and_written_but_not_over_other_files() {
     let own = tempfile::tempdir().expect("a folder");
     let path = own.path().join("data");
     let write = || attn("examples --write").arg(path.to_str().expect("UTF-8"));
-    assert!(write().ok().out.starts_with("17 files written"));
+    assert!(write().ok().out.starts_with("18 files written"));
     assert_eq!(fs::read_to_string(path.join("bat.json")).expect("UTF-8"), bat);
     assert_eq!(fs::read_to_string(path.join("answers/01.csv")).expect("UTF-8"), first);
     assert!(write().ok().out.contains("17 there already"));

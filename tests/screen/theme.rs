@@ -121,7 +121,7 @@ mod asked {
         told: &mut dyn FnMut(&str),
     ) -> ScriptResult {
         let pair = native_pty_system()
-            .openpty(PtySize { rows: 50, cols: 100, pixel_width: 0, pixel_height: 0 })
+            .openpty(PtySize { rows: 60, cols: 100, pixel_width: 0, pixel_height: 0 })
             .expect("a pseudo-terminal");
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", script]);

@@ -35,7 +35,8 @@ impl<T: Real> SoftmaxState<T> {
         if self.max == T::NEG_INFINITY { T::ZERO } else { self.max }
     }
 
-    /// ln Σ exp(score) over the visible keys and the sink; for a fully masked row the sink, −∞ without one. Computed in `f64`, once a row.
+    /// ln Σ exp(score) over the visible keys and the sink; for a fully masked row the sink, −∞ without one. Computed in `f64`,
+    /// once a row.
     pub fn log_sum_exp(&self, head: &Head<'_, T>, shift: u32) -> T {
         if self.sum == T::ZERO {
             return T::NEG_INFINITY;

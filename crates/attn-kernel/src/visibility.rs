@@ -114,13 +114,13 @@ impl<T: Real> Visibility<'_, T> {
             return;
         }
         let place = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
+        let first = place(self.band.keep_first);
         for (lane, i) in queries.clone().enumerate() {
-            let [kept, rest] = self.band.keys(i, self.keys);
-            let hidden = !(1 << lane);
-            visible_to[place(kept.end)..place(rest.start)]
-                .iter_mut()
-                .for_each(|visible_to| *visible_to &= hidden);
-            visible_to[place(rest.end)..].iter_mut().for_each(|visible_to| *visible_to &= hidden);
+            let [_, rest] = self.band.keys(i, self.keys);
+            let (start, end) = (place(rest.start), place(rest.end));
+            let hide = |visible_to: &mut u64| *visible_to &= !(1 << lane);
+            visible_to[first.min(start)..start].iter_mut().for_each(hide);
+            visible_to[end..].iter_mut().for_each(hide);
         }
     }
 }

@@ -177,7 +177,7 @@ impl MechanismArgs {
             None => usual.epsilon,
         };
         let place = if is_asked { NormPlace::BeforeRotation } else { usual.place };
-        Ok(QkNorm { place, epsilon })
+        Ok(QkNorm { place, epsilon, ..usual })
     }
 
     /// Heads that all share the number of `--sink`.

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::input_loader::LoadedInputs;
+use super::mechanism_options::mechanism_options;
 use crate::attention::{Mask, MatrixRule};
 use crate::cli::values::positive;
 use crate::error::{Error, Result};
@@ -157,5 +158,6 @@ pub(crate) fn options_of(recipe: &Recipe) -> String {
         format!("--mask-kind {kind}")
     }));
     options.extend(recipe.output.residual.then(|| "--residual".to_string()));
+    options.extend(mechanism_options(recipe));
     options.join(" ")
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Graph, Node, Role, Stage};
 use crate::input::{Array, Files, Limit};
+use crate::matrix::Matrix;
 use crate::text::{listed_briefly, nearest};
 
 /// The answers of one student, and remarks on how they were read.
@@ -20,7 +21,7 @@ pub(super) struct Submission {
 const RESULT: &str = Stage::Output.name();
 
 /// Other names of the nodes, in lower-case letters and digits only.
-const SPELLINGS: [(Stage, &[&str]); 8] = [
+const SPELLINGS: [(Stage, &[&str]); 17] = [
     (
         Stage::Output,
         &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "z", "y"],
@@ -35,7 +36,23 @@ const SPELLINGS: [(Stage, &[&str]); 8] = [
     (Stage::Role(Role::Q), &["query", "queries"]),
     (Stage::Role(Role::K), &["key", "keys"]),
     (Stage::Role(Role::V), &["value", "values"]),
+    (
+        Stage::QueriesRotated,
+        &["queriesrotated", "rotatedqueries", "queryrotated", "qrot", "rotq", "qrope", "qembed"],
+    ),
+    (Stage::KeysRotated, &["keysrotated", "rotatedkeys", "keyrotated", "krot", "rotk", "krope", "kembed"]),
+    (Stage::QueriesNormed, &["queriesnormed", "normedqueries", "querynormed", "qnorm", "normq"]),
+    (Stage::KeysNormed, &["keysnormed", "normedkeys", "keynormed", "knorm", "normk"]),
+    (Stage::PositionBias, &["positionbias", "positionalbias", "relativepositionbias", "alibi", "alibibias"]),
+    (Stage::Capped, &["cappedscores", "scorescapped", "softcappedscores", "capped", "softcapped"]),
+    (Stage::Gate, &["gate", "gates"]),
+    (Stage::Gated, &["gated", "gatedoutput", "outputgated", "gatedheads", "headsgated"]),
+    (Stage::Positioned, &["positioned", "xpos", "xwithpositions"]),
 ];
+
+/// The steps of queries and keys that are often handed in with all heads side by side.
+const OF_ALL_HEADS: [Stage; 4] =
+    [Stage::QueriesNormed, Stage::KeysNormed, Stage::QueriesRotated, Stage::KeysRotated];
 
 /// The maximum size of a file that is handed in for this exercise.
 pub(super) fn limit(right: &Graph) -> Limit {
@@ -53,7 +70,7 @@ pub(super) fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph
                 let place = visible(source).into_owned();
                 let remark = letter_read(name, right);
                 let answer = only(files.named(source, limit)?)
-                    .and_then(|array| answer(node(name, right)?, array))
+                    .and_then(|array| answer(node(name, right)?, array, right))
                     .map_err(|error| with_renaming_remarks(error.in_source(place), remark.as_slice()))?;
                 Submission { answers: vec![answer], remarks: remark.into_iter().collect() }
             }
@@ -98,8 +115,8 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         match right.find(&node) {
             Some(id) if !alone && right[id].op.is_given() => given.push(node),
             _ => {
-                let one =
-                    answer(node, array).map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
+                let one = answer(node, array, right)
+                    .map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
                 submission.answers.push(one);
             }
         }
@@ -129,9 +146,29 @@ fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
     }
 }
 
-fn answer(name: String, array: Array) -> Result<Answer> {
+fn answer(name: String, array: Array, right: &Graph) -> Result<Answer> {
     let (decimals, digits, roundoff) = (array.decimals(), array.digits(), array.roundoff());
-    Ok(Answer { name, matrices: array.into_heads()?, decimals, digits, roundoff })
+    let matrices = heads_apart(&name, array.into_heads()?, right);
+    Ok(Answer { name, matrices, decimals, digits, roundoff })
+}
+
+/// Normed or rotated queries or keys of all heads side by side, a matrix for each head; anything else as it is.
+fn heads_apart(name: &str, matrices: Vec<Matrix>, right: &Graph) -> Vec<Matrix> {
+    let [whole] = &matrices[..] else { return matrices };
+    let stage = OF_ALL_HEADS.into_iter().find(|stage| stage.name() == name && right.find(name).is_none());
+    let Some(stage) = stage else { return matrices };
+    let widths = (1..).map_while(|head| right.at(stage.of_head(Some(head)))).map(|id| right[id].shape().cols);
+    let widths: Vec<usize> = widths.collect();
+    if widths.is_empty() || widths.iter().sum::<usize>() != whole.cols() {
+        return matrices;
+    }
+    let mut start = 0;
+    let block = |width: usize| {
+        let first = start;
+        start += width;
+        Matrix::from_fn(whole.rows(), width, |i, j| whole[(i, first + j)])
+    };
+    widths.into_iter().map(block).collect()
 }
 
 /// The node that a name means: its own name, in any case, or another usual word. `A` is also the name of `A_1`, `A_2` …
@@ -195,8 +232,7 @@ fn unknown(name: &str, right: &Graph) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::recipes::{AttendInputs, Recipe, attend};
-    use crate::matrix::Matrix;
+    use crate::graph::recipes::{AttendInputs, PositionKind, Positions, Recipe, Rotary, attend};
 
     fn right(heads: usize) -> Graph {
         let given = || Some(Matrix::identity(2).into());
@@ -226,6 +262,28 @@ mod tests {
         {
             assert_eq!(node(name, &right(2)).unwrap(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn steps_of_todays_models_are_known_by_their_usual_words() {
+        let kind = PositionKind::Rotary(Rotary::default());
+        let positions = Positions { kind, ..Positions::default() };
+        let given = || Some(Matrix::identity(4).into());
+        let inputs = AttendInputs { q: given(), k: given(), v: given(), ..AttendInputs::default() };
+        let recipe = Recipe { heads: 2, kv_heads: 2, positions, soft_cap: Some(5.0), ..Recipe::default() };
+        let right = attend(&recipe, inputs).unwrap();
+        for (name, expected) in [
+            ("q_rotated", "Q_rotated"),
+            ("Q-Rotated", "Q_rotated"),
+            ("q_embed", "Q_rotated"),
+            ("k_rot2", "K_rotated_2"),
+            ("capped_scores", "S_capped"),
+        ] {
+            assert_eq!(node(name, &right).unwrap(), expected, "{name}");
+        }
+        let whole = Matrix::identity(4);
+        assert_eq!(heads_apart("Q_rotated", vec![whole.clone()], &right).len(), 2);
+        assert_eq!(heads_apart("S", vec![whole], &right).len(), 1);
     }
 
     #[test]

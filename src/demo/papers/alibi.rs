@@ -1,5 +1,6 @@
 //! `alibi`: a bias that grows with the distance, with a slope for each head.
 
+use super::gap::ROUNDING;
 use crate::attention::{Axis, Base, HeadOf, Mask, Places};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
@@ -25,8 +26,6 @@ const WORDS: [&str; 6] = ["some", "keys", "on", "the", "shelf", "are"];
 const MOST_HEADS: usize = 32;
 /// No text is longer.
 const LONGEST: usize = 2048;
-/// Differences up to this size are rounding.
-const ROUNDING: f64 = 1e-9;
 
 fn build(demo: &mut Builder) -> Result<()> {
     let s = demo.given("S", Matrix::of([[0.0; WORDS.len()]]).cols_named(&WORDS))?;
@@ -87,7 +86,7 @@ impl Text {
         demo.step("One query at the end of a text, and its scores S for the words. S compares contents: it does not say how far away a word is.")
             .claim(
                 all([own(&["S"]), within(ROUNDING, max_of("A_plain"), min_of("A_plain"))]),
-                "Here “are” fits all words equally well, so each gets the weight {A_plain[1,1]}.",
+                "Here all words fit “are” equally well, so each gets the weight {A_plain[1,1]}.",
             )
             .together(&[self.s, a]);
 

@@ -1,11 +1,12 @@
 //! `cache`: keys and values of earlier words are kept, so that a new word needs only its own query, key and value.
 
 use super::cache_costs::{bytes, multiplications};
+use super::gap::gap;
 use crate::attention::{Pairing, Rotation};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::recipes::Recipe;
-use crate::graph::{NodeId, Op, Statistic};
+use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
 use crate::story::condition::equal;
@@ -126,16 +127,15 @@ fn tell_word(demo: &mut Builder, number: usize, new: &[NodeId], [keys, values, w
 fn compare(demo: &mut Builder, words: &[NewWord], whole: NodeId) -> Result<()> {
     let rows: Vec<NodeId> = words.iter().map(|word| word.o).collect();
     let cached = demo.collect("O_cached", "words", None, &rows)?;
-    let change = demo.compute("change", Op::Subtract, &[cached, whole])?;
-    let difference = demo.compute("difference", Op::Summary(Statistic::MaxSize), &[change])?;
+    let gap = gap(demo, "rows", [cached, whole])?;
     demo.step("Both ways compared. Each word has used one query, its own: no later word reads it, so queries are not kept.")
         .claim(
-            equal("difference[1,1]", 0.0),
+            equal("gap_rows[1,1]", 0.0),
             "Every row is the row of the whole text, to the last bit. The mask hides later keys there, and here they do not \
              exist yet.",
         )
         .together(&[cached, whole])
-        .show(&[difference]);
+        .show(&[gap]);
     Ok(())
 }
 
@@ -155,15 +155,14 @@ fn rotated_keys(demo: &mut Builder, model: &OneHead, words: &[NewWord]) -> Resul
     let cached = demo.collect("K_cache_rotated", "words", None, &rows)?;
     let k = demo.graph().require("K")?;
     let whole = demo.compute("K_rotated", rotate(0), &[k, f])?;
-    let change = demo.compute("change_rotated", Op::Subtract, &[cached, whole])?;
-    let difference = demo.compute("difference_rotated", Op::Summary(Statistic::MaxSize), &[change])?;
+    let gap = gap(demo, "rotated", [cached, whole])?;
     demo.step(
         "With rotary positions the cache keeps rotated keys. A key is turned by its own position, so it is turned once, when it \
          comes in.",
     )
-    .claim(equal("difference_rotated[1,1]", 0.0), "They are the rotated keys of the whole text, to the last bit.")
+    .claim(equal("gap_rotated[1,1]", 0.0), "They are the rotated keys of the whole text, to the last bit.")
     .folded(&[f])
     .together(&[cached, whole])
-    .show(&[difference]);
+    .show(&[gap]);
     Ok(())
 }

@@ -6,6 +6,7 @@ mod blocks;
 mod cache;
 mod cache_costs;
 mod differential;
+mod gap;
 mod latent;
 mod linear;
 mod online;

@@ -1,10 +1,11 @@
 //! `rope`: queries and keys rotated by their positions; the two pairings of columns, and how to get from one to the other.
 
+use super::gap::{ROUNDING, gap};
 use super::rope_scaling::scaling;
 use crate::attention::{Pairing, Rotation};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
-use crate::graph::{NodeId, Op, Statistic};
+use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::condition::{all, equal, less, not, own, same, top_of_row, within};
 use crate::story::{Digits, Table};
@@ -35,8 +36,6 @@ const WORDS: [&str; 4] = ["tick", "tock", "tick", "tock"];
 const MOST_BASE: usize = 1_000_000_000;
 /// No first position is larger.
 const MOST_FIRST: usize = 1_000_000;
-/// Differences up to this size are rounding.
-const ROUNDING: f64 = 1e-9;
 
 fn build(demo: &mut Builder) -> Result<()> {
     let file = words(demo)?;
@@ -45,18 +44,18 @@ fn build(demo: &mut Builder) -> Result<()> {
     let right = wrong_pairing(demo, &file, f)?;
     let moved = moved_columns(demo, &file, f, &right)?;
     shifted(demo, &moved, f)?;
-    scaling(demo, &moved, f)
+    scaling(demo, [moved.q, moved.k], f)
 }
 
 /// The words, and the weights of a file.
-pub(super) struct Words {
+struct Words {
     x: NodeId,
     w_q: NodeId,
     w_k: NodeId,
     /// Their queries.
-    pub q: NodeId,
+    q: NodeId,
     /// Their keys.
-    pub k: NodeId,
+    k: NodeId,
     /// The number of columns of a query.
     width: usize,
 }
@@ -98,7 +97,7 @@ fn frequencies(demo: &mut Builder, width: usize) -> Result<NodeId> {
 }
 
 /// Rows rotated from a first position on.
-pub(super) fn rotated(
+fn rotated(
     demo: &mut Builder,
     name: &str,
     [x, f]: [NodeId; 2],
@@ -126,13 +125,6 @@ fn rotated_head(
     let k = rotated(demo, &format!("K_{suffix}"), [k, f], pairing, first)?;
     let s = demo.compute(&format!("S_{suffix}"), Op::ProductTransposed, &[q, k])?;
     Ok(RotatedHead { q, k, s })
-}
-
-/// The largest difference between two nodes of one shape.
-pub(super) fn largest_difference(demo: &mut Builder, name: &str, nodes: [NodeId; 2]) -> Result<NodeId> {
-    let change = demo.compute(&format!("change_{name}"), Op::Subtract, &nodes)?;
-    demo.label(change, "difference");
-    demo.compute(&format!("gap_{name}"), Op::Summary(Statistic::MaxSize), &[change])
 }
 
 /// The columns of the first two pairs, and the models that have the pairing.
@@ -173,7 +165,7 @@ fn wrong_pairing(demo: &mut Builder, words: &Words, f: NodeId) -> Result<Rotated
     let q_wrong = demo.graph().require("Q_halves")?;
     let k_wrong = rotated(demo, "K_halves", [words.k, f], wrong, first)?;
     let s_wrong = demo.compute("S_halves", Op::ProductTransposed, &[q_wrong, k_wrong])?;
-    let gap = largest_difference(demo, "pairing", [s_wrong, s])?;
+    let gap = gap(demo, "pairing", [s_wrong, s])?;
     demo.step(
         "Suppose that the model was trained with neighbours, and a program reads its file with halves. All shapes fit, so no \
          error appears.",
@@ -207,9 +199,9 @@ fn moved_columns(demo: &mut Builder, words: &Words, f: NodeId, right: &RotatedHe
     let q = demo.compute("Q_moved", Op::Product, &[words.x, w_q])?;
     let k = demo.compute("K_moved", Op::Product, &[words.x, w_k])?;
     let head = rotated_head(demo, "fixed", [q, k, f], Pairing::Halves, 0)?;
-    let gap = largest_difference(demo, "fixed", [head.s, right.s])?;
     let reordered = demo.compute("Q_reordered", Op::Product, &[right.q, order])?;
-    largest_difference(demo, "order", [head.q, reordered])?;
+    gap(demo, "order", [head.q, reordered])?;
+    let gap = gap(demo, "fixed", [head.s, right.s])?;
     demo.step(
         "The fix: move the columns of W_Q and W_K once, the first columns of all pairs to the left, the second ones to the \
          right. Then read the file with halves.",
@@ -232,7 +224,7 @@ fn shifted(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()> {
     let (shift, first) = demo.count("shift", 50, MOST_FIRST)?;
     let head = rotated_head(demo, "shifted", [words.q, words.k, f], Pairing::Halves, first)?;
     let s = demo.graph().require("S_fixed")?;
-    let gap = largest_difference(demo, "shifted", [head.s, s])?;
+    let gap = gap(demo, "shifted", [head.s, s])?;
     demo.step("Now the text starts at a later position. Every query and every key turns further, all by the same angles.")
         .claim(
             within(ROUNDING, "gap_shifted[1,1]", 0.0),

@@ -1,7 +1,7 @@
 //! The last step of `rope`: one query and one key further and further apart, before and after linear scaling.
 
-use super::rope::{Words, rotated};
-use crate::attention::{Pairing, RopeScaling};
+use super::gap::ROUNDING;
+use crate::attention::{Pairing, RopeScaling, Rotation};
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -12,10 +12,9 @@ use crate::story::condition::{Condition, not, within};
 const TRAINED: usize = 3;
 /// No factor is larger: the table has a row for each distance.
 const MOST_FACTOR: usize = 16;
-/// Differences up to this size are rounding.
-const ROUNDING: f64 = 1e-9;
 
-pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()> {
+/// The frequencies before and after the scaling, and the scores with both; queries and keys are not rotated yet.
+pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Result<()> {
     let (factor, number) = demo.count("factor", 3, MOST_FACTOR)?;
     let linear = RopeScaling::Linear { factor: number as f64 };
     let f_linear = demo.compute("F_linear", Op::ScaledFrequencies(linear), &[f])?;
@@ -23,8 +22,8 @@ pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()
     let both = demo.collect("frequencies", "rows", Some(names), &[f, f_linear])?;
     demo.step(
         &format!(
-            "Suppose that the model was trained with distances up to {TRAINED}. For longer texts, linear scaling divides every \
-             frequency by a factor, so that every pair turns more slowly."
+            "Suppose that training had distances up to {TRAINED}. For longer texts, linear scaling divides every frequency by \
+             a factor: all pairs turn more slowly."
         ),
     )
     .together(&[factor])
@@ -33,8 +32,8 @@ pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()
     let far = TRAINED * number;
     let scores = by_distance(demo, words, [f, f_linear], far)?;
     demo.step(
-        "One query and one key, further and further apart: the last word's query at position t, the first word's key at \
-         position 0. Row t is their score at distance t.",
+        "One query and one key, further and further apart. Row t is the score of the last word's query at position t and the \
+         first word's key at position 0.",
     )
     .claim(
         squeezed(number),
@@ -53,15 +52,21 @@ pub(super) fn scaling(demo: &mut Builder, words: &Words, f: NodeId) -> Result<()
 
 /// The scores of the last word's query and the first word's key at the distances from 1 on: a column for each of the
 /// frequencies.
-fn by_distance(demo: &mut Builder, words: &Words, frequencies: [NodeId; 2], far: usize) -> Result<NodeId> {
-    let last = demo.matrix(words.q)?.rows().saturating_sub(1);
-    let q = demo.compute("q_last", Op::Rows { start: last, count: 1 }, &[words.q])?;
-    let k = demo.compute("k_first", Op::Rows { start: 0, count: 1 }, &[words.k])?;
+fn by_distance(
+    demo: &mut Builder,
+    [q, k]: [NodeId; 2],
+    frequencies: [NodeId; 2],
+    far: usize,
+) -> Result<NodeId> {
+    let last = demo.matrix(q)?.rows().saturating_sub(1);
+    let q = demo.compute("q_last", Op::Rows { start: last, count: 1 }, &[q])?;
+    let k = demo.compute("k_first", Op::Rows { start: 0, count: 1 }, &[k])?;
     let ones = demo.compute("ones", Op::Ones { rows: far, cols: 1 }, &[])?;
     let everywhere = demo.compute("q_everywhere", Op::Product, &[ones, q])?;
+    let rotary = Op::Rotary(Rotation { first: 1, pairing: Pairing::Halves, magnitude: 1.0 });
     let mut rows = Vec::new();
     for (name, f) in ["unscaled", "linear"].into_iter().zip(frequencies) {
-        let q = rotated(demo, &format!("q_{name}"), [everywhere, f], Pairing::Halves, 1)?;
+        let q = demo.compute(&format!("q_{name}"), rotary.clone(), &[everywhere, f])?;
         rows.push(demo.compute(&format!("scores_{name}"), Op::ProductTransposed, &[k, q])?);
     }
     let names: Labels = ["unscaled", "linear"].map(String::from).to_vec().into();

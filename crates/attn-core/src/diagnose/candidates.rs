@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::graph::recipes::{Qkv, QkvSource, Recipe, ScoreRows};
-use crate::graph::{self, Graph, Stage, Step};
+use crate::graph::{Graph, Role, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::catalogue::Likelihood;
@@ -133,9 +133,26 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
         Stage::Weights => graph.find(&rounded_weights(head)).or_else(own),
         Stage::Joined | Stage::Projected => own().or_else(|| graph.find(Stage::Output.name())),
         stage if stage.is_scores() => own().or_else(|| earlier(stage)),
-        _ => own(),
+        _ => before_mechanism(stage)
+            .iter()
+            .fold(own(), |found, earlier| found.or_else(|| graph.find(&earlier.of_head(head).to_string()))),
     };
     graph[found?].matrix()
+}
+
+/// The steps that stand for a step of positions, norms or gates where the computation leaves it out, the next before it first.
+fn before_mechanism(stage: Stage) -> &'static [Stage] {
+    match stage {
+        Stage::Positioned => &[Stage::Role(Role::X)],
+        Stage::QueriesNormed => &[Stage::Role(Role::Q)],
+        Stage::KeysNormed => &[Stage::Role(Role::K)],
+        Stage::QueriesRotated => &[Stage::QueriesNormed, Stage::Role(Role::Q)],
+        Stage::KeysRotated => &[Stage::KeysNormed, Stage::Role(Role::K)],
+        Stage::FrequenciesScaled => &[Stage::Frequencies],
+        Stage::Gate => &[Stage::GateInput],
+        Stage::Gated => &[Stage::Joined, Stage::Output],
+        _ => &[],
+    }
 }
 
 /// The name of weights that are rounded before they mix.
@@ -152,7 +169,7 @@ fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     for role in [Qkv::Query, Qkv::Key, Qkv::Value] {
         match recipe.roles.of(role) {
             QkvSource::Of(other) => pairs.push((stage(role), stage(other))),
-            QkvSource::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
+            QkvSource::Tokens => pairs.push((stage(role), Stage::Role(Role::X))),
             QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => {}
         }
     }

@@ -7,6 +7,7 @@ use crate::graph::recipes::{
 };
 
 use super::mask_pattern::MaskPattern;
+use super::mechanism_change::MechanismChange;
 
 /// One changed choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +60,8 @@ pub enum Change {
     Residual(bool),
     /// The addition of the residual.
     Addition(Residual),
+    /// Positions, norms, soft-cap, sinks or gate.
+    Mechanism(MechanismChange),
     /// [`Recipe::alteration`].
     Alteration(Alteration),
     /// No field: the result is read with its rows as columns.
@@ -72,6 +75,7 @@ impl Change {
         let is_mask = |change: &Change| matches!(change, Change::Mask(_) | Change::MaskPattern(_));
         match (self, other) {
             (Change::Source(a, _), Change::Source(b, _)) => a == b,
+            (Change::Mechanism(a), Change::Mechanism(b)) => a.same_field(b),
             _ if is_mask(self) && is_mask(other) => true,
             _ => discriminant(self) == discriminant(other),
         }
@@ -124,6 +128,7 @@ impl Change {
             Change::Projected(projected) => recipe.output.projected = projected,
             Change::Residual(residual) => recipe.output.residual = residual,
             Change::Addition(addition) => recipe.output.addition = addition,
+            Change::Mechanism(mechanism) => mechanism.put_into(recipe),
             Change::Alteration(alteration) => recipe.alteration = Some(alteration),
             Change::Transposed => {}
         }

@@ -109,8 +109,10 @@ impl AnswerMatrix<'_> {
             sums.filter(|x| x.is_finite())
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
-        // A sum with NaN is no evidence.
-        let has_sums = !self.has_nan();
+        // A sum with NaN is no evidence, and beside a sink the right weights do not sum to 1 either.
+        let right_sums =
+            |right: &Matrix| (0..right.rows()).map(|i| sum(&mut right.row(i))).collect::<Vec<f64>>();
+        let has_sums = !self.has_nan() && self.right.is_none_or(|right| are_one(&right_sums(right)));
         if has_sums && !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
         } else if has_sums && !are_one(&rows) {

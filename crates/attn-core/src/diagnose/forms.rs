@@ -23,6 +23,8 @@ enum FormContent {
     Step(Stage),
     /// This role is scaled already.
     Scaled(Role),
+    /// This role holds what a norm or a rotation makes of it.
+    Prepared(Role, Stage),
     /// The scores hold this step or a later one, with a number added to each row.
     Shifted,
 }
@@ -45,9 +47,34 @@ pub const FORMS: &[EquivalentForm] = &[
         holds: FormContent::Step(Stage::Tempered),
     },
     EquivalentForm {
+        id: "capped-scores",
+        says: "these are the scores after the soft-cap, S_capped",
+        holds: FormContent::Step(Stage::Capped),
+    },
+    EquivalentForm {
         id: "masked-scores",
         says: "these are the masked scores, S_masked",
         holds: FormContent::Step(Stage::Masked),
+    },
+    EquivalentForm {
+        id: "queries-rotated",
+        says: "these are the rotated queries, Q_rotated",
+        holds: FormContent::Prepared(Role::Q, Stage::QueriesRotated),
+    },
+    EquivalentForm {
+        id: "keys-rotated",
+        says: "these are the rotated keys, K_rotated",
+        holds: FormContent::Prepared(Role::K, Stage::KeysRotated),
+    },
+    EquivalentForm {
+        id: "queries-normed",
+        says: "these are the normed queries, Q_normed",
+        holds: FormContent::Prepared(Role::Q, Stage::QueriesNormed),
+    },
+    EquivalentForm {
+        id: "keys-normed",
+        says: "these are the normed keys, K_normed",
+        holds: FormContent::Prepared(Role::K, Stage::KeysNormed),
     },
     EquivalentForm {
         id: "queries-scaled",
@@ -83,6 +110,13 @@ impl EquivalentForm {
                 Some(standing_for(right, node)?.map(|x| x * factor))
             }
             FormContent::Scaled(_) => None,
+            FormContent::Prepared(role, stage) => {
+                let step = Step::parse(node).filter(|step| step.stage == Stage::Role(role))?;
+                match right.find(&stage.of_head(step.head).to_string()) {
+                    Some(id) => right[id].matrix().cloned(),
+                    None => side_by_side(right, stage),
+                }
+            }
             FormContent::Shifted => {
                 let is_scores = Step::parse(node).is_some_and(|step| step.stage.is_scores());
                 let own = is_scores.then(|| node.to_string());
@@ -92,6 +126,16 @@ impl EquivalentForm {
             }
         }
     }
+}
+
+/// The nodes of a step of all heads, side by side.
+fn side_by_side(right: &Graph, stage: Stage) -> Option<Matrix> {
+    let find = |head| right.find(&stage.of_head(Some(head)).to_string());
+    let heads: Option<Vec<&Matrix>> = (1..).map_while(find).map(|id| right[id].matrix()).collect();
+    let heads = heads.filter(|heads| !heads.is_empty())?;
+    let width = heads[0].cols();
+    let cell = |i, j: usize| heads[j / width][(i, j % width)];
+    Some(Matrix::from_fn(heads[0].rows(), width * heads.len(), cell))
 }
 
 /// A matrix with what makes the first number of each row yours added to that row, and how far the others are off; nothing where

@@ -4,6 +4,7 @@
 //! column of the weights by one number (before the rows are divided by their sums), dropout sets some to 0. A bias of V moves all
 //! rows of O by the same row, so that the differences between them are still mixed from differences between values.
 
+use crate::graph::recipes::PositionKind;
 use crate::graph::{Graph, Op};
 use crate::matrix::Matrix;
 
@@ -25,6 +26,12 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
     let has_decimals =
         |least| part.answer.roundoff < 1e-6 && part.answer.decimals.is_none_or(|decimals| decimals >= least);
     if node != "O" || !has_decimals(3) || !yours.cells().all(f64::is_finite) {
+        return None;
+    }
+    // Weights beside a sink do not sum to 1, and a gate or positions in the residual stand between them and O.
+    let facts = task.facts();
+    let has_positions = task.recipe().positions.kind == PositionKind::Sinusoidal;
+    if facts.has_sink || facts.has_gate || has_positions {
         return None;
     }
     let allowed = CellTolerance::between(part.answer, yours, tolerance);

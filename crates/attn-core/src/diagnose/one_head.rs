@@ -16,7 +16,7 @@ use super::partial::{count, fit, is_from_scores_on, lists, with_nodes};
 use super::reach::may_move;
 use super::search::{Fit, Search};
 use super::tolerance::CellTolerance;
-use super::{Change, Task};
+use super::{Change, MechanismChange, Task};
 
 /// The mistakes in one head alone that fit, and the number of tried possibilities; none with a single head.
 pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
@@ -147,6 +147,7 @@ fn is_in_a_head(change: &Change) -> bool {
         | Change::Projected(_)
         | Change::Residual(_)
         | Change::Addition(_)
+        | Change::Mechanism(MechanismChange::Gate(_))
         | Change::Transposed => false,
         Change::Alteration(alteration) => matches!(
             alteration.stage,

@@ -115,7 +115,6 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
     let roles = [&inputs.query_gain, &inputs.key_gain, &inputs.divisors, &inputs.w_g];
     let keeps_widths = roles.into_iter().any(Option::is_some)
         || matches!(task.recipe().positions.kind, PositionKind::Rotary(_));
-    let wider = if keeps_widths { 0 } else { wider };
     // Masks and biases have a cell for every query and key, so that the tokens stay as many as they are.
     let fixed = inputs.mask.is_some() || inputs.bias.is_some();
     let more = if fixed || wider == 0 { 0 } else { 3 };
@@ -142,9 +141,9 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
     );
     // Wider tokens where their width hides something, wider heads where that of a head does.
     let (e, d) = match wider {
-        0 => (0, 0),
-        1 => (heads, 0),
-        _ => (2 * heads, 1),
+        1 if !keeps_widths => (heads, 0),
+        2.. if !keeps_widths => (2 * heads, 1),
+        _ => (0, 0),
     };
     let width = |given: &Option<Given>| given.as_ref().map(|given| given.shape().cols);
     let back = width(&inputs.w_o) == width(&inputs.x);

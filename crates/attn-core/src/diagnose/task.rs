@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
-use crate::graph::recipes::{Alter, Alteration, AttendInputs, Recipe, attend, attend_as_far_as_possible};
+use crate::graph::recipes::{
+    Alter, Alteration, AttendInputs, PositionKind, Recipe, attend, attend_as_far_as_possible,
+};
 use crate::graph::{Given, Graph, Node, Op};
 use crate::matrix::{Matrix, Shape};
 
@@ -40,6 +42,14 @@ pub struct Facts {
     pub has_bias: bool,
     /// Whether the result is projected.
     pub projects: bool,
+    /// The number of T5's buckets; 0 without them.
+    pub buckets: usize,
+    /// Whether LongRoPE has divisors for short texts and for long ones.
+    pub has_two_divisors: bool,
+    /// Whether heads have sinks.
+    pub has_sink: bool,
+    /// Whether the heads are gated.
+    pub has_gate: bool,
     /// Whether Q, K and V all come from X.
     pub from_tokens: bool,
     /// For Q, K and V: whether they come from X and given square weights.
@@ -63,7 +73,11 @@ impl Task {
     ///
     /// # Errors
     /// As [`attend`].
-    pub fn new(recipe: Recipe, inputs: AttendInputs) -> Result<Task> {
+    pub fn new(mut recipe: Recipe, inputs: AttendInputs) -> Result<Task> {
+        // A mistake in the mask does not change the buckets of distances.
+        if matches!(recipe.positions.kind, PositionKind::Buckets { .. }) {
+            recipe.positions.later_buckets.get_or_insert(!recipe.mask.causal);
+        }
         let right = attend(&recipe, inputs.clone())?;
         let facts = Facts::of(&recipe, &inputs, &right)?;
         Ok(Task { recipe, inputs, right, facts })
@@ -128,7 +142,7 @@ impl Task {
             let inner = match (&node.op, node.inputs.first()) {
                 (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
                 // A power of e takes as long as some products.
-                (Op::Softmax(..), _) => 16,
+                (Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::SoftCap(_) | Op::Rotary(_), _) => 16,
                 _ => 1,
             };
             shape.rows * shape.cols * inner
@@ -143,6 +157,7 @@ impl Facts {
         let is_square =
             |given: &Option<Given>| given.as_ref().is_some_and(|w| w.shape().rows == w.shape().cols);
         let mask = inputs.mask.as_ref().map(|mask| mask.tensor.matrix()).transpose()?;
+        let rows = |given: &Option<Given>| given.as_ref().map_or(0, |given| given.shape().rows);
         let taken = [&inputs.q, &inputs.k, &inputs.v];
         let weights = [&inputs.w_q, &inputs.w_k, &inputs.w_v];
         Ok(Facts {
@@ -158,6 +173,10 @@ impl Facts {
             keys: shape("K")?.rows,
             has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
+            buckets: rows(&inputs.position_table),
+            has_two_divisors: rows(&inputs.divisors) == 2,
+            has_sink: inputs.sink.is_some(),
+            has_gate: inputs.w_g.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),

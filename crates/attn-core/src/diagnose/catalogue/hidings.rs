@@ -16,10 +16,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| {
             let mut ways = before_the_scale(recipe, facts);
             for number in [-1.0, -2.0, -5.0, -10.0, -100.0, -0.5, -3.0, -20.0, -50.0] {
-                ways.push(Way::detailed(
-                    Change::Hiding(Hiding::Replaced(number)),
-                    format!("−{} in their place", -number),
-                ));
+                // A soft-cap c after the mask writes −c, and has a name of its own.
+                if recipe.soft_cap != Some(-number) {
+                    ways.push(Way::detailed(
+                        Change::Hiding(Hiding::Replaced(number)),
+                        format!("−{} in their place", -number),
+                    ));
+                }
                 ways.push(Way::detailed(
                     Change::Hiding(Hiding::Added(number)),
                     format!("−{} added", -number),

@@ -193,7 +193,7 @@ fn parts(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     }
     let without = [
         (Mask { causal: false, ..mask }, "the causal mask"),
-        (Mask { window: None, ..mask }, "the window"),
+        (Mask { window: None, keep_first: 0, ..mask }, "the window"),
         (Mask { matrix: None, ..mask }, "the mask matrix"),
     ];
     let mut ways = Vec::new();

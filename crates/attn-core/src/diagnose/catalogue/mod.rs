@@ -8,6 +8,8 @@
 //!    `Alter` in `graph/recipes/alter/kinds.rs`.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
 //!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
+//!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
+//!    `python3 mechanism_slips.py` writes `mechanism_slips.json`.
 //! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
 //!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
 
@@ -20,13 +22,16 @@ mod hidings;
 mod layouts;
 mod mask_patterns;
 mod masks;
+mod mechanisms;
 mod operator_fixes;
 mod operators;
 pub(super) mod partial;
+mod positions;
 mod readings;
 mod residuals;
 mod result;
 mod roles;
+mod rotary;
 mod scales;
 mod scores;
 mod selections;
@@ -98,8 +103,18 @@ pub const GROUPS: &[Group] = &[
         title: "Tokens, queries, keys, values",
         mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
     },
-    Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
-    Group { title: "Mask", mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES] },
+    Group {
+        title: "Positions, norms of queries and keys",
+        mistakes: &[rotary::MISTAKES, positions::MISTAKES, mechanisms::NORMS],
+    },
+    Group {
+        title: "Scores",
+        mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES, mechanisms::CAPS],
+    },
+    Group {
+        title: "Mask",
+        mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES, mechanisms::KEPT_KEYS],
+    },
     Group {
         title: "Weights",
         mistakes: &[
@@ -108,12 +123,19 @@ pub const GROUPS: &[Group] = &[
             functions::MISTAKES,
             selections::MISTAKES,
             spreadsheets::MISTAKES,
+            mechanisms::SINKS,
         ],
     },
     Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
     Group {
         title: "Result",
-        mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES, general::AFTER_WEIGHTS],
+        mistakes: &[
+            result::MISTAKES,
+            residuals::MISTAKES,
+            readings::MISTAKES,
+            general::AFTER_WEIGHTS,
+            mechanisms::GATES,
+        ],
     },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
     Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },

@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Alter, Recipe, Site};
+use crate::graph::recipes::{Alter, NormPlace, PositionKind, Recipe, Site};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -15,7 +15,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
         demo: "block",
         ways: |recipe, facts| {
-            let mut ways = normed(Alter::LAYER_NORM, "a layer norm", facts);
+            let mut ways = normed(Alter::LAYER_NORM, "a layer norm", recipe, facts);
             ways.extend(add_and_norm(Alter::LAYER_NORM, "a layer norm", recipe, facts));
             ways
         },
@@ -29,7 +29,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The squares of each row of what was normalised have the mean 1.",
         demo: "block",
         ways: |recipe, facts| {
-            let mut ways = normed(Alter::RMS_NORM, "an RMS norm", facts);
+            let mut ways = normed(Alter::RMS_NORM, "an RMS norm", recipe, facts);
             ways.extend(add_and_norm(Alter::RMS_NORM, "an RMS norm", recipe, facts));
             ways
         },
@@ -42,7 +42,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the rows as they are.",
         symptom: "The squares of each row of what was normalised sum to 1.",
         demo: "similarity",
-        ways: |_, facts| normed(Alter::UNIT_ROWS, "", facts),
+        ways: |recipe, facts| normed(Alter::UNIT_ROWS, "", recipe, facts),
     },
     Mistake {
         id: "positions-added",
@@ -62,7 +62,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the scores from Q and K as they are.",
         symptom: "The scores of a token with itself are right, and the others are not.",
         demo: "order",
-        ways: |_, facts| {
+        ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(
                     altered(Site::QueriesAndKeys, Alter::RotaryNeighbours),
@@ -76,7 +76,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
                     "Queries, keys and values were rotated by their positions: RoPE, which the exercise does not ask for.",
                 ),
             ];
-            if_possible(facts.d_k.is_multiple_of(2), ways)
+            let is_rotated = matches!(recipe.positions.kind, PositionKind::Rotary(_));
+            if_possible(facts.d_k.is_multiple_of(2) && !is_rotated, ways)
         },
     },
     Mistake {
@@ -171,7 +172,7 @@ fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<
 }
 
 /// A norm at every stage.
-fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
+fn normed(alter: Alter, what: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let stages = [
         (Site::Tokens, "X before the projections"),
         (Site::TokensAndResidual, "X, and the residual"),
@@ -191,8 +192,14 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
     // have a name of their own.
     let is_named =
         |stage: &Site| alter == Alter::UNIT_ROWS && matches!(stage, Site::QueriesAndKeys | Site::Weights);
-    let possible =
-        stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_named(stage));
+    // An exercise that norms queries and keys has an RMS norm there already.
+    let has_norm = alter == Alter::RMS_NORM && recipe.qk_norm.place != NormPlace::Nowhere;
+    let is_there = |stage: &Site| {
+        has_norm && matches!(stage, Site::QueriesAndKeys | Site::Queries | Site::Keys | Site::Roles)
+    };
+    let possible = stages.into_iter().filter(|(stage, _)| {
+        (facts.x.is_some() || !of_tokens(stage)) && !is_named(stage) && !is_there(stage)
+    });
     let way = |(stage, of): (Site, &str)| {
         let said = if alter == Alter::UNIT_ROWS {
             format!("Each row of {of} was divided by its length, which the exercise does not ask for.")
@@ -205,6 +212,12 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
 }
 
 fn positions(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    if recipe.positions.kind == PositionKind::Sinusoidal {
+        let again = Way::detailed(altered(Site::Tokens, Alter::Positions(1)), "a second time")
+            .saying("The vectors of the positions were added to X twice.")
+            .fixing("Add them once.");
+        return if_possible(recipe.positions.first == 0, vec![again]);
+    }
     let to_roles = Way::detailed(altered(Site::QueriesAndKeys, Alter::Positions(1)), "to Q and K")
         .saying("Sinusoidal positions were added to the queries and keys.")
         .fixing("Compare Q and K as they are.");

@@ -119,7 +119,7 @@ impl Pipeline<'_> {
                 let name = Stage::Role(role).of_head(number).to_string();
                 *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, place))?;
             }
-            if role != Role::V {
+            if role != Role::V || self.rotates_values() {
                 let first = place + self.recipe.positions.first;
                 let mut numbered: Vec<(NodeId, Option<usize>)> =
                     blocks.iter().enumerate().map(|(head, &block)| (block, number(head, heads))).collect();

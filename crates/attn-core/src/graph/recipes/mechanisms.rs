@@ -2,6 +2,7 @@
 //! default leaves each of them out.
 
 use crate::attention::{Pairing, RopeScaling};
+use crate::graph::Role;
 
 /// The usual ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
 pub const QK_NORM_EPSILON: f64 = 1e-6;
@@ -15,6 +16,12 @@ pub struct Positions {
     pub first: usize,
     /// The number that is added to the positions of queries alone, by mistake.
     pub query_shift: isize,
+    /// The number that is added to the positions of keys alone, by mistake.
+    pub key_shift: isize,
+    /// The slopes of ALiBi.
+    pub slopes: AlibiSlopes,
+    /// Whether later keys have buckets of their own in T5's table; where this is not said, the causal mask decides.
+    pub later_buckets: Option<bool>,
 }
 
 /// The kinds of positions.
@@ -27,7 +34,7 @@ pub enum PositionKind {
     Rotary(Rotary),
     /// ALiBi: a bias that grows with the distance.
     Alibi {
-        /// The number of heads that the slopes are made for; those of the recipe where there is none.
+        /// The n of the slopes 2^(−8h/n), by mistake; where there is none, the slopes are those of the recipe's heads.
         heads: Option<usize>,
     },
     /// A bias for each bucket of distances, from a table.
@@ -37,6 +44,20 @@ pub enum PositionKind {
     },
     /// Vectors of sines and cosines are added to the tokens.
     Sinusoidal,
+}
+
+/// The slopes of ALiBi.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AlibiSlopes {
+    /// Those of the number of query heads, so that scores fall with the distance.
+    #[default]
+    OfHeads,
+    /// Counted from 0: the first head has the slope 1.
+    FromZero,
+    /// Made for the key/value heads: query heads that share one share its slope.
+    OfGroups,
+    /// With the wrong sign: scores rise with the distance.
+    Rising,
 }
 
 /// The choices of rotary positions.
@@ -52,6 +73,12 @@ pub struct Rotary {
     pub part: RotatedPart,
     /// The change of the frequencies for longer texts.
     pub scaling: Option<RopeScaling>,
+    /// Whether LongRoPE takes the divisors of the other length, by mistake.
+    pub swaps_divisors: bool,
+    /// The use of the scaling's factor of sines and cosines.
+    pub magnitude: MagnitudeUse,
+    /// What is rotated.
+    pub rotated: RotatedRoles,
 }
 
 impl Default for Rotary {
@@ -63,6 +90,58 @@ impl Default for Rotary {
             width: None,
             part: RotatedPart::default(),
             scaling: None,
+            swaps_divisors: false,
+            magnitude: MagnitudeUse::default(),
+            rotated: RotatedRoles::default(),
+        }
+    }
+}
+
+/// The use of the factor of sines and cosines that YaRN and LongRoPE have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MagnitudeUse {
+    /// Queries and keys are multiplied by it.
+    #[default]
+    Once,
+    /// It is left out.
+    Missing,
+    /// Queries and keys are multiplied by its square.
+    Twice,
+}
+
+impl MagnitudeUse {
+    /// The factor of sines and cosines.
+    pub fn of(self, magnitude: f64) -> f64 {
+        match self {
+            MagnitudeUse::Once => magnitude,
+            MagnitudeUse::Missing => 1.0,
+            MagnitudeUse::Twice => magnitude * magnitude,
+        }
+    }
+}
+
+/// What is rotated by its positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RotatedRoles {
+    /// Queries and keys.
+    #[default]
+    QueriesAndKeys,
+    /// The queries alone.
+    Queries,
+    /// The keys alone.
+    Keys,
+    /// Queries, keys and values.
+    WithValues,
+}
+
+impl RotatedRoles {
+    /// Returns true if Q, K or V is rotated.
+    pub fn has(self, role: Role) -> bool {
+        match role {
+            Role::Q => self != RotatedRoles::Keys,
+            Role::K => self != RotatedRoles::Queries,
+            Role::V => self == RotatedRoles::WithValues,
+            _ => false,
         }
     }
 }
@@ -84,12 +163,37 @@ pub struct QkNorm {
     pub place: NormPlace,
     /// Added to the mean of the squares.
     pub epsilon: f64,
+    /// What is normed.
+    pub normed: NormedRoles,
 }
 
 impl Default for QkNorm {
     /// None.
     fn default() -> QkNorm {
-        QkNorm { place: NormPlace::default(), epsilon: QK_NORM_EPSILON }
+        QkNorm { place: NormPlace::default(), epsilon: QK_NORM_EPSILON, normed: NormedRoles::default() }
+    }
+}
+
+/// What the norm is applied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NormedRoles {
+    /// Queries and keys.
+    #[default]
+    QueriesAndKeys,
+    /// The queries alone.
+    Queries,
+    /// The keys alone.
+    Keys,
+}
+
+impl NormedRoles {
+    /// Returns true if Q or K is normed.
+    pub fn has(self, role: Role) -> bool {
+        match role {
+            Role::Q => self != NormedRoles::Keys,
+            Role::K => self != NormedRoles::Queries,
+            _ => false,
+        }
     }
 }
 
@@ -113,6 +217,8 @@ pub enum CapPlace {
     BeforeMask,
     /// After the mask: a hidden key has the score −c.
     AfterMask,
+    /// Before the scale.
+    BeforeScale,
 }
 
 /// The use of the sinks, where there are any.

@@ -17,6 +17,7 @@ mod inputs;
 mod mechanisms;
 mod normalise;
 mod output;
+mod position_bias;
 mod positions;
 mod recipe;
 mod roles;
@@ -37,8 +38,8 @@ pub use fused::attend_fused;
 pub use heads::split;
 pub use inputs::AttendInputs;
 pub use mechanisms::{
-    CapPlace, Gating, NormPlace, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart,
-    SinkUse,
+    AlibiSlopes, CapPlace, Gating, MagnitudeUse, NormPlace, NormedRoles, PositionKind, Positions,
+    QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SinkUse,
 };
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};

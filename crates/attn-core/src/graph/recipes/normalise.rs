@@ -31,9 +31,10 @@ impl Head<'_> {
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
         let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax);
-        if let Some(sink) = sink {
-            if !is_softmax || self.recipe.base != Base::E {
-                return Err(Error::new("a sink belongs to a softmax along the keys"));
+        // Mistaken weights without a softmax along the keys have no place for a sink.
+        if let Some(sink) = sink.filter(|_| is_softmax && how.along == NormaliseAxis::Keys) {
+            if self.recipe.base != Base::E {
+                return Err(Error::new("a sink belongs to a softmax with powers of e"));
             }
             let head = self.number.map_or(0, |number| number - 1);
             return self.add(name, Op::SoftmaxWithSink { head }, &[read, sink]);

@@ -1,14 +1,12 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart};
-use super::recipe::Recipe;
-use super::weights::{Head, suffix};
-use crate::attention::{Buckets, HeadOf, Places, RopeScaling, Rotation, Yarn};
+use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRoles};
+use super::weights::suffix;
+use crate::attention::{RopeScaling, Rotation, Yarn};
 use crate::error::{Error, Result};
-use crate::graph::{Given, Graph, NodeId, Op, Role, Stage};
+use crate::graph::{Given, NodeId, Op, Role, Stage};
 use crate::hint::Hint;
-use crate::matrix::Shape;
 use crate::text::counted;
 
 /// The first positions of queries and of keys.
@@ -105,7 +103,7 @@ impl Pipeline<'_> {
             }
             RopeScaling::Yarn(yarn) => RopeScaling::Yarn(Yarn { base, ..yarn }),
             RopeScaling::LongRope { original, .. } => {
-                inputs.push(self.divisors(length as f64 > original)?);
+                inputs.push(self.divisors((length as f64 > original) != rotary.swaps_divisors)?);
                 scaling
             }
             RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
@@ -173,7 +171,7 @@ impl Pipeline<'_> {
 
     /// The gains of the norm of Q or K, and the stage of its result; none where nothing is normed.
     fn gain(&self, role: Role) -> Option<(Option<NodeId>, Stage)> {
-        if self.recipe.qk_norm.place == NormPlace::Nowhere {
+        if self.recipe.qk_norm.place == NormPlace::Nowhere || !self.recipe.qk_norm.normed.has(role) {
             return None;
         }
         match role {
@@ -183,7 +181,13 @@ impl Pipeline<'_> {
         }
     }
 
-    /// The heads of Q or K, normed and rotated as the recipe has it.
+    /// Returns true if the values are rotated, too, by mistake.
+    pub fn rotates_values(&self) -> bool {
+        let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return false };
+        rotary.rotated == RotatedRoles::WithValues
+    }
+
+    /// The heads of Q or K, normed and rotated as the recipe has it; those of V, rotated.
     pub fn prepared(
         &mut self,
         (role, first): (Role, usize),
@@ -195,7 +199,7 @@ impl Pipeline<'_> {
             self.all_normed(role, heads)?;
         }
         if let (Some(frequencies), PositionKind::Rotary(rotary)) = (frequencies, self.recipe.positions.kind) {
-            for (node, head) in heads.iter_mut() {
+            for (node, head) in heads.iter_mut().filter(|_| rotary.rotated.has(role)) {
                 *node = self.rotated((role, first), (*node, *head), &rotary, frequencies)?;
             }
         }
@@ -209,7 +213,7 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// One head of Q or K, rotated by its positions.
+    /// One head of Q, K or V, rotated by its positions.
     fn rotated(
         &mut self,
         (role, first): (Role, usize),
@@ -217,16 +221,23 @@ impl Pipeline<'_> {
         rotary: &Rotary,
         frequencies: NodeId,
     ) -> Result<NodeId> {
-        let stage = if role == Role::Q { Stage::QueriesRotated } else { Stage::KeysRotated };
-        let shift = if role == Role::Q { self.recipe.positions.query_shift } else { 0 };
+        let positions = self.recipe.positions;
+        let (stage, shift) = match role {
+            Role::Q => (Some(Stage::QueriesRotated), positions.query_shift),
+            Role::K => (Some(Stage::KeysRotated), positions.key_shift),
+            _ => (None, 0),
+        };
         let first = first.checked_add_signed(shift).ok_or_else(|| Error::new("a position is below 0"))?;
-        let magnitude = rotary.scaling.map_or(1.0, |scaling| scaling.magnitude());
+        let magnitude = rotary.magnitude.of(rotary.scaling.map_or(1.0, |scaling| scaling.magnitude()));
         let rotation = Op::Rotary(Rotation { first, pairing: rotary.pairing, magnitude });
         let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
+        let (name, suffix) = (role.name(), suffix(head));
+        let Some(stage) = stage else {
+            return self.graph.add(&format!("{name}_rotated{suffix}"), rotation, &[node, frequencies]);
+        };
         if rotary.part == RotatedPart::First || rotated == width {
             return self.stage(stage, head, rotation, &[node, frequencies]);
         }
-        let (name, suffix) = (role.name(), suffix(head));
         let start = width - rotated;
         let kept = Op::Columns { start: 0, count: start };
         let kept = self.graph.add(&format!("{name}_first_columns{suffix}"), kept, &[node])?;
@@ -272,70 +283,4 @@ fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
         return Err(error.help(help));
     }
     Ok(rotated)
-}
-
-impl Pipeline<'_> {
-    /// The places of queries and keys.
-    pub fn places(&self, [q, k]: [NodeId; 2]) -> Places {
-        places(&self.graph, self.recipe, [q, k])
-    }
-
-    /// The table of positions and its buckets.
-    pub fn buckets(&self, furthest: usize) -> Result<(NodeId, Buckets)> {
-        buckets(&self.graph, self.recipe, furthest)
-    }
-}
-
-impl Head<'_> {
-    /// The bias of each distance, where the recipe has one.
-    pub(super) fn position_bias(&mut self, pair: [NodeId; 2]) -> Result<Option<NodeId>> {
-        let recipe = self.recipe;
-        let places = places(self.graph, recipe, pair);
-        let head = self.number.unwrap_or(1);
-        let (op, inputs) = match recipe.positions.kind {
-            PositionKind::Alibi { heads } => {
-                let heads = heads.unwrap_or(recipe.heads);
-                (Op::Alibi(HeadOf { head, heads }, places), vec![])
-            }
-            PositionKind::Buckets { furthest } => {
-                let (table, buckets) = buckets(self.graph, recipe, furthest)?;
-                (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
-            }
-            PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
-        };
-        let bias = self.step(Stage::PositionBias, op, &inputs)?;
-        let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
-        self.graph.name_lines(bias, rows, cols);
-        Ok(Some(bias))
-    }
-}
-
-fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
-    let (queries, keys) = (graph[q].shape().rows, graph[k].shape().rows);
-    let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
-    Places { queries, keys, offset: aligned + recipe.positions.query_shift }
-}
-
-/// The table of positions and its buckets.
-///
-/// # Errors
-/// If there is no table, or it has not a column for each head, or too few rows.
-fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
-    let Some(table) = graph.at(Role::PositionTable) else {
-        return Err(Error::new("the positions of T5 need a table of biases")
-            .help(format!("give {} a row for each bucket and a column for each head", Hint::PositionTable)));
-    };
-    let Shape { rows: count, cols } = graph[table].shape();
-    if cols != recipe.heads {
-        return Err(Error::new(format!(
-            "the table of positions has {}, but there {} {}",
-            counted(cols, "column"),
-            if recipe.heads == 1 { "is" } else { "are" },
-            counted(recipe.heads, "head")
-        ))
-        .help("give the table a column for each head"));
-    }
-    let buckets = Buckets { count, furthest, both_ways: !recipe.mask.causal };
-    buckets.check()?;
-    Ok((table, buckets))
 }

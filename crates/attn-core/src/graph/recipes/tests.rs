@@ -128,7 +128,8 @@ fn rotary_results_depend_on_distances_alone() {
     let (recipe, inputs) = every_step(2);
     let at = |first: usize, query_shift: isize| {
         let kind = PositionKind::Rotary(Rotary::default());
-        let recipe = Recipe { positions: Positions { kind, first, query_shift }, ..recipe };
+        let recipe =
+            Recipe { positions: Positions { kind, first, query_shift, ..Positions::default() }, ..recipe };
         let graph = attend(&recipe, inputs.clone()).unwrap();
         graph.matrix(graph.at(Stage::Output).unwrap()).unwrap().clone()
     };

@@ -176,6 +176,7 @@ impl Head<'_> {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
+        let read = self.capped(read, CapPlace::BeforeScale)?;
         let Some(factor) = factor else { return Ok((scores, read)) };
         let name = name_before(self.recipe, &[alter::Site::Scaled], Stage::Scaled.name());
         let scaled = self.add(&name, Op::Scale(factor), &[read])?;
