@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use crate::golden;
 use crate::mistakes::{Case, answer, cases, named};
 use attn::diagnose::{GROUPS, catalogue};
 
@@ -110,6 +111,28 @@ fn table() -> String {
             alike.join("; ")
         )
         .unwrap();
+    }
+    text + &unchanged()
+}
+
+/// What leaves the result as it is in the exercises with positions, norms, soft-caps, windows, sinks and gates.
+fn unchanged() -> String {
+    let golden = golden::json("mechanism_slips.json");
+    let mut exercises: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for case in golden::list(&golden, "cases") {
+        for slip in golden::list(case, "unchanged") {
+            let [id, variant] = [0, 1].map(|at| slip[at].as_str().unwrap_or_default());
+            let slip = if variant.is_empty() { format!("`{id}`") } else { format!("`{id}`, {variant}") };
+            exercises.entry(slip).or_default().push(golden::string(case, "name"));
+        }
+    }
+    let mut text = String::from(
+        "\n## Which mistakes with positions, norms, soft-caps and sinks change nothing in the result\n\n\
+         From `tests/golden/mechanism_slips.py`. Where no way of making a mistake changes the result, the report says that the\n\
+         mistake is neither found nor ruled out.\n\n| mistake | exercises |\n|---|---|\n",
+    );
+    for (slip, exercises) in exercises {
+        writeln!(text, "| {slip} | {} |", exercises.join("; ")).unwrap();
     }
     text
 }

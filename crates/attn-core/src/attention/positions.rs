@@ -53,7 +53,7 @@ pub struct Rotation {
     pub magnitude: f64,
 }
 
-/// Rotates each pair of columns (a, b) of row t by the angle θ = (first + t) · f[p], so that a dot product of two rotated rows
+/// Rotates each pair of columns (a, b) of row t by the angle `θ = (first + t) · f[p]`, so that a dot product of two rotated rows
 /// depends on the distance of their positions alone: `a' = a · cos θ − b · sin θ`, `b' = b · cos θ + a · sin θ`. Columns behind
 /// the last pair stay as they are.
 ///
