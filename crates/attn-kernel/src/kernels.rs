@@ -120,7 +120,7 @@ fn peak<T: Real, S: InstructionSet + Simd<T>, const C: usize>() -> PeakKernel<T>
 
 struct AttendTile<T, const R: usize, const M: usize>(PhantomData<T>);
 
-impl<T: Real, S: Simd<T>, const R: usize, const M: usize> Work<S> for AttendTile<T, R, M> {
+impl<T: Real, S: InstructionSet + Simd<T>, const R: usize, const M: usize> Work<S> for AttendTile<T, R, M> {
     type Input<'a> = TileTask<'a, T>;
     type Output = ();
 

@@ -14,6 +14,7 @@ impl InstructionSet for Avx2 {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
     }
 
+    #[inline(never)]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn run<W: Work<Avx2>>(input: W::Input<'_>) -> W::Output {
         // SAFETY: the caller's promise.

@@ -14,6 +14,7 @@ impl InstructionSet for Avx512 {
         is_x86_feature_detected!("avx512f")
     }
 
+    #[inline(never)]
     #[target_feature(enable = "avx512f")]
     unsafe fn run<W: Work<Avx512>>(input: W::Input<'_>) -> W::Output {
         // SAFETY: the caller's promise.

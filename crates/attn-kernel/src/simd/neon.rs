@@ -14,6 +14,7 @@ impl InstructionSet for Neon {
         std::arch::is_aarch64_feature_detected!("neon")
     }
 
+    #[inline(never)]
     #[target_feature(enable = "neon")]
     unsafe fn run<W: Work<Neon>>(input: W::Input<'_>) -> W::Output {
         // SAFETY: the caller's promise.

@@ -7,7 +7,7 @@ pub(crate) trait InstructionSet: Simd<f32> + Simd<f64> {
     /// Returns true if this processor has it.
     fn is_available() -> bool;
 
-    /// The work `W`, compiled for this set.
+    /// The work `W`, compiled for this set, as a function of its own.
     ///
     /// # Safety
     /// This processor has the set, and the promise of `W::run` is kept.

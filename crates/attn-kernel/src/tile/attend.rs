@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lanes::{Lanes, SoftmaxLanes};
-use super::scores::{cap, hide, products, scale_and_bias};
+use super::scores::{ChangeScores, ScoresTask, hide, products};
 use super::softmax::weigh;
 use super::transpose::{lanes_to_rows, rows_to_lanes};
 use super::values::{Weights, add_values, divide};
@@ -13,7 +13,7 @@ use crate::output::{Results, RowId};
 use crate::problem::Head;
 use crate::real::Real;
 use crate::scratch::Scratch;
-use crate::simd::Simd;
+use crate::simd::{InstructionSet, Simd};
 use crate::softmax::SoftmaxState;
 use crate::visibility::BlockVisibility;
 
@@ -55,7 +55,7 @@ struct Workspace<'s, T, P> {
 /// # Safety
 /// The tile's rows of the outputs exist, and no other thread reads or writes them meanwhile.
 #[inline(always)]
-pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+pub(crate) unsafe fn attend_tile<T: Real, S: InstructionSet + Simd<T>, const R: usize, const M: usize>(
     simd: S,
     tile: &Tile<'_, T>,
     mut scratch: Scratch<'_>,
@@ -99,7 +99,7 @@ pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
 
 /// The plain version's `attend_keys`, for all lanes: leaves the accumulator, not yet divided, in the workspace.
 #[inline(always)]
-fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+fn attend_lanes<T: Real, S: InstructionSet + Simd<T>, const R: usize, const M: usize>(
     simd: S,
     tile: &Tile<'_, T>,
     space: &mut Workspace<'_, T, Lanes<T, S, R>>,
@@ -119,10 +119,11 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         let scores = &mut space.scores[..keys.len()];
         products::<T, S, R, M>(simd, k, space.queries, scores);
         if head.scale_first {
-            scale_and_bias(simd, head, &tile.queries, &keys, space.biases, scores);
-            if let Some(soft_cap) = &head.soft_cap {
-                cap(simd, soft_cap, scores);
-            }
+            let queries = &tile.queries;
+            let task =
+                ScoresTask { head, queries, keys: &keys, biases: &mut *space.biases, scores: &mut *scores };
+            // SAFETY: `simd` is the proof that this processor has the set.
+            unsafe { S::run::<ChangeScores<T, R>>(task) };
         }
         hide::<T, S, R>(simd, &visibility, scores);
         // 2. The running max, the weights relative to it, and the running sum.
