@@ -27,7 +27,11 @@ fn lessons() -> Vec<Lesson> {
                 .unwrap_or_else(|faults| panic!("{file}: {faults:?}"))
         })
         .collect();
-    assert_eq!(lessons.len(), 1 + Document::ALL.len(), "a tour, and one for each document");
+    assert_eq!(
+        lessons.len(),
+        2 + Document::ALL.len(),
+        "a tour, one for each document, and one on the models of today"
+    );
     lessons
 }
 
