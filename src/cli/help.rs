@@ -80,7 +80,8 @@ const ROPE_SCALING: &str = "\
 factor is how many times longer texts may get. original is the number of tokens
 of the training. The names in a model's config.json are understood, too.
 
-With fewer queries than keys, the queries take the last positions.
+With fewer queries than keys, the queries take the last positions, and with
+--causal-from start the first. T5 does not scale its scores: add --scale none.
 
   attn attend --words \"the cat sat\" --position rope --causal
   attn attend --words \"the cat sat\" --sink 0 --window 2 --causal --keep-first 1

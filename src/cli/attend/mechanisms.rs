@@ -220,7 +220,7 @@ impl MechanismArgs {
         Ok(Rotary {
             pairing: self.position.and_then(PositionArg::pairing).unwrap_or_default(),
             base: match &self.rope_base {
-                Some(base) => positive("--rope-base", base)?,
+                Some(base) => above_one(base)?,
                 None => usual.base,
             },
             width: self.rope_width,
@@ -263,6 +263,15 @@ impl MechanismArgs {
 
 fn origin(source: &str) -> Origin {
     Origin::User(visible(source).into_owned())
+}
+
+/// The base of `--rope-base`.
+fn above_one(text: &str) -> Result<f64> {
+    match input::number(text).map(|number| number.value) {
+        Ok(base) if base > 1.0 && base.is_finite() => Ok(base),
+        _ => Err(Error::new(format!("--rope-base {} is not a number above 1", visible(text)))
+            .help("10000 is usual; a larger base makes slower rotations")),
+    }
 }
 
 /// The gains for queries and for keys.

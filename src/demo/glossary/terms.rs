@@ -208,7 +208,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     },
     GlossaryTerm {
         name: "latent attention",
-        also: &["MLA"],
+        also: &["MLA", "multi-head latent attention"],
         means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
         formula: None,
         node: None,
@@ -299,6 +299,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo online")],
     },
     GlossaryTerm {
+        name: "output gate",
+        also: &["gated attention"],
+        means: "Numbers between 0 and 1 that multiply the results of the heads before W_O. They are computed from the token, so each token decides what it lets through.",
+        formula: Some("O_gated = C ∘ sigmoid(X W_g)"),
+        node: None,
+        see: &[Command("attn notation")],
+    },
+    GlossaryTerm {
         name: "output projection",
         also: &["W_O"],
         means: "The matrix that mixes the results of all heads and brings them back to the width of a token.",
@@ -331,6 +339,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo order")],
     },
     GlossaryTerm {
+        name: "QK norm",
+        also: &["qk-norm", "query-key normalisation"],
+        means: "A norm of each query and each key before their rotation, so that their lengths no longer count and the scores stay small.",
+        formula: Some("Q_normed = Q / √(mean(Q²) + ε) · g_Q"),
+        node: None,
+        see: &[Command("attn lesson play 6-todays-models")],
+    },
+    GlossaryTerm {
         name: "query",
         also: &["queries"],
         means: "The vector that says what a token looks for. It is compared with every key.",
@@ -361,6 +377,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         formula: None,
         node: None,
         see: &[Command("attn demo rope"), Command("attn demo order")],
+    },
+    GlossaryTerm {
+        name: "RoPE scaling",
+        also: &["yarn", "longrope", "ntk"],
+        means: "A change of the frequencies of rotary positions, so that a model reads longer texts than in its training. Linear scaling, YaRN and LongRoPE slow down different pairs of columns.",
+        formula: None,
+        node: None,
+        see: &[Command("attn demo rope"), Command("attn help positions")],
     },
     GlossaryTerm {
         name: "rotary pairing",
@@ -417,6 +441,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         formula: None,
         node: None,
         see: &[Command("attn demo lookup")],
+    },
+    GlossaryTerm {
+        name: "soft-cap",
+        also: &["logit soft-capping"],
+        means: "A bound of the scores before the mask: small scores hardly change, and no score passes c.",
+        formula: Some("S_capped = c · tanh(S / c)"),
+        node: None,
+        see: &[Command("attn notation")],
     },
     GlossaryTerm {
         name: "softmax",

@@ -200,7 +200,8 @@ pub fn scaled_frequencies(f: &Matrix, divisors: Option<&Matrix>, scaling: &RopeS
             .help("give positive numbers: the frequencies are divided by them"));
     }
     if matches!(scaling, RopeScaling::Dynamic { .. }) && width < 4 {
-        return Err(Error::new("the rope scaling dynamic needs at least two pairs of columns"));
+        return Err(Error::new("the rope scaling dynamic needs at least two pairs of columns")
+            .help("rotate four columns or more, or use another scaling: linear"));
     }
     Ok(Matrix::from_fn(1, f.cols(), |_, p| one(f[(0, p)], p, width, scaling, &divisor)).labelled_like(f))
 }

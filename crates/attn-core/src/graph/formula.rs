@@ -132,9 +132,7 @@ impl FormulaWriter<'_> {
             Op::UnguardedSoftmax(axis, base) => {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
-            Op::SoftmaxWithSink { head } => {
-                format!("softmax([{}, {}]), last column dropped", a(), self.sink(*head))
-            }
+            Op::SoftmaxWithSink { head } => self.softmax_with_sink(*head),
             Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
             Op::Reshape { rows, cols } => format!("{} read as {rows}×{cols}", a()),

@@ -186,6 +186,12 @@ impl Op {
                     [one, "are all zeros and have no direction; their cosines are set to 0"],
                 );
             }
+            Op::RmsNorm(_) => {
+                let one =
+                    "has numbers whose squares are too large for a 64-bit float; its result comes out as 0";
+                let many = "have numbers whose squares are too large for a 64-bit float; their results come out as 0";
+                (overflowing_rows(a), [one, many])
+            }
             Op::UnitRows => {
                 let one = "is all zeros and has no direction; it stays as it is";
                 (zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
@@ -194,6 +200,14 @@ impl Op {
         };
         said(name, a.row_labels(), rows, [one, many])
     }
+}
+
+/// The rows of numbers whose squares have no sum in the range.
+fn overflowing_rows(a: &Matrix) -> Vec<usize> {
+    let overflows = |&i: &usize| {
+        a.row(i).all(f64::is_finite) && a.row(i).fold(0.0, |sum, x| sum + x * x) == f64::INFINITY
+    };
+    (0..a.rows()).filter(overflows).collect()
 }
 
 /// The rows without a direction.

@@ -49,6 +49,11 @@ impl FormulaWriter<'_> {
         if of_rows != (self.convention == Convention::Columns) { "rows" } else { "columns" }
     }
 
+    /// “row” for a row of a matrix, which the column convention turns into a column.
+    pub(super) fn line(&self, of_row: bool) -> &'static str {
+        if of_row != (self.convention == Convention::Columns) { "row" } else { "column" }
+    }
+
     pub(super) fn every_nth(&self, start: usize, step: usize) -> String {
         let what = if self.convention == Convention::Columns { "rows" } else { "columns" };
         format!("{what} {}, {}, … of {}", start + 1, start + step + 1, self.input(0))

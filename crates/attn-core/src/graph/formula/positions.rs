@@ -2,6 +2,7 @@
 
 use super::{FormulaWriter, number_text};
 use crate::attention::{HeadOf, Pairing, RopeScaling, Rotation};
+use crate::graph::Convention;
 
 impl FormulaWriter<'_> {
     /// The position vectors of the first paper.
@@ -25,7 +26,7 @@ impl FormulaWriter<'_> {
 
     pub(super) fn rotary(&self, rotation: &Rotation) -> String {
         let pairs = self.graph[self.inputs[1]].shape().cols;
-        let columns = match rotation.pairing {
+        let partners = match rotation.pairing {
             Pairing::Halves => format!("p and p + {pairs}"),
             Pairing::Neighbours => "2p and 2p + 1".into(),
         };
@@ -34,8 +35,9 @@ impl FormulaWriter<'_> {
             magnitude => format!(", sin and cos times {}", number_text(magnitude)),
         };
         let f = &self.graph[self.inputs[1]].name;
+        let (columns, row) = (self.lines(false), self.line(true));
         format!(
-            "{} with columns {columns} rotated by t · {f}[p]: row t from {}, p from 0{size}",
+            "{} with {columns} {partners} rotated by t · {f}[p]: {row} t from {}, p and {columns} from 0{size}",
             self.input(0),
             rotation.first
         )
@@ -76,10 +78,15 @@ impl FormulaWriter<'_> {
         }
     }
 
-    /// The sink of a head: `sink`, or `sink[1,2]` of several.
-    pub(super) fn sink(&self, head: usize) -> String {
-        let name = self.input(1);
+    /// The softmax with the sink of a head: `sink`, or `sink[1,2]` of several.
+    pub(super) fn softmax_with_sink(&self, head: usize) -> String {
+        let sink = self.input(1);
         let several = self.inputs.get(1).is_some_and(|&sink| self.graph[sink].shape().cols > 1);
-        if several { format!("{name}[1,{}]", head + 1) } else { name }
+        let cell = match (several, self.convention) {
+            (false, _) => String::new(),
+            (true, Convention::Rows) => format!("[1,{}]", head + 1),
+            (true, Convention::Columns) => format!("[{},1]", head + 1),
+        };
+        format!("softmax([{}, {sink}{cell}]), last {} dropped", self.input(0), self.line(false))
     }
 }
