@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(made(&graph, "P", 1, 2).as_deref(), Some("0:r2 1:c3"));
         assert_eq!(made(&graph, "A", 2, 0).as_deref(), Some("2:r3"));
         assert_eq!(made(&graph, "whole", 0, 0).as_deref(), Some("3:*"));
-        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3 5:1,1"));
+        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3 5:c1"));
         assert_eq!(made(&graph, "taken", 1, 1).as_deref(), Some("2:2,3"));
         assert_eq!(made(&graph, "sum", 0, 0).as_deref(), Some("4:r1"));
     }

@@ -357,7 +357,7 @@ fn examples_are_listed_printed_and_written_but_not_over_other_files() {
     assert!(write().ok().out.starts_with("18 files written"));
     assert_eq!(fs::read_to_string(path.join("bat.json")).expect("UTF-8"), bat);
     assert_eq!(fs::read_to_string(path.join("answers/01.csv")).expect("UTF-8"), first);
-    assert!(write().ok().out.contains("17 there already"));
+    assert!(write().ok().out.contains("18 there already"));
     fs::write(path.join("bat.json"), "{}").expect("writable");
     write().refused(&["bat.json", "--overwrite"]);
     assert_eq!(fs::read_to_string(path.join("bat.json")).expect("UTF-8"), "{}");
