@@ -42,9 +42,9 @@ pub(super) fn multiplications(demo: &mut Builder, x: NodeId, weights: [NodeId; 3
     )
     .claim(
         less("total[1,1]", "total[1,2]"),
-        "Without it, all t rows are computed again, and each is multiplied with all t keys and values, those that the mask \
-         hides too, as a plain matrix product does. So word t costs t times as much. For the whole text that is \
-         {total[1,2]} in place of {total[1,1]}.",
+        "Without it, all t rows are computed again, and each reads all t keys, also those that the mask hides, as a plain \
+         matrix product does. So word t costs t times as much. For the whole text that is {total[1,2]} in place of \
+         {total[1,1]}.",
     )
     .together(&[own_row, each_key])
     .together(&[keys, with, without])

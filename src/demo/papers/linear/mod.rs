@@ -98,6 +98,11 @@ fn at_once(demo: &mut Builder, features: &Features) -> Result<NodeId> {
     Ok(o)
 }
 
+/// What an equation calls this number of tokens.
+fn word_for_tokens(count: usize) -> &'static str {
+    if count == 1 { "token" } else { "tokens" }
+}
+
 /// The memory after each token.
 struct States {
     /// The sum of `φ(k)ᵀ v`.
@@ -119,7 +124,7 @@ fn token_by_token(demo: &mut Builder, features: &Features) -> Result<States> {
         all_states.norms.push(add_to(demo, &name("norm"), before, k)?);
     }
     let names = demo.matrix(features.k)?.row_labels().cloned();
-    let norms = demo.collect("norms", "tokens", names, &all_states.norms)?;
+    let norms = demo.collect("norms", word_for_tokens(features.tokens), names, &all_states.norms)?;
     demo.step(
         "Token by token, as when a text is written: each token adds φ(k)ᵀ v to a matrix, the state, and φ(k) to a row, the norm. \
          Then its key and its value are no longer needed.",
@@ -138,7 +143,7 @@ fn read(demo: &mut Builder, features: &Features, states: &States, o: NodeId) -> 
         let total = demo.compute(&name("total"), Op::ProductTransposed, &[q, norm])?;
         read.push(demo.compute(&name("o"), Op::Divide, &[mixed, total])?);
     }
-    let recurrent = demo.collect("O_recurrent", "tokens", None, &read)?;
+    let recurrent = demo.collect("O_recurrent", word_for_tokens(features.tokens), None, &read)?;
     let change = demo.compute("change", Op::Subtract, &[recurrent, o])?;
     let largest = demo.compute("largest_change", LARGEST, &[change])?;
     demo.step("A query reads the state after its own token: o = φ(q) · state / (φ(q) · norm).")
