@@ -35,6 +35,12 @@ fn said(story: &Story) -> String {
     story.steps.iter().filter_map(|step| step.notice.clone()).collect::<Vec<_>>().join("\n")
 }
 
+/// All sentences, with the headings of the steps.
+fn sentences(story: &Story) -> String {
+    let headings = story.steps.iter().map(|step| step.text.as_str());
+    headings.chain([said(story).as_str()]).collect::<Vec<_>>().join("\n")
+}
+
 fn largest(matrix: &Matrix) -> f64 {
     matrix.cells().map(f64::abs).fold(0.0, f64::max)
 }
@@ -127,6 +133,43 @@ fn linear_scaling_puts_the_score_of_a_near_pair_at_a_far_distance() {
 }
 
 #[test]
+fn pairs_turn_more_slowly_only_with_a_factor_above_1() {
+    let slower = ["all pairs turn more slowly", "no angle is new to the model"];
+    let by_three = sentences(&told("rope", &[]).unwrap());
+    let by_one = sentences(&told("rope", &[("factor", number(1.0))]).unwrap());
+    for words in slower {
+        assert!(by_three.contains(words) && !by_one.contains(words), "{words}");
+    }
+    assert!(by_one.contains("With the factor 1 every frequency stays as it is."), "{by_one}");
+    assert!(!by_three.contains("With the factor 1"));
+}
+
+/// The slopes of six and of twelve heads come from the published code of ALiBi (`get_slopes`).
+#[test]
+fn the_formula_of_slopes_is_told_for_powers_of_two_alone() {
+    let formula = "Head h of H has the slope m = 2^(−8h/H).";
+    for heads in 1..=32_u32 {
+        let text = sentences(&told("alibi", &[("heads", number(f64::from(heads)))]).unwrap());
+        assert_eq!(text.contains(formula), heads.is_power_of_two(), "{heads}: {text}");
+        assert_eq!(text.contains("is no power of two"), !heads.is_power_of_two(), "{heads}: {text}");
+    }
+    let six = told("alibi", &[("heads", number(6.0))]).unwrap();
+    let before: Vec<f64> = node(&six, "one_step").cells().collect();
+    assert_eq!(before, [-0.25, -0.0625, -0.015625, -0.00390625, -0.5, -0.125]);
+    let rule =
+        "The first 4 heads have the slopes of 4 heads, and the rest have every second slope of 8 heads";
+    assert!(said(&six).contains(rule), "{}", said(&six));
+}
+
+#[test]
+fn one_head_is_told_of_once() {
+    let out = attn("demo alibi --set heads=1").ok().out;
+    assert!(out.contains("collected from the one head") && !out.contains("the one heads"), "{out}");
+    let story = told("alibi", &[("heads", number(1.0))]).unwrap();
+    assert!(said(&story).contains("multiplies the weight by e^(−m): by 0.9961.\n"), "{}", said(&story));
+}
+
+#[test]
 fn equal_scores_decay_by_e_to_the_minus_slope_with_each_step() {
     let story = told("alibi", &[]).unwrap();
     let (a, decay) = (node(&story, "A"), node(&story, "decay"));
@@ -189,6 +232,35 @@ fn the_cache_saves_the_multiplications_of_the_formula() {
     assert!(said(&story).contains("that is 300 in place of 112."), "{}", said(&story));
 }
 
+/// For each text of t words: the products of its rows with the weights, then scores and outputs as whole t×t products.
+#[test]
+fn without_the_cache_the_products_with_masked_keys_are_counted() {
+    let story = told("cache", &[]).unwrap();
+    let (d, d_k, d_v) = (3.0, 2.0, 2.0);
+    let whole = |t: f64| t * d * (2.0 * d_k + d_v) + t * t * d_k + t * t * d_v;
+    assert_eq!((1..=4).map(|t| whole(f64::from(t))).sum::<f64>(), 300.0);
+    assert_eq!(node(&story, "total")[(0, 1)], 300.0);
+    assert!(
+        said(&story).contains("each reads all t keys, also those that the mask hides"),
+        "{}",
+        said(&story)
+    );
+}
+
+#[test]
+fn one_word_is_told_of_in_the_singular() {
+    let out = attn("demo cache --set").arg("X=1 0 1").ok().out;
+    assert!(out.contains("collected from the one word") && !out.contains("the one words"), "{out}");
+}
+
+#[test]
+fn a_mebibyte_cannot_be_set() {
+    attn("demo cache --set MiB=5").refused(&["`MiB` is computed, not given"]);
+    let story = told("cache", &[]).unwrap();
+    assert_eq!(cell(&story, "MiB"), 1024.0 * 1024.0);
+    assert!(said(&story).contains("the cache has 4480 MiB, more than the weights with 1137 MiB."));
+}
+
 #[test]
 fn the_bytes_of_the_cache_are_those_that_params_counts() {
     let story = told("cache", &[]).unwrap();
@@ -237,6 +309,25 @@ fn with_a_learned_sink_rows_sum_to_less_than_one_and_minus_infinity_is_the_usual
     let none = told("sink", &[("sink", number(f64::NEG_INFINITY))]).unwrap();
     assert!(!said(&none).contains("stay silent"), "{}", said(&none));
     assert!(largest(node(&story, "O_sink")) < 0.2);
+}
+
+#[test]
+fn a_sink_makes_the_output_small_only_where_all_three_sinks_do() {
+    let words = "A sink makes the output small against that of “nothing fits”";
+    assert!(said(&told("sink", &[]).unwrap()).contains(words));
+    let row = |cells: [f64; 6]| Matrix::of([cells]);
+    for set in [
+        vec![("sink", number(-3.0))],
+        vec![("sink", number(f64::NEG_INFINITY))],
+        vec![("S_none", row([0.0, 0.0, 0.0, 0.0, 0.0, 9.0]))],
+        vec![("S", row([0.0, 4.0, 0.0, 0.0, 0.0, 0.0]))],
+        vec![("S_none", row([-3.0; 6])), ("sink", number(-4.0))],
+        vec![("window", number(6.0))],
+        vec![("V", Matrix::filled(6, 2, 1.0))],
+    ] {
+        let story = told("sink", &set).unwrap();
+        assert!(!said(&story).contains("makes the output small"), "{set:?}: {}", said(&story));
+    }
 }
 
 #[test]

@@ -80,7 +80,15 @@ fn a_users_matrix_of_another_shape_works_or_is_an_ordinary_error() {
 #[test]
 fn what_the_demos_cannot_be_told_about_is_refused() {
     attn("demo linear --set").arg(format!("K={}", "1 2;".repeat(65))).refused(&["K has 65 rows", "1 to 64"]);
-    attn("demo linear --set").arg("beta=1 2").refused(&["a factor is one number, not a 1×2 matrix"]);
+    attn("demo linear --set").arg("beta=1 2").refused(&["beta must be one number from 0 to 1"]);
+    for (name, outside) in [("g", "2"), ("g", "-3"), ("g", "-inf"), ("beta", "5"), ("beta", "-0.1")] {
+        let range = format!("{name} must be one number from 0 to 1");
+        attn("demo linear --set").arg(format!("{name}={outside}")).refused(&[&range]);
+    }
+    attn("demo linear --set d=0.5").refused(&["d must be one whole number from 1 to 65536"]);
+    attn("demo differential --set")
+        .arg("layers=1 0")
+        .refused(&["layers must be whole numbers from 1 to 1000"]);
     attn("demo differential --set layer=0").refused(&["layer must be one whole number from 1 to 1000"]);
     let odd = &["W_UK is 2×3, but its columns are shared by two heads", "an even number of columns"];
     attn("demo latent --set").arg("W_UK=1 2 3; 4 5 6").refused(odd);
@@ -141,6 +149,99 @@ fn with_a_gate_of_1_nothing_is_forgotten_and_with_0_all_but_the_last_fact() {
     let shut = told("linear", &[("g", Matrix::filled(1, 1, 0.0))]).unwrap();
     assert_eq!(node(&shut, "recalled_gated").row(1).collect::<Vec<_>>(), [0.0; 3]);
     assert!(!notices(&shut).contains("With g = 1"));
+}
+
+#[test]
+fn a_key_returns_its_value_and_nothing_else_only_at_right_angles_to_all_other_keys() {
+    let words = "so it returns Rome and nothing else";
+    assert!(notices(&told("linear", &[]).unwrap()).contains(words));
+    let k = Matrix::of([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]);
+    let story = told("linear", &[("K_facts", k)]).unwrap();
+    assert_eq!(node(&story, "recalled").row(1).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
+    assert!(!notices(&story).contains(words), "{}", notices(&story));
+}
+
+#[test]
+fn keys_are_said_to_overlap_only_where_they_do() {
+    let overlap = |story: Story| story.steps.iter().any(|step| step.text.contains("with keys that overlap"));
+    assert!(overlap(told("linear", &[]).unwrap()));
+    assert!(!overlap(told("linear", &[("K_near", Matrix::identity(2))]).unwrap()));
+}
+
+#[test]
+fn one_token_and_one_fact_are_told_of_in_the_singular() {
+    let one = [
+        "--set",
+        "Q=1 0",
+        "--set",
+        "K=1 0",
+        "--set",
+        "V=1 0",
+        "--set",
+        "K_facts=1 0",
+        "--set",
+        "V_facts=1 0 0",
+        "--set",
+        "K_near=1 0",
+    ];
+    let mut demo = attn("demo linear");
+    for word in one {
+        demo = demo.arg(word);
+    }
+    let out = demo.ok().out;
+    for what in ["token", "fact"] {
+        assert!(
+            out.contains(&format!("the one {what}")) && !out.contains(&format!("the one {what}s")),
+            "{out}"
+        );
+    }
+}
+
+#[test]
+fn at_the_ends_of_their_range_the_parts_are_told_truly() {
+    for (g, kept) in [(0.0, "so 0 of it is left"), (1.0, "so 1 of it is left")] {
+        let story = told("linear", &[("g", Matrix::filled(1, 1, g))]).unwrap();
+        assert_eq!(node(&story, "recalled_gated").row(1).collect::<Vec<_>>(), [0.0, g, 0.0]);
+        assert!(notices(&story).contains(kept), "{}", notices(&story));
+    }
+    let unwritten = told("linear", &[("beta", Matrix::filled(1, 1, 0.0))]).unwrap();
+    assert!(node(&unwritten, "recalled_delta").cells().all(|x| x == 0.0));
+    for words in ["exactly Rome", "returns Berlin alone", "is left"] {
+        assert!(!notices(&unwritten).contains(words), "{}", notices(&unwritten));
+    }
+}
+
+#[test]
+fn weights_that_are_0_over_0_are_explained() {
+    let words = ["The quotient 0 / 0 is NaN.", "gets NaN here too: φ(q) · norm is 0."];
+    let own = notices(&told("linear", &[]).unwrap());
+    assert!(
+        own.contains("All features are positive") && words.iter().all(|words| !own.contains(words)),
+        "{own}"
+    );
+    let far = Matrix::filled(4, 2, -800.0);
+    for set in [vec![("Q", far.clone()), ("K", far.clone())], vec![("K", far)]] {
+        let story = told("linear", &set).unwrap();
+        assert!(node(&story, "A").cells().all(f64::is_nan));
+        let said = notices(&story);
+        assert!(words.iter().all(|words| said.contains(words)), "{said}");
+        assert!(!said.contains("All features are positive"), "{said}");
+    }
+    let unknown = notices(&told("linear", &[("K", Matrix::filled(4, 2, f64::NAN))]).unwrap());
+    assert!(words.iter().all(|words| !unknown.contains(words)), "another reason: {unknown}");
+}
+
+#[test]
+fn a_start_that_is_printed_as_0_8_is_said_to_be_rounded() {
+    let layers =
+        |cells: [f64; 3]| notices(&told("differential", &[("layers", Matrix::of([cells]))]).unwrap());
+    let late = layers([1.0, 2.0, 200.0]);
+    assert!(
+        late.contains("Where the table has 0.8, it is rounded") && !late.contains("never reaches"),
+        "{late}"
+    );
+    assert!(!layers([1.0, 2.0, 30.0]).contains("it is rounded"));
+    assert!(notices(&told("differential", &[]).unwrap()).contains("never reaches 0.8."));
 }
 
 #[test]

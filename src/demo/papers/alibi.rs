@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{Condition, all, equal, less, max_of, min_of, own, times, top_of_row, within};
+use crate::story::condition::{
+    Condition, all, equal, less, max_of, min_of, not, own, times, top_of_row, within,
+};
 
 pub(super) const DEMO: Demo = Demo {
     name: "alibi",
@@ -63,7 +65,8 @@ impl Text {
     /// A row for each head.
     fn collect(&self, demo: &mut Builder, name: &str, rows: &[NodeId]) -> Result<NodeId> {
         let names: Vec<String> = (1..=self.heads).map(|head| format!("head {head}")).collect();
-        demo.collect(name, "heads", Some(names.as_slice().into()), rows)
+        let what = if rows.len() == 1 { "head" } else { "heads" };
+        demo.collect(name, what, Some(names.as_slice().into()), rows)
     }
 
     /// These scores plus the bias of each head.
@@ -78,6 +81,22 @@ impl Text {
     /// A condition on every head.
     fn every_head(&self, condition: impl Fn(usize) -> Condition) -> Condition {
         Condition::All((1..=self.heads).map(condition).collect())
+    }
+
+    /// The number of heads is a power of two.
+    fn power_of_two() -> Condition {
+        Condition::Any((0..=MOST_HEADS.ilog2()).map(|n| equal("heads[1,1]", f64::from(1 << n))).collect())
+    }
+
+    /// The slopes of a number of heads that is no power of two.
+    fn mixed_slopes(&self) -> String {
+        let heads = self.heads;
+        let smaller = 1 << heads.ilog2();
+        format!(
+            "{heads} is no power of two. The first {smaller} heads have the slopes of {smaller} heads, and the rest have every \
+             second slope of {} heads, from the first on.",
+            2 * smaller
+        )
     }
 
     /// The scores without positions, and with the bias of each head.
@@ -99,9 +118,14 @@ impl Text {
         let at = |head: usize| format!("S_biased[{head},{before}]");
         let halved = (1..last).map(|head| equal(times(2.0, &*at(head + 1)), &*at(head)));
         demo.step(
+            "ALiBi adds a bias to each score: −m times the distance from the query to the key. Each head has a slope m of its own.",
+        )
+        .heading_if(
+            Self::power_of_two(),
             "ALiBi adds a bias to each score: −m times the distance from the query to the key. Head h of H has the slope m = \
              2^(−8h/H).",
         )
+        .claim(not(Self::power_of_two()), &self.mixed_slopes())
         .claim(
             all([own(&["S"]), Condition::All(halved.collect()), less(&*at(1), &*at(last))]),
             &format!(
@@ -148,6 +172,11 @@ impl Text {
         let near = demo.compute("A_near", Op::Columns { start: self.keys - 2, count: 2 }, &[a])?;
         let near = demo.compute("near", Op::Sums(Axis::Rows), &[near])?;
         let last = self.heads;
+        let by = if last == 1 {
+            "{decay[1,1]}.".to_string()
+        } else {
+            format!("{{decay[1,1]}} in head 1, by {{decay[{last},1]}} in head {last}.")
+        };
         demo.step("The softmax turns the bias into a factor: `ratio` is the weight of a word over that of the next word.")
             .claim(
                 self.every_head(|head| {
@@ -157,10 +186,7 @@ impl Text {
                         within(ROUNDING, min_of(&row), &*decay),
                     ])
                 }),
-                &format!(
-                    "Each step away multiplies the weight by e^(−m): by {{decay[1,1]}} in head 1, by {{decay[{last},1]}} in head \
-                     {last}."
-                ),
+                &format!("Each step away multiplies the weight by e^(−m): by {by}"),
             )
             .claim(
                 less(&*format!("near[{last},1]"), "near[1,1]"),

@@ -123,10 +123,15 @@ fn tell_word(demo: &mut Builder, number: usize, new: &[NodeId], [keys, values, w
     };
 }
 
+/// What an equation calls this number of words.
+fn word_for_words(count: usize) -> &'static str {
+    if count == 1 { "word" } else { "words" }
+}
+
 /// The rows of both ways.
 fn compare(demo: &mut Builder, words: &[NewWord], whole: NodeId) -> Result<()> {
     let rows: Vec<NodeId> = words.iter().map(|word| word.o).collect();
-    let cached = demo.collect("O_cached", "words", None, &rows)?;
+    let cached = demo.collect("O_cached", word_for_words(words.len()), None, &rows)?;
     let gap = gap(demo, "rows", [cached, whole])?;
     demo.step("Both ways compared. Each word has used one query, its own: no later word reads it, so queries are not kept.")
         .claim(
@@ -152,7 +157,7 @@ fn rotated_keys(demo: &mut Builder, model: &OneHead, words: &[NewWord]) -> Resul
         let name = format!("k_rotated_{}", position + 1);
         rows.push(demo.compute(&name, rotate(position), &[word.k, f])?);
     }
-    let cached = demo.collect("K_cache_rotated", "words", None, &rows)?;
+    let cached = demo.collect("K_cache_rotated", word_for_words(words.len()), None, &rows)?;
     let k = demo.graph().require("K")?;
     let whole = demo.compute("K_rotated", rotate(0), &[k, f])?;
     let gap = gap(demo, "rotated", [cached, whole])?;

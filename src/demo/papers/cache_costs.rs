@@ -3,10 +3,10 @@
 use crate::attention::{Axis, Mask};
 use crate::demo::Builder;
 use crate::error::{Error, Result};
-use crate::graph::{NodeId, Op};
+use crate::graph::{Factor, NodeId, Op};
 use crate::matrix::{Matrix, labels};
 use crate::params::{Counts, named, weights};
-use crate::story::condition::{all, less, own};
+use crate::story::condition::{less, own};
 
 const SUM: Op = Op::Sums(Axis::Whole);
 
@@ -42,8 +42,9 @@ pub(super) fn multiplications(demo: &mut Builder, x: NodeId, weights: [NodeId; 3
     )
     .claim(
         less("total[1,1]", "total[1,2]"),
-        "Without it, all t words are computed again, so word t costs t times as much. For the whole text that is {total[1,2]} \
-         in place of {total[1,1]}.",
+        "Without it, all t rows are computed again, and each reads all t keys, also those that the mask hides, as a plain \
+         matrix product does. So word t costs t times as much. For the whole text that is {total[1,2]} in place of \
+         {total[1,1]}.",
     )
     .together(&[own_row, each_key])
     .together(&[keys, with, without])
@@ -55,6 +56,9 @@ pub(super) fn multiplications(demo: &mut Builder, x: NodeId, weights: [NodeId; 3
 const MODEL: &str = "qwen3-0.6b";
 /// Bytes of a number in half precision.
 const HALF: f64 = 2.0;
+
+/// 2^20.
+const BYTES_OF_A_MEBIBYTE: f64 = 1_048_576.0;
 
 /// The sizes of a model, each with its symbol.
 const SIZES: [&str; 6] = ["L", "G", "d_k", "context", "bytes", "parameters"];
@@ -76,7 +80,8 @@ pub(super) fn bytes(demo: &mut Builder) -> Result<()> {
     let token = demo.compute("token_bytes", Op::Multiply, &[numbers, bytes])?;
     let cache = demo.compute("cache_bytes", Op::Multiply, &[token, context])?;
     let weights = demo.compute("weight_bytes", Op::Multiply, &[parameters, bytes])?;
-    let mebi = demo.given("MiB", Matrix::filled(1, 1, 1_048_576.0))?;
+    let one = demo.compute("one_byte", Op::Ones { rows: 1, cols: 1 }, &[])?;
+    let mebi = demo.compute("MiB", Op::Scale(Factor::Number(BYTES_OF_A_MEBIBYTE)), &[one])?;
     let column =
         demo.collect("both_bytes", "parts", Some(labels(&["cache", "weights"])), &[cache, weights])?;
     let in_mebi = demo.compute("in_MiB", Op::Divide, &[column, mebi])?;
@@ -88,7 +93,7 @@ pub(super) fn bytes(demo: &mut Builder) -> Result<()> {
         "These are the sizes of Qwen3 0.6B in half precision, and a token takes {token_bytes[1,1]} bytes.",
     )
     .claim(
-        all([own(&["MiB"]), less("weight_bytes[1,1]", "cache_bytes[1,1]")]),
+        less("weight_bytes[1,1]", "cache_bytes[1,1]"),
         "At its full context of {context[1,1]} tokens the cache has {in_MiB[cache,1]:0} MiB, more than the weights with \
          {in_MiB[weights,1]:0} MiB.",
     )

@@ -6,7 +6,7 @@ use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Labels;
-use crate::story::condition::{Condition, not, within};
+use crate::story::condition::{Condition, all, equal, less, not, within};
 
 /// The largest distance in the texts of training.
 const TRAINED: usize = 3;
@@ -22,10 +22,18 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
     let both = demo.collect("frequencies", "rows", Some(names), &[f, f_linear])?;
     demo.step(
         &format!(
+            "For longer texts than in training, linear scaling divides every frequency by a factor. Suppose that training had \
+             distances up to {TRAINED}."
+        ),
+    )
+    .heading_if(
+        less(1.0, "factor[1,1]"),
+        &format!(
             "For longer texts than in training, linear scaling divides every frequency by a factor: all pairs turn more \
              slowly. Suppose that training had distances up to {TRAINED}."
         ),
     )
+    .claim(equal("factor[1,1]", 1.0), "With the factor 1 every frequency stays as it is.")
     .together(&[factor])
     .show(&[both]);
 
@@ -36,7 +44,7 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
          first word's key at position 0.",
     )
     .claim(
-        squeezed(number),
+        all([less(1.0, "factor[1,1]"), squeezed(number)]),
         &format!(
             "With scaled frequencies the score at distance {far} is the old one at distance {TRAINED}: no angle is new to the \
              model."

@@ -2,8 +2,9 @@
 
 use super::one_by_one::{add_to, few_rows, outer, row};
 use crate::demo::Builder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
+use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::story::condition::{all, equal, identity, less, not, own, within};
 
@@ -31,12 +32,18 @@ pub(super) fn adding(demo: &mut Builder) -> Result<Facts> {
     let memory = demo.compute("memory", Op::Product, &[standing, v])?;
     let recalled = demo.compute("recalled", Op::Product, &[ask, memory])?;
     demo.step(
-        "The state is a memory: kᵀ v is a matrix that answers the key k with the value v. Here three facts are added up, \
-         without φ and without a norm, and the memory is asked for two keys.",
+        "The state is a memory: kᵀ v is a matrix that answers the key k with the value v. Here facts are added up, without φ \
+         and without a norm, and then the memory is asked.",
     )
     .claim(
-        all([identity("overlap"), equal("recalled[Italy,Rome]", 1.0), equal("recalled[Italy,Bonn]", 0.0)]),
-        "The keys have length 1 and are at right angles, so “Italy” returns Rome and nothing else.",
+        all([
+            own(&["V_facts"]),
+            identity("overlap"),
+            equal("recalled[Italy,Rome]", 1.0),
+            equal("recalled[Italy,Bonn]", 0.0),
+            equal("recalled[Italy,Berlin]", 0.0),
+        ]),
+        "The key of “Italy” has length 1 and is at right angles to the others, so it returns Rome and nothing else.",
     )
     .claim(
         all([
@@ -63,6 +70,11 @@ pub(super) fn near_keys(demo: &mut Builder, facts: &Facts) -> Result<()> {
     let memory = demo.compute("memory_near", Op::Product, &[standing, v])?;
     let recalled = demo.compute("recalled_near", Op::Product, &[k, memory])?;
     demo.step(
+        "The first facts again, with other keys. Only d keys of width d can be at right angles, so in a long text most keys \
+         overlap.",
+    )
+    .heading_if(
+        not(equal("overlap_near[Germany,Italy]", 0.0)),
         "The first two facts again, with keys that overlap. Only d keys of width d can be at right angles, so in a long text most \
          keys overlap.",
     )
@@ -129,14 +141,28 @@ fn collected(
 ) -> Result<NodeId> {
     let names = demo.matrix(facts.k)?.row_labels().cloned();
     let parts: Vec<NodeId> = writes.iter().map(part).collect();
-    demo.collect(name, "facts", names, &parts)
+    demo.collect(name, if parts.len() == 1 { "fact" } else { "facts" }, names, &parts)
+}
+
+/// A part of something, unless the user puts in another.
+///
+/// # Errors
+/// If the name is taken, or the user's is not one number from 0 to 1.
+fn part_of_one(demo: &mut Builder, name: &str, own: f64) -> Result<NodeId> {
+    let id = demo.given(name, Matrix::filled(1, 1, own))?;
+    let cells: Vec<f64> = demo.matrix(id)?.cells().collect();
+    match cells[..] {
+        [part] if (0.0..=1.0).contains(&part) => Ok(id),
+        _ => Err(Error::new(format!("{name} must be one number from 0 to 1"))
+            .help(format!("for example {} {name}={own}, as in the demo", Hint::Set))),
+    }
 }
 
 /// The delta rule: only what the memory does not yet say is written.
 pub(super) fn correcting(demo: &mut Builder, facts: &Facts) -> Result<()> {
     let (rows, cols) = (demo.matrix(facts.k)?.cols(), demo.matrix(facts.v)?.cols());
     let empty = demo.fitted("memory_0", Matrix::filled(rows, cols, 0.0).cols_named(&CAPITALS), (2, 3))?;
-    let beta = demo.given("beta", Matrix::filled(1, 1, 1.0))?;
+    let beta = part_of_one(demo, "beta", 1.0)?;
     demo.label(beta, "β");
     let writes = write(demo, "", facts, empty, &Rule { beta, gate: None })?;
     let known = collected(demo, "known", facts, &writes, |write| write.known)?;
@@ -172,7 +198,7 @@ pub(super) fn correcting(demo: &mut Builder, facts: &Facts) -> Result<()> {
 
 /// The gated delta rule: before each fact the whole memory fades.
 pub(super) fn forgetting(demo: &mut Builder, facts: &Facts) -> Result<()> {
-    let gate = demo.given("g", Matrix::filled(1, 1, 0.5))?;
+    let gate = part_of_one(demo, "g", 0.5)?;
     let (empty, beta) = (demo.graph().require("memory_0")?, demo.graph().require("beta")?);
     let writes = write(demo, "_gated", facts, empty, &Rule { beta, gate: Some(gate) })?;
     let last = writes.last().map_or(empty, |write| write.state);

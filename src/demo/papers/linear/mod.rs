@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, less, min_of, own};
+use crate::story::condition::{Condition, all, equal, less, max_size_of, min_of, not_a_number, own};
 
 mod memory;
 mod one_by_one;
@@ -27,6 +27,8 @@ pub(super) const DEMO: Demo = Demo {
 
 const WORDS: [&str; 4] = ["the", "cat", "sat", "down"];
 
+/// No head is wider.
+const WIDEST: usize = 65_536;
 const LARGEST: Op = Op::Summary(Statistic::MaxSize);
 
 fn build(demo: &mut Builder) -> Result<()> {
@@ -63,10 +65,15 @@ fn features(demo: &mut Builder) -> Result<Features> {
         "Softmax attention weighs a key by exp(q·k). Linear attention weighs it by φ(q)·φ(k), with φ(x) = elu(x) + 1: this is \
          x + 1 above 0, and exp(x) below.",
     )
-    .claim(less(0.0, min_of("phi_K")), "All features are positive, so all weights will be positive too.")
+    .claim(all([less(0.0, min_of("phi_K")), less(0.0, min_of("S"))]), "All features are positive, so all weights will be positive too.")
     .together(&[q, k, v])
     .together(&[of_q, of_k]);
     Ok(Features { q: of_q, k: of_k, v, tokens })
+}
+
+/// All numbers of this node are finite.
+fn finite(node: &str) -> Condition {
+    less(max_size_of(node), f64::INFINITY)
 }
 
 /// All weights at once, as in attention.
@@ -81,9 +88,19 @@ fn at_once(demo: &mut Builder, features: &Features) -> Result<NodeId> {
         "All at once, as in training: the scores are φ(Q) φ(K)ᵀ, and M puts 0 in place of those of later words. Each row \
          is divided by its sum, and no exponential is taken of a score.",
     )
+    .claim(equal("A[1,1]", 1.0), "The first word sees only itself, so it gives itself the weight 1.")
+    .claim(
+        all([not_a_number("A"), finite("S")]),
+        "Some rows of visible scores sum to 0: exp(x) is rounded to 0 where x is far below 0. The quotient 0 / 0 is NaN.",
+    )
     .together(&[s, visible])
     .together(&[a, o]);
     Ok(o)
+}
+
+/// What an equation calls this number of tokens.
+fn word_for_tokens(count: usize) -> &'static str {
+    if count == 1 { "token" } else { "tokens" }
 }
 
 /// The memory after each token.
@@ -107,7 +124,7 @@ fn token_by_token(demo: &mut Builder, features: &Features) -> Result<States> {
         all_states.norms.push(add_to(demo, &name("norm"), before, k)?);
     }
     let names = demo.matrix(features.k)?.row_labels().cloned();
-    let norms = demo.collect("norms", "tokens", names, &all_states.norms)?;
+    let norms = demo.collect("norms", word_for_tokens(features.tokens), names, &all_states.norms)?;
     demo.step(
         "Token by token, as when a text is written: each token adds φ(k)ᵀ v to a matrix, the state, and φ(k) to a row, the norm. \
          Then its key and its value are no longer needed.",
@@ -126,13 +143,17 @@ fn read(demo: &mut Builder, features: &Features, states: &States, o: NodeId) -> 
         let total = demo.compute(&name("total"), Op::ProductTransposed, &[q, norm])?;
         read.push(demo.compute(&name("o"), Op::Divide, &[mixed, total])?);
     }
-    let recurrent = demo.collect("O_recurrent", "tokens", None, &read)?;
+    let recurrent = demo.collect("O_recurrent", word_for_tokens(features.tokens), None, &read)?;
     let change = demo.compute("change", Op::Subtract, &[recurrent, o])?;
     let largest = demo.compute("largest_change", LARGEST, &[change])?;
     demo.step("A query reads the state after its own token: o = φ(q) · state / (φ(q) · norm).")
         .claim(
             less("largest_change[1,1]", 1e-13),
             "The result is O again: both ways differ by less than 1e-13, which is rounding.",
+        )
+        .claim(
+            all([not_a_number("A"), not_a_number("O_recurrent"), finite("S"), finite("V")]),
+            "A query with a row of weights NaN gets NaN here too: φ(q) · norm is 0.",
         )
         .show(&[recurrent, largest]);
     Ok(())
@@ -143,7 +164,7 @@ fn sizes(demo: &mut Builder) -> Result<()> {
     let lengths = Matrix::of([[10.0, 100.0, 1000.0, 100_000.0]]);
     let n = demo.given("tokens", lengths)?;
     let (rows, cols) = (demo.matrix(n)?.rows(), demo.matrix(n)?.cols());
-    let width = demo.given("d", Matrix::filled(1, 1, 128.0))?;
+    let (width, _) = demo.count("d", 128, WIDEST)?;
     let one_pair = demo.compute("numbers_of_a_token", Op::Add, &[width, width])?;
     let cache = demo.compute("in_cache", Op::Times, &[n, one_pair])?;
     let square = demo.compute("in_matrix", Op::Times, &[width, width])?;
