@@ -65,7 +65,10 @@ fn features(demo: &mut Builder) -> Result<Features> {
         "Softmax attention weighs a key by exp(q·k). Linear attention weighs it by φ(q)·φ(k), with φ(x) = elu(x) + 1: this is \
          x + 1 above 0, and exp(x) below.",
     )
-    .claim(all([less(0.0, min_of("phi_K")), less(0.0, min_of("S"))]), "All features are positive, so all weights will be positive too.")
+    .claim(
+        all([less(0.0, min_of("phi_K")), less(0.0, min_of("phi_Q")), less(0.0, min_of("S"))]),
+        "All features are positive, so all weights will be positive too.",
+    )
     .together(&[q, k, v])
     .together(&[of_q, of_k]);
     Ok(Features { q: of_q, k: of_k, v, tokens })
