@@ -36,7 +36,7 @@ pub(super) const BUNDLED: &[BundledFile] = files![
     "answers/07.csv": "neither scaled nor masked",
     "bat.json": "bat, cave and racket in two columns, with W_Q, W_K and W_V",
     "brook.json": "four words in two columns: the dot product and the cosine disagree",
-    "chase.json": "five tokens in four columns: “the cat chased the dog”",
+    "chase.csv": "five tokens in four columns: “the cat chased the dog”",
     "creature.json": "eight tokens: “a fluffy blue creature roamed the verdant forest”",
     "gemma2-2b-config.json": "the configuration of Gemma 2 2B, for attn params",
     "gpt2-config.json": "the configuration of GPT-2, for attn params",
