@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from mechanism_steps import (
-    STEPS, alibi, bias, cap, frequencies, gate, need, norm, positions, rotate, scale, turned, visible,
+    STEPS, alibi, bias, cap, frequencies, gate, need, norm, positions, rotate, scale, softmax, turned, visible,
 )
 
 slips = []
@@ -25,6 +25,12 @@ def of_rotation():
         return rows if role == "v" else turned(rows, positions(c, role), *c.f, c.o["position"] != "rope")
 
     slip("rope-pairing", rotate=other_pairs)
+
+    def other_direction(c, rows, role):
+        rotary(c)
+        return rotate(c, rows, role, -positions(c, role)) if role != "v" else rows
+
+    slip("rope-direction", rotate=other_direction)
 
     def partial(c):
         rotary(c)
@@ -225,6 +231,26 @@ def of_heads():
         need("sink" in c.given)
         power = np.exp(S - S.max(axis=2, keepdims=True))
         return power / power.sum(axis=2, keepdims=True)
+
+    def with_sinks(change):
+        def function(c, S):
+            need("sink" in c.given)
+            own = c.given
+            c.given = {**own, "sink": change(c, own["sink"])}
+            A = softmax(c, S)
+            c.given = own
+            return A
+        return function
+
+    def of_head(h):
+        return lambda c, sink: need(h <= c.H and c.H > 1) or np.full_like(sink, sink[0, h - 1])
+
+    for h in (1, 2, 4):
+        slip("sink-wrong", f"of head {h}", softmax=with_sinks(of_head(h)))
+    slip("sink-wrong", "reversed", softmax=with_sinks(lambda c, sink: need(c.H > 2) or sink[:, ::-1]))
+    slip("sink-wrong", "negated", softmax=with_sinks(lambda c, sink: need(np.isfinite(sink).all()) or -sink))
+    slip("sink-wrong", "0", softmax=with_sinks(lambda c, sink: np.zeros_like(sink)))
+    slip("sink-wrong", "1", softmax=with_sinks(lambda c, sink: np.ones_like(sink)))
 
     def over_queries(c, S):
         need("sink" in c.given and np.isfinite(c.given["sink"]).all())

@@ -26,6 +26,8 @@ pub enum MechanismChange {
     Magnitude(MagnitudeUse),
     /// [`Rotary::rotated`].
     Rotated(RotatedRoles),
+    /// [`Rotary::reversed`].
+    OtherDirection,
     /// The position of the first token.
     FirstPosition(usize),
     /// Numbers added to the positions of queries alone, and of keys alone.
@@ -106,6 +108,7 @@ impl MechanismChange {
             MechanismChange::OtherDivisors => rotary.swaps_divisors = true,
             MechanismChange::Magnitude(magnitude) => rotary.magnitude = magnitude,
             MechanismChange::Rotated(rotated) => rotary.rotated = rotated,
+            MechanismChange::OtherDirection => rotary.reversed = true,
             _ => {}
         }
     }

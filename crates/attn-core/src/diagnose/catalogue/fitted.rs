@@ -136,6 +136,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
 ];
 
+/// The fix of a row over something else than its own sum, in an exercise with a sink.
+pub(in crate::diagnose) const OWN_SUM_WITH_SINK: &str =
+    "Divide each row of exp(S) by its own sum, with exp(sink) of the head in it.";
 /// A wrong temperature.
 pub(in crate::diagnose) const TEMPERATURE: &str = "temperature";
 /// Everything times one number.

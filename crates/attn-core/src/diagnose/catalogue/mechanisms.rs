@@ -3,7 +3,7 @@
 use super::rotary::changed;
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::Mask;
-use crate::diagnose::{Change, MechanismChange};
+use crate::diagnose::{Change, Facts, MechanismChange};
 use crate::graph::recipes::{CapPlace, Gating, NormPlace, NormedRoles, PositionKind, Recipe, SinkUse};
 
 pub(super) const NORMS: &[Mistake] = &[
@@ -107,11 +107,13 @@ pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
             _ => format!("the first {count} keys"),
         };
         let other = |keep_first: usize| {
-            Way::detailed(change(keep_first), format!("{keep_first} kept")).saying(format!(
-                "Beside its window every query sees {}; it should be {}.",
-                keys(keep_first),
-                keys(kept)
-            ))
+            Way::detailed(change(keep_first), format!("{keep_first} kept"))
+                .saying(format!(
+                    "Beside its window every query sees {}; it should be {}.",
+                    keys(keep_first),
+                    keys(kept)
+                ))
+                .fixing(format!("Show every query exactly {}, whatever the window hides.", keys(kept)))
         };
         let mut ways = vec![Way::plain(change(0)), other(kept + 1)];
         if kept > 1 {
@@ -121,16 +123,68 @@ pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
     },
 }];
 
-pub(super) const SINKS: &[Mistake] = &[Mistake {
-    id: "sink-missing",
-    likelihood: Likelihood::Classic,
-    slip: "The sink was left out of the softmax.",
-    why: "The sink takes a share of every row, so that a head can attend to nothing; its column is dropped afterwards.",
-    fix: "Put the sink of the head beside the scores of each row, take the softmax, and drop its column.",
-    symptom: "The rows of the weights sum to 1; they should sum to less.",
-    demo: "sink",
-    ways: |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing))),
-}];
+pub(super) const SINKS: &[Mistake] = &[
+    Mistake {
+        id: "sink-missing",
+        likelihood: Likelihood::Classic,
+        slip: "The sink was left out of the softmax.",
+        why: "The sink takes a share of every row, so that a head can attend to nothing; its column is dropped afterwards.",
+        fix: "Put the sink of the head beside the scores of each row, take the softmax, and drop its column.",
+        symptom: "The rows of the weights sum to 1; they should sum to less.",
+        demo: "sink",
+        ways: |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing))),
+    },
+    Mistake {
+        id: "sink-wrong",
+        likelihood: Likelihood::Common,
+        slip: "Another sink than that of the head took part in the softmax.",
+        why: "Each head has a sink of its own: it decides how much of every row goes to no key.",
+        fix: "Put the sink of the head itself beside the scores of each row, as it is given.",
+        symptom: "Each row of the weights is the right one times a number of its own.",
+        demo: "sink",
+        ways: other_sinks,
+    },
+];
+
+/// The most heads whose sinks are tried for all heads.
+const MOST_SINKS: usize = 16;
+
+/// The sink of one head for all, those of the heads in reverse order, the other sign, and usual numbers.
+fn other_sinks(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let way = |sink, detail: String| Way::detailed(changed(MechanismChange::Sink(sink)), detail);
+    let mut ways = Vec::new();
+    if recipe.heads > 1 {
+        for head in 1..=recipe.heads.min(MOST_SINKS) {
+            ways.push(
+                way(SinkUse::OfHead(head), format!("of head {head}"))
+                    .saying(format!("The sink of head {head} was used for all heads."))
+                    .fixing("Give each head its own sink: number h of the sinks belongs to head h."),
+            );
+        }
+        if recipe.heads > 2 {
+            ways.push(
+                way(SinkUse::Reversed, "reversed".into())
+                    .saying("The heads took the sinks in reverse order.")
+                    .fixing("Give each head its own sink: number h of the sinks belongs to head h."),
+            );
+        }
+    }
+    if facts.has_finite_sinks {
+        ways.push(
+            way(SinkUse::Negated, "negated".into()).saying("The sinks have the wrong sign.").fixing(
+                "Put the sink into the softmax as it is given: the sum has exp(sink), not exp(−sink).",
+            ),
+        );
+    }
+    for number in [0, 1] {
+        ways.push(
+            way(SinkUse::Number(number), format!("{number}"))
+                .saying(format!("The sink is {number} in every head; the exercise gives another number."))
+                .fixing("Take the sinks of the exercise: the sum of a row has exp(sink) of its head in it."),
+        );
+    }
+    if_possible(facts.has_sink, ways)
+}
 
 pub(super) const GATES: &[Mistake] = &[
     Mistake {

@@ -37,6 +37,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
     Mistake {
+        id: "rope-direction",
+        likelihood: Likelihood::Classic,
+        slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong.",
+        why: "The scores are those of distances with the other sign, the same as with the two columns of each pair swapped in queries and keys.",
+        fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b); `rotate_half` is (−second half, first half).",
+        symptom: "Q_rotated and K_rotated are those of negative positions; the scores on the diagonal are right, and most others are not.",
+        demo: "rope",
+        ways: |recipe, _| of_rotary(recipe, |_| vec![Way::plain(changed(MechanismChange::OtherDirection))]),
+    },
+    Mistake {
         id: "rope-part",
         likelihood: Likelihood::Classic,
         slip: "The wrong columns of each head are rotated.",
@@ -102,11 +112,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
             of_rotary(recipe, |rotary| {
                 let has_magnitude = rotary.scaling.is_some_and(|scaling| scaling.magnitude() != 1.0);
                 let way = |using, detail| Way::detailed(changed(MechanismChange::Magnitude(using)), detail);
+                let left_out = "The factor of sines and cosines was left out.";
                 let twice = "The factor of sines and cosines was applied twice.";
                 if_possible(
                     has_magnitude,
                     vec![
-                        way(MagnitudeUse::Missing, "left out"),
+                        way(MagnitudeUse::Missing, "left out").saying(left_out),
                         way(MagnitudeUse::Twice, "twice").saying(twice),
                     ],
                 )

@@ -1,8 +1,9 @@
 //! A softmax that goes wrong, or is taken where it should not be.
 
+use super::fitted::OWN_SUM_WITH_SINK;
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::attention::{Base, Mask};
-use crate::diagnose::Change;
+use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{
     AfterNormalise, Alter, Divisor, Hiding, Normalise, NormaliseAxis, ScoreFunction, Shift, Site,
 };
@@ -82,15 +83,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Divide each row of exp(S) by its sum.",
         symptom: "The rows of the weights do not sum to 1.",
         demo: "weights",
-        ways: |_, _| {
+        ways: |_, facts| {
             let plain = Normalise { divisor: Divisor::Nothing, ..NAIVE };
-            vec![
+            let ways = vec![
                 Way::plain(Change::Normalise(plain)),
                 Way::detailed(
                     Change::Normalise(Normalise { shift: Shift::Max, ..plain }),
                     "after subtracting the maximum",
                 ),
-            ]
+            ];
+            ways.into_iter().map(|way| with_sink(way, facts)).collect()
         },
     },
     Mistake {
@@ -193,10 +195,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
+                // The sum and 1, without a maximum, is a sink of 0.
+                let is_other_sink = facts.has_sink && matches!(divisor, Divisor::SumAnd(_));
                 // Without a maximum, columns and the whole are a softmax along another axis, and large scores overflow: both have a
                 // name of their own.
-                let is_named =
-                    matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum) || facts.max_score > OVERFLOWS;
+                let is_named = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum)
+                    || facts.max_score > OVERFLOWS
+                    || is_other_sink;
                 let shifts = [(Shift::Max, ""), (Shift::Nothing, ", without a maximum")];
                 let count = if is_named { 1 } else { 2 };
                 shifts.into_iter().take(count).map(move |(shift, how)| {
@@ -206,7 +211,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                     ))
                 })
             });
-            ways.collect()
+            ways.map(|way| with_sink(way, facts)).collect()
         },
     },
     Mistake {
@@ -238,3 +243,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The same way, with a fix that names the sink where the exercise has one.
+fn with_sink(way: Way, facts: &Facts) -> Way {
+    if facts.has_sink { way.fixing(OWN_SUM_WITH_SINK) } else { way }
+}

@@ -79,6 +79,8 @@ pub struct Rotary {
     pub magnitude: MagnitudeUse,
     /// What is rotated.
     pub rotated: RotatedRoles,
+    /// Whether the rotation goes in the other direction, by mistake.
+    pub reversed: bool,
 }
 
 impl Default for Rotary {
@@ -93,6 +95,7 @@ impl Default for Rotary {
             swaps_divisors: false,
             magnitude: MagnitudeUse::default(),
             rotated: RotatedRoles::default(),
+            reversed: false,
         }
     }
 }
@@ -229,6 +232,14 @@ pub enum SinkUse {
     InSoftmax,
     /// They are left out.
     Missing,
+    /// All heads take the sink of one head; the first head is 1.
+    OfHead(usize),
+    /// Head h of H takes the sink of head H + 1 − h.
+    Reversed,
+    /// They have the other sign.
+    Negated,
+    /// All heads take this number.
+    Number(u8),
 }
 
 /// The use of the output gate, where there is one.

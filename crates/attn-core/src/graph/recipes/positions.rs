@@ -5,7 +5,7 @@ use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRol
 use super::weights::suffix;
 use crate::attention::{RopeScaling, Rotation, Yarn};
 use crate::error::{Error, Result};
-use crate::graph::{Given, NodeId, Op, Role, Stage};
+use crate::graph::{Factor, Given, NodeId, Op, Role, Stage};
 use crate::hint::Hint;
 use crate::text::counted;
 
@@ -82,9 +82,18 @@ impl Pipeline<'_> {
     }
 
     /// The frequencies of rotary positions for heads of this width, where the recipe has such positions.
-    pub fn frequencies(&mut self, width: usize, [q, k]: [NodeId; 2]) -> Result<Option<NodeId>> {
+    pub fn frequencies(&mut self, width: usize, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
         let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
-        let rotated = rotated_width(&rotary, width)?;
+        let frequencies = self.scaled_frequencies(&rotary, width, nodes)?;
+        if !rotary.reversed {
+            return Ok(Some(frequencies));
+        }
+        self.graph.add("F_negated", Op::Scale(Factor::Number(-1.0)), &[frequencies]).map(Some)
+    }
+
+    /// The frequencies, with the scaling that the recipe has.
+    fn scaled_frequencies(&mut self, rotary: &Rotary, width: usize, [q, k]: [NodeId; 2]) -> Result<NodeId> {
+        let rotated = rotated_width(rotary, width)?;
         let base = rotary.base;
         if !(base > 1.0 && base.is_finite()) {
             return Err(Error::new(format!(
@@ -94,7 +103,7 @@ impl Pipeline<'_> {
         }
         let frequencies = Op::Frequencies { width: rotated, base };
         let plain = self.stage(Stage::Frequencies, None, frequencies, &[])?;
-        let Some(scaling) = rotary.scaling else { return Ok(Some(plain)) };
+        let Some(scaling) = rotary.scaling else { return Ok(plain) };
         let length = self.recipe.positions.first + self.shape(q).0.max(self.shape(k).0);
         let mut inputs = vec![plain];
         let scaling = match scaling {
@@ -108,7 +117,7 @@ impl Pipeline<'_> {
             }
             RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
         };
-        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs).map(Some)
+        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs)
     }
 
     /// LongRoPE's divisors for a short or a long text.
