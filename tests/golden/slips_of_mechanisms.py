@@ -252,6 +252,19 @@ def of_heads():
     slip("sink-wrong", "0", softmax=with_sinks(lambda c, sink: np.zeros_like(sink)))
     slip("sink-wrong", "1", softmax=with_sinks(lambda c, sink: np.ones_like(sink)))
 
+    slip("rows-scaled", softmax=with_sinks(lambda c, sink: need(c.H <= 2 and not c.o["residual"]) or 0 * sink + 0.3
+                                           if np.isfinite(sink).all() else need(False)))
+
+    def undivided(divisor):
+        def function(c, S):
+            need("sink" in c.given)
+            power = np.exp(S - S.max(axis=2, keepdims=True))
+            return power / divisor(power)
+        return function
+
+    slip("softmax-unnormalised", softmax=undivided(lambda power: 1))
+    slip("softmax-wrong-sum", "the sum and 1", softmax=undivided(lambda power: power.sum(axis=2, keepdims=True) + 1))
+
     def over_queries(c, S):
         need("sink" in c.given and np.isfinite(c.given["sink"]).all())
         power = np.exp(S - S.max(axis=1, keepdims=True))

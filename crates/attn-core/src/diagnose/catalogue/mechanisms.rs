@@ -14,7 +14,7 @@ pub(super) const NORMS: &[Mistake] = &[
         why: "The norm keeps the scores small whatever the length of a query or a key.",
         fix: "Divide each row of each head of Q and K by its root mean square, and multiply by the gains.",
         symptom: "The scores are too large or too small, by one factor for each query and one for each key.",
-        demo: "block",
+        demo: None,
         ways: |recipe, _| when(has_norm(recipe), changed(MechanismChange::NormPlace(NormPlace::Nowhere))),
     },
     Mistake {
@@ -24,7 +24,7 @@ pub(super) const NORMS: &[Mistake] = &[
         why: "Both are normed, each with its own gains.",
         fix: "Norm queries and keys.",
         symptom: "One of Q_normed and K_normed is right.",
-        demo: "block",
+        demo: None,
         ways: |recipe, _| {
             let way = |roles, alone: &str, other: &str| {
                 Way::detailed(changed(MechanismChange::Normed(roles)), format!("{alone} alone"))
@@ -42,7 +42,7 @@ pub(super) const NORMS: &[Mistake] = &[
         why: "The gains belong to the columns before the rotation mixes them; without gains both orders give the same numbers.",
         fix: "Norm queries and keys, then rotate them.",
         symptom: "The first position is right, and the others are not.",
-        demo: "block",
+        demo: None,
         ways: |recipe, _| {
             let is_rotated = matches!(recipe.positions.kind, PositionKind::Rotary(_));
             let late = changed(MechanismChange::NormPlace(NormPlace::AfterRotation));
@@ -59,7 +59,7 @@ pub(super) const CAPS: &[Mistake] = &[
         why: "c · tanh(S / c) keeps the scores between −c and c; large scores come out smaller.",
         fix: "Apply c · tanh(S / c) to the scaled scores, before the mask.",
         symptom: "Scores that are small beside the cap are nearly right, and large ones are too large.",
-        demo: "scale",
+        demo: None,
         ways: |recipe, _| when(recipe.soft_cap.is_some(), changed(MechanismChange::SoftCap(None))),
     },
     Mistake {
@@ -69,7 +69,7 @@ pub(super) const CAPS: &[Mistake] = &[
         why: "tanh turns −∞ into −1, so that a hidden key keeps a weight of about e^(−c). With a large cap that is too little to see.",
         fix: "Apply the soft-cap before the mask.",
         symptom: "Hidden keys have small weights; with a cap of 50 they are 0 in all digits.",
-        demo: "mask",
+        demo: None,
         ways: |recipe, _| {
             let late = changed(MechanismChange::CapPlace(CapPlace::AfterMask));
             when(recipe.soft_cap.is_some() && recipe.mask.is_some(), late)
@@ -82,7 +82,7 @@ pub(super) const CAPS: &[Mistake] = &[
         why: "The cap is a bound of the scaled scores; before the scale it bends them much more.",
         fix: "Multiply the scores by the scale first, then apply c · tanh(S / c).",
         symptom: "No scaled score exceeds c times the scale.",
-        demo: "scale",
+        demo: None,
         ways: |recipe, facts| {
             let is_scaled = recipe.scale.factor(facts.d_k).is_some();
             let early = changed(MechanismChange::CapPlace(CapPlace::BeforeScale));
@@ -98,7 +98,7 @@ pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
     why: "The first tokens take the weight that no other key deserves; a window without them changes all weights.",
     fix: "Show the first keys to every query, whatever the window hides.",
     symptom: "The first columns of the weights are 0 in the later rows.",
-    demo: "mask",
+    demo: Some("sink"),
     ways: |recipe, _| {
         let kept = recipe.mask.keep_first;
         let change = |keep_first| Change::Mask(Mask { keep_first, ..recipe.mask });
@@ -131,7 +131,7 @@ pub(super) const SINKS: &[Mistake] = &[
         why: "The sink takes a share of every row, so that a head can attend to nothing; its column is dropped afterwards.",
         fix: "Put the sink of the head beside the scores of each row, take the softmax, and drop its column.",
         symptom: "The rows of the weights sum to 1; they should sum to less.",
-        demo: "sink",
+        demo: Some("sink"),
         ways: |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing))),
     },
     Mistake {
@@ -141,7 +141,7 @@ pub(super) const SINKS: &[Mistake] = &[
         why: "Each head has a sink of its own: it decides how much of every row goes to no key.",
         fix: "Put the sink of the head itself beside the scores of each row, as it is given.",
         symptom: "Each row of the weights is the right one times a number of its own.",
-        demo: "sink",
+        demo: Some("sink"),
         ways: other_sinks,
     },
 ];
@@ -194,7 +194,7 @@ pub(super) const GATES: &[Mistake] = &[
         why: "The gate multiplies each number of the heads by a share between 0 and 1 before they are projected.",
         fix: "Multiply the heads by sigmoid(X W_g) before the output projection.",
         symptom: "The heads are right, and the result is too large.",
-        demo: "output",
+        demo: None,
         ways: |_, facts| when(facts.has_gate, changed(MechanismChange::Gate(Gating::Missing))),
     },
     Mistake {
@@ -204,7 +204,7 @@ pub(super) const GATES: &[Mistake] = &[
         why: "The sigmoid makes a share between 0 and 1 of any number; without it the gate can turn signs.",
         fix: "Take the sigmoid of X W_g before you multiply.",
         symptom: "Some numbers have the wrong sign.",
-        demo: "output",
+        demo: None,
         ways: |_, facts| when(facts.has_gate, changed(MechanismChange::Gate(Gating::WithoutSigmoid))),
     },
 ];
