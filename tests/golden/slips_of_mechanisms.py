@@ -32,6 +32,19 @@ def of_rotation():
 
     slip("rope-direction", rotate=other_direction)
 
+    def no_minus(c, rows, role):
+        rotary(c)
+        need(c.o["position"] == "rope")
+        if role == "v":
+            return rows
+        f, factor = c.f
+        angles, w = positions(c, role)[:, None] * f, 2 * len(f)
+        own, swapped = rows[..., :w], np.roll(rows[..., :w], w // 2, axis=-1)
+        cos, sin = (np.concatenate([part(angles)] * 2, axis=1) * factor for part in (np.cos, np.sin))
+        return np.concatenate([own * cos + swapped * sin, rows[..., w:]], axis=-1)
+
+    slip("rope-direction", "no minus", rotate=no_minus)
+
     def partial(c):
         rotary(c)
         need(c.rope_width < c.d)

@@ -4,7 +4,9 @@ use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::{Pairing, RopeScaling};
 use crate::diagnose::{Change, MechanismChange};
 use crate::elementary::pow;
-use crate::graph::recipes::{MagnitudeUse, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles};
+use crate::graph::recipes::{
+    MagnitudeUse, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles, SineSigns,
+};
 
 /// The base of the paper, which code falls back to.
 const USUAL_BASE: f64 = 10_000.0;
@@ -41,10 +43,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         likelihood: Likelihood::Classic,
         slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong.",
         why: "The scores are those of distances with the other sign, the same as with the two columns of each pair swapped in queries and keys.",
-        fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b); `rotate_half` is (−second half, first half).",
+        fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b).",
         symptom: "Q_rotated and K_rotated are those of negative positions; the scores on the diagonal are right, and most others are not.",
         demo: Some("rope"),
-        ways: |recipe, _| of_rotary(recipe, |_| vec![Way::plain(changed(MechanismChange::OtherDirection))]),
+        ways: |recipe, _| of_rotary(recipe, directions),
     },
     Mistake {
         id: "rope-part",
@@ -187,6 +189,20 @@ fn of_rotary(recipe: &Recipe, ways: impl Fn(&Rotary) -> Vec<Way>) -> Vec<Way> {
         PositionKind::Rotary(rotary) => ways(rotary),
         _ => Vec::new(),
     }
+}
+
+/// The sines with the other sign, or a half with the wrong sign.
+fn directions(rotary: &Rotary) -> Vec<Way> {
+    let signs = |signs| Way::plain(changed(MechanismChange::SineSigns(signs)));
+    if rotary.pairing == Pairing::Neighbours {
+        return vec![signs(SineSigns::Reversed)];
+    }
+    let fix = "Compute x cos + rotate_half(x) sin, where rotate_half(x) is (−second half, first half).";
+    let no_minus = Way { detail: Some("no minus".into()), rare: true, ..signs(SineSigns::NoMinus) };
+    vec![
+        signs(SineSigns::Reversed).fixing(fix),
+        no_minus.saying("`rotate_half` has no minus: it only swapped the two halves.").fixing(fix),
+    ]
 }
 
 /// Other columns than those that the exercise rotates.

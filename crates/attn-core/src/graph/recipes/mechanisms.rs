@@ -79,8 +79,8 @@ pub struct Rotary {
     pub magnitude: MagnitudeUse,
     /// What is rotated.
     pub rotated: RotatedRoles,
-    /// Whether the rotation goes in the other direction, by mistake.
-    pub reversed: bool,
+    /// The signs of the sines.
+    pub signs: SineSigns,
 }
 
 impl Default for Rotary {
@@ -95,7 +95,7 @@ impl Default for Rotary {
             swaps_divisors: false,
             magnitude: MagnitudeUse::default(),
             rotated: RotatedRoles::default(),
-            reversed: false,
+            signs: SineSigns::default(),
         }
     }
 }
@@ -147,6 +147,18 @@ impl RotatedRoles {
             _ => false,
         }
     }
+}
+
+/// The signs of the sines in a rotation of the pair (a, b).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SineSigns {
+    /// (a cos − b sin, a sin + b cos).
+    #[default]
+    Right,
+    /// (a cos + b sin, −a sin + b cos): the other direction.
+    Reversed,
+    /// (a cos + b sin, a sin + b cos): a `rotate_half` without its minus.
+    NoMinus,
 }
 
 /// The columns that are rotated, where it is not all of them.

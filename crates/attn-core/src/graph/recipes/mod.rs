@@ -39,7 +39,7 @@ pub use heads::split;
 pub use inputs::AttendInputs;
 pub use mechanisms::{
     AlibiSlopes, CapPlace, Gating, MagnitudeUse, NormPlace, NormedRoles, PositionKind, Positions,
-    QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SinkUse,
+    QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SineSigns, SinkUse,
 };
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};

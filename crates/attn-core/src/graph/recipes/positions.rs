@@ -1,7 +1,7 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRoles};
+use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRoles, SineSigns};
 use super::weights::suffix;
 use crate::attention::{RopeScaling, Rotation, Yarn};
 use crate::error::{Error, Result};
@@ -85,7 +85,7 @@ impl Pipeline<'_> {
     pub fn frequencies(&mut self, width: usize, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
         let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
         let frequencies = self.scaled_frequencies(&rotary, width, nodes)?;
-        if !rotary.reversed {
+        if rotary.signs != SineSigns::Reversed {
             return Ok(Some(frequencies));
         }
         self.graph.add("F_negated", Op::Scale(Factor::Number(-1.0)), &[frequencies]).map(Some)
@@ -244,6 +244,19 @@ impl Pipeline<'_> {
         let Some(stage) = stage else {
             return self.graph.add(&format!("{name}_rotated{suffix}"), rotation, &[node, frequencies]);
         };
+        if rotary.signs == SineSigns::NoMinus {
+            let back = format!("F_negated_{name}{suffix}");
+            let back = self.graph.add(&back, Op::Scale(Factor::Number(-1.0)), &[frequencies])?;
+            let other =
+                self.graph.add(&format!("{name}_reversed{suffix}"), rotation.clone(), &[node, back])?;
+            let own = self.graph.add(&format!("{name}_forward{suffix}"), rotation, &[node, frequencies])?;
+            let half = rotated / 2;
+            let first = Op::Columns { start: 0, count: half };
+            let first = self.graph.add(&format!("{name}_first_half{suffix}"), first, &[other])?;
+            let second = Op::Columns { start: half, count: width - half };
+            let second = self.graph.add(&format!("{name}_second_half{suffix}"), second, &[own])?;
+            return self.stage(stage, head, Op::Concatenate, &[first, second]);
+        }
         if rotary.part == RotatedPart::First || rotated == width {
             return self.stage(stage, head, rotation, &[node, frequencies]);
         }
