@@ -21,6 +21,7 @@ mod position_bias;
 mod positions;
 mod recipe;
 mod roles;
+mod rotation;
 mod similarity;
 mod softmax;
 #[cfg(test)]
