@@ -177,7 +177,7 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
         SearchEntry::new(format!("attn glossary {}", term.name), line, more)
     });
     let mistakes = catalogue().map(|mistake| {
-        let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo);
+        let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.unwrap_or_default());
         SearchEntry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
     });
     let models = params::BUILT_IN.iter().map(|model| {

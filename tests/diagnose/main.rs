@@ -15,6 +15,7 @@ mod handed_in;
 mod innocent;
 mod mechanism_command;
 mod mechanism_slips;
+mod mechanism_words;
 mod more_names;
 mod names;
 mod operators;

@@ -172,3 +172,57 @@ fn a_cap_after_the_mask_that_no_digit_shows_is_not_ruled_out() {
         assert!(!is_hidden || judged.out.contains("neither found nor ruled out"), "{}", judged.out);
     }
 }
+
+#[test]
+fn another_input_is_suggested_only_where_one_can_show_more() {
+    let place = exercise();
+    for (options, is_suggested) in [("--position rope", false), ("--softcap 50", true)] {
+        // Other values than keys, whose weights are the same numbers.
+        let given = GIVEN.replace("wv.csv", "gate.csv");
+        let arguments = at(&format!("{given} {options}"), &place);
+        let file = path(&place, "result.npy");
+        save(&arguments, &format!("O={file}"));
+        for details in ["", " --details"] {
+            let judged = attn(&format!("diagnose {arguments}{details} --yours")).arg(&file).ok().out;
+            let judged = judged.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(judged.contains("neither found nor ruled out"), "{options}{details}: {judged}");
+            assert_eq!(judged.contains("--suggest-input"), is_suggested, "{options}{details}: {judged}");
+        }
+    }
+}
+
+#[test]
+fn a_suggestion_says_on_any_numbers_only_what_is_proven_for_any_numbers() {
+    let place = exercise();
+    for (at_number, (options, id, is_proven)) in [
+        ("--position rope", "positions-start", true),
+        ("--softcap 50", "softcap-late", false),
+        ("--position rope --rope-scaling dynamic:factor=2,original=400", "rope-scaling", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let arguments = at(&format!("{GIVEN} {options}"), &place);
+        let better = path(&place, &format!("said{at_number}.npz"));
+        let told = attn(&format!("diagnose {arguments} --suggest-input")).arg(&better).ok().out;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("│ {id} ")), "{options}: {told}");
+        assert_eq!(told.contains("on any numbers"), is_proven, "{options}: {told}");
+        assert_eq!(told.contains("another number of tokens"), !is_proven, "{options}: {told}");
+    }
+}
+
+#[test]
+fn a_mistake_without_a_demo_points_to_none() {
+    for (id, demo) in [
+        ("softcap-late", None),
+        ("gate-missing", None),
+        ("t5-direction", None),
+        ("window-off-by-one", Some("sink")),
+    ] {
+        let told = attn(&format!("diagnose --list {id}")).ok().out;
+        let expected = demo.map(|demo| format!("The correct step: attn demo {demo}."));
+        assert_eq!(told.contains("The correct step"), demo.is_some(), "{told}");
+        assert!(expected.is_none_or(|expected| told.contains(&expected)), "{told}");
+    }
+}

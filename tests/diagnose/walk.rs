@@ -196,7 +196,8 @@ fn the_catalogue_has_each_mistake_once_with_everything_said() {
     ids.dedup();
     assert_eq!(ids.len(), catalogue().count());
     for mistake in catalogue() {
-        assert!(attn::demo::find(mistake.demo).is_ok(), "{}: no demo {}", mistake.id, mistake.demo);
+        let is_there = mistake.demo.is_none_or(|demo| attn::demo::find(demo).is_ok());
+        assert!(is_there, "{}: no demo {:?}", mistake.id, mistake.demo);
         for text in [mistake.slip, mistake.why, mistake.fix, mistake.symptom] {
             assert!(text.ends_with('.') && text.len() > 15, "{}: {text}", mistake.id);
         }

@@ -169,7 +169,8 @@ def main():
     for one in cases:
         unchanged = ", ".join(sorted({id_ for id_, _ in one["unchanged"]}))
         print(f"{len(one['wrong']):4} {one['name']}; unchanged: {unchanged or '-'}")
-    missing = {name for name, *_ in slips} - {entry["mistakes"][0] for one in cases for entry in one["wrong"]}
+    shown = {entry["mistakes"][0] for one in cases for entry in one["wrong"] + one["in_steps"]}
+    missing = {name for name, *_ in slips} - shown
     assert not missing, missing
     print(sum(len(one["wrong"]) for one in cases), "results,", size, "bytes")
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from mechanism_steps import (
-    STEPS, alibi, bias, cap, frequencies, gate, need, norm, positions, rotate, scale, turned, visible,
+    STEPS, alibi, bias, cap, frequencies, gate, need, norm, positions, rotate, scale, softmax, turned, visible,
 )
 
 slips = []
@@ -25,6 +25,25 @@ def of_rotation():
         return rows if role == "v" else turned(rows, positions(c, role), *c.f, c.o["position"] != "rope")
 
     slip("rope-pairing", rotate=other_pairs)
+
+    def other_direction(c, rows, role):
+        rotary(c)
+        return rotate(c, rows, role, -positions(c, role)) if role != "v" else rows
+
+    slip("rope-direction", rotate=other_direction)
+
+    def no_minus(c, rows, role):
+        rotary(c)
+        need(c.o["position"] == "rope")
+        if role == "v":
+            return rows
+        f, factor = c.f
+        angles, w = positions(c, role)[:, None] * f, 2 * len(f)
+        own, swapped = rows[..., :w], np.roll(rows[..., :w], w // 2, axis=-1)
+        cos, sin = (np.concatenate([part(angles)] * 2, axis=1) * factor for part in (np.cos, np.sin))
+        return np.concatenate([own * cos + swapped * sin, rows[..., w:]], axis=-1)
+
+    slip("rope-direction", "no minus", rotate=no_minus)
 
     def partial(c):
         rotary(c)
@@ -225,6 +244,39 @@ def of_heads():
         need("sink" in c.given)
         power = np.exp(S - S.max(axis=2, keepdims=True))
         return power / power.sum(axis=2, keepdims=True)
+
+    def with_sinks(change):
+        def function(c, S):
+            need("sink" in c.given)
+            own = c.given
+            c.given = {**own, "sink": change(c, own["sink"])}
+            A = softmax(c, S)
+            c.given = own
+            return A
+        return function
+
+    def of_head(h):
+        return lambda c, sink: need(h <= c.H and c.H > 1) or np.full_like(sink, sink[0, h - 1])
+
+    for h in (1, 2, 4):
+        slip("sink-wrong", f"of head {h}", softmax=with_sinks(of_head(h)))
+    slip("sink-wrong", "reversed", softmax=with_sinks(lambda c, sink: need(c.H > 2) or sink[:, ::-1]))
+    slip("sink-wrong", "negated", softmax=with_sinks(lambda c, sink: need(np.isfinite(sink).all()) or -sink))
+    slip("sink-wrong", "0", softmax=with_sinks(lambda c, sink: np.zeros_like(sink)))
+    slip("sink-wrong", "1", softmax=with_sinks(lambda c, sink: np.ones_like(sink)))
+
+    slip("rows-scaled", softmax=with_sinks(lambda c, sink: need(c.H <= 2 and not c.o["residual"]) or 0 * sink + 0.3
+                                           if np.isfinite(sink).all() else need(False)))
+
+    def undivided(divisor):
+        def function(c, S):
+            need("sink" in c.given)
+            power = np.exp(S - S.max(axis=2, keepdims=True))
+            return power / divisor(power)
+        return function
+
+    slip("softmax-unnormalised", softmax=undivided(lambda power: 1))
+    slip("softmax-wrong-sum", "the sum and 1", softmax=undivided(lambda power: power.sum(axis=2, keepdims=True) + 1))
 
     def over_queries(c, S):
         need("sink" in c.given and np.isfinite(c.given["sink"]).all())

@@ -47,7 +47,7 @@ pub(super) fn write(
     input::save_bundle(path, tokens, &matrices, env.writing)?;
     let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
-        let page = Page::whole(suggested_input(file, &suggestion, &matrices, &arguments));
+        let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
         return write::pages(&[page], "diagnose", &look.style(env), streams);
     }
     let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();

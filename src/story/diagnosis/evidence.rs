@@ -82,7 +82,10 @@ pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task:
         _ => None,
     };
     let named = node.mistakes.first();
-    let matches = named.map(|named| format!("{} {}", match_of(named, node, answer), demos(named)));
+    let matches = named.map(|named| {
+        let demos = demos(named).map_or(String::new(), |demos| format!(" {demos}"));
+        format!("{}{demos}", match_of(named, node, answer))
+    });
     extent.into_iter().chain(matches).collect::<Vec<_>>().join(" ")
 }
 

@@ -44,10 +44,13 @@ pub(super) fn are_same_computation(several: &[NamedMistake]) -> bool {
         && several.iter().all(|named| named.slips.len() == 1 && steps(named) == steps(&several[0]))
 }
 
-/// “The correct step: attn demo scale.”
-pub(super) fn demos(named: &NamedMistake) -> String {
-    let mut demos: Vec<&str> = named.slips.iter().map(|slip| slip.mistake.demo).collect();
+/// “The correct step: attn demo scale.” None where no demo shows it.
+pub(super) fn demos(named: &NamedMistake) -> Option<String> {
+    let mut demos: Vec<&str> = named.slips.iter().filter_map(|slip| slip.mistake.demo).collect();
     demos.dedup();
+    if demos.is_empty() {
+        return None;
+    }
     let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();
-    format!("The correct step: {}.", commands.join(", "))
+    Some(format!("The correct step: {}.", commands.join(", ")))
 }

@@ -2,7 +2,7 @@
 
 use super::mistakes::are_same_computation;
 use super::precision::{half_precision, near_enough};
-use crate::diagnose::{Answer, Diagnosis, JudgedNode, Mistake, Verdict};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, Mistake, Task, Verdict};
 use crate::graph;
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Table};
@@ -20,17 +20,19 @@ pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
 }
 
 /// The mistakes that this input, or its number of digits, cannot show.
-pub(super) fn cannot_show(diagnosis: &Diagnosis) -> Vec<String> {
+pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
     let mut notes = Vec::new();
     let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
     if !hidden.is_empty() {
         let it = if hidden.len() == 1 { "it is" } else { "they are" };
-        notes.push(format!(
-            "On this input {} would change nothing: {it} neither found nor ruled out. {} writes an input that shows \
-             more.",
-            all_of(&hidden),
-            suggested_input()
-        ));
+        let mut note = format!(
+            "On this input {} would change nothing: {it} neither found nor ruled out.",
+            all_of(&hidden)
+        );
+        if can_show_more(diagnosis, task) {
+            note += &format!(" {} writes an input that may show more.", suggested_input());
+        }
+        notes.push(note);
     }
     if !diagnosis.too_coarse.is_empty() {
         let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
@@ -40,7 +42,7 @@ pub(super) fn cannot_show(diagnosis: &Diagnosis) -> Vec<String> {
 }
 
 /// The mistakes that a right answer does not rule out.
-pub(super) fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
+pub(super) fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
     let hidden = &diagnosis.undetectable;
     if !diagnosis.is_right() || hidden.is_empty() {
         return None;
@@ -49,10 +51,16 @@ pub(super) fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
     let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
     Some(Step {
         text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
-        notice: Some(format!("{} writes an input that shows them.", suggested_input())),
+        notice: can_show_more(diagnosis, task)
+            .then(|| format!("{} writes an input that may show more.", suggested_input())),
         shown: vec![StepItem::Table(table)],
         ..Step::default()
     })
+}
+
+/// Whether another input can show one of the mistakes that this one hides.
+fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
+    diagnosis.undetectable.iter().any(|mistake| !task.never_shows(mistake))
 }
 
 /// “--suggest-input FILE instead of --yours”.

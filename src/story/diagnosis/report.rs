@@ -32,7 +32,7 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
     story.notes = notes(diagnosis, answers);
     if diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis));
+        story.notes.extend(cannot_show(diagnosis, task));
     }
     if wrong.first().is_some_and(|node| !node.mistakes.is_empty()) {
         story.notes.push(format!("{} shows the first wrong cell computed both ways.", Hint::Details));
@@ -67,10 +67,10 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
         None => task.right().clone(),
     };
     let mut story = Story::of_steps(&headline(diagnosis, task.right(), answers), graph, steps);
-    story.steps.extend(undetectable(diagnosis));
+    story.steps.extend(undetectable(diagnosis, task));
     story.notes = notes(diagnosis, answers);
     if !diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis));
+        story.notes.extend(cannot_show(diagnosis, task));
     }
     story
 }

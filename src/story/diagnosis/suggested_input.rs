@@ -1,6 +1,6 @@
 //! A suggested input: a file on which mistakes show, and how to use it.
 
-use crate::diagnose::Suggestion;
+use crate::diagnose::{Mistake, Suggestion, Task};
 use crate::foreign::visible;
 use crate::graph::Graph;
 use crate::hint::Hint;
@@ -8,10 +8,12 @@ use crate::matrix::Matrix;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
 
-/// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it.
+/// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it, and
+/// `task` is the exercise that the input is for.
 pub fn suggested_input(
     file: &str,
     suggestion: &Suggestion,
+    task: &Task,
     matrices: &[(&str, &Matrix)],
     arguments: &str,
 ) -> Story {
@@ -38,14 +40,28 @@ pub fn suggested_input(
             ..Step::default()
         },
     ];
-    if !suggestion.hidden.is_empty() {
-        let rows = suggestion.hidden.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
-        steps.push(Step {
-            text: "With these options some mistakes change nothing in the result, on any numbers.".into(),
-            notice: None,
-            shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
-            ..Step::default()
-        });
-    }
+    let (never, not_here): (Vec<_>, Vec<_>) =
+        suggestion.hidden.iter().copied().partition(|mistake| task.never_shows(mistake));
+    steps.extend(hidden(&never, NEVER_SHOWN));
+    steps.extend(hidden(&not_here, NOT_SHOWN_HERE));
     Story::of_steps(&title, Graph::new(), steps)
+}
+
+/// Above mistakes that no input shows.
+const NEVER_SHOWN: &str = "With these options some mistakes change nothing in the result, on any numbers.";
+/// Above mistakes that this input does not show.
+const NOT_SHOWN_HERE: &str = "On this input some mistakes change nothing in the result, or too little for three digits. Other \
+                              numbers, another number of tokens or another mask may show them.";
+
+/// The step that names mistakes which the input does not show; none where there are none.
+fn hidden(mistakes: &[&Mistake], text: &str) -> Option<Step> {
+    if mistakes.is_empty() {
+        return None;
+    }
+    let rows = mistakes.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
+    Some(Step {
+        text: text.into(),
+        shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
+        ..Step::default()
+    })
 }

@@ -163,11 +163,12 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         "Rows of the weights are the right ones times a number of their own ({list}): they were divided by something else than \
          their sums."
     );
+    let fix = search.task.facts().has_sink.then(|| fitted::OWN_SUM_WITH_SINK.to_string());
     let graph = alone(Matrix::from_rows(&rows).ok()?)?;
     fit(
         search,
         part,
-        slip(fitted::ROWS, Some(format!("times {list}")))?.saying(said, None),
+        slip(fitted::ROWS, Some(format!("times {list}")))?.saying(said, fix),
         graph,
         factors.len(),
     )

@@ -3,7 +3,7 @@
 use crate::attention::{Pairing, RopeScaling};
 use crate::graph::recipes::{
     AlibiSlopes, CapPlace, Gating, MagnitudeUse, NormPlace, NormedRoles, PositionKind, Recipe, Rotary,
-    RotatedPart, RotatedRoles, SinkUse,
+    RotatedPart, RotatedRoles, SineSigns, SinkUse,
 };
 
 /// One changed choice of the positions, norms, soft-cap, sinks or gate of a recipe. A choice of rotary positions changes nothing
@@ -26,6 +26,8 @@ pub enum MechanismChange {
     Magnitude(MagnitudeUse),
     /// [`Rotary::rotated`].
     Rotated(RotatedRoles),
+    /// [`Rotary::signs`].
+    SineSigns(SineSigns),
     /// The position of the first token.
     FirstPosition(usize),
     /// Numbers added to the positions of queries alone, and of keys alone.
@@ -106,6 +108,7 @@ impl MechanismChange {
             MechanismChange::OtherDivisors => rotary.swaps_divisors = true,
             MechanismChange::Magnitude(magnitude) => rotary.magnitude = magnitude,
             MechanismChange::Rotated(rotated) => rotary.rotated = rotated,
+            MechanismChange::SineSigns(signs) => rotary.signs = signs,
             _ => {}
         }
     }

@@ -30,6 +30,7 @@ mod mask_pattern;
 mod mechanism_change;
 mod naming;
 mod nearly_right;
+mod never_shown;
 mod numbers;
 mod one_head;
 mod partial;

@@ -48,6 +48,8 @@ pub struct Facts {
     pub has_two_divisors: bool,
     /// Whether heads have sinks.
     pub has_sink: bool,
+    /// Whether there are sinks, all of them finite.
+    pub has_finite_sinks: bool,
     /// Whether the heads are gated.
     pub has_gate: bool,
     /// Whether Q, K and V all come from X.
@@ -176,6 +178,7 @@ impl Facts {
             buckets: rows(&inputs.position_table),
             has_two_divisors: rows(&inputs.divisors) == 2,
             has_sink: inputs.sink.is_some(),
+            has_finite_sinks: inputs.sink.as_ref().is_some_and(is_finite),
             has_gate: inputs.w_g.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),
@@ -192,6 +195,11 @@ fn only_hides(mask: &Matrix, right: &Graph) -> bool {
         .nodes()
         .any(|(_, node)| matches!(&node.op, Op::Mask(rule) if rule.matrix == Some(MatrixRule::Add)));
     !added || mask.cells().all(|x| x == 0.0 || x == f64::NEG_INFINITY)
+}
+
+/// Whether every number is finite.
+fn is_finite(given: &Given) -> bool {
+    given.tensor.matrix().is_ok_and(|matrix| matrix.cells().all(f64::is_finite))
 }
 
 /// Whether every row of a mask is the same, and it hides something.

@@ -15,7 +15,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Q ∘ K multiplies cell by cell; every query has to be compared with every key, which is Q Kᵀ.",
         fix: "Use the matrix product Q Kᵀ: `Q @ K.T`, not `(Q * K).sum(axis=1)`.",
         symptom: "All scores of a row (or of a column) are the same.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |_, facts| {
             let ways = vec![
                 Way::detailed(Change::Score(Score::RowsAsColumn), "equal along each row"),
@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A distance punishes long keys; a dot product lets them win.",
         fix: "Use the dot products Q Kᵀ as scores.",
         symptom: "No score is above 0.",
-        demo: "similarity",
+        demo: Some("similarity"),
         ways: |recipe, facts| {
             let ways = [(Score::SquaredDistance, "squared"), (Score::Distance, "not squared")];
             let scaled = ways.map(|(score, detail)| Way::detailed(Change::Score(score), detail));
@@ -66,7 +66,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The score of a query and a key is the sum of the products of their features.",
         fix: "Use the dot products Q Kᵀ as scores.",
         symptom: "Q and K are right, and the scores are not.",
-        demo: "similarity",
+        demo: Some("similarity"),
         ways: |_, facts| {
             let functions = [
                 (Featurewise::Manhattan, "minus the sum of |q − k|"),
@@ -91,7 +91,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The largest dot product has to get the largest weight.",
         fix: "Use Q Kᵀ, without a minus sign.",
         symptom: "The keys that should have most weight have least.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |_, _| vec![Way::plain(altered(Site::Scores, Alter::Negated))],
     },
     Mistake {
@@ -101,7 +101,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A score is the dot product of a row of Q with a row of K; Q K takes columns of K. Where K is square no error appears.",
         fix: "Compute the scores as Q Kᵀ: `Q @ K.T`.",
         symptom: "The scores are wrong, and their shape is right.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |_, facts| when(facts.keys == facts.d_k, Change::Score(Score::Untransposed)),
     },
     Mistake {
@@ -111,7 +111,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A reshape keeps the numbers in their order: column j of it is not key j.",
         fix: "Transpose the keys: `K.T`, or `K.swapaxes(-1, -2)` with heads.",
         symptom: "The scores are wrong, and their shape is right.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |_, facts| when(facts.keys > 1 && facts.d_k > 1, Change::Score(Score::KeysReshaped)),
     },
     Mistake {
@@ -121,7 +121,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A dot product grows with the lengths of the vectors; a cosine has only their directions.",
         fix: "Divide every query and every key by its length first.",
         symptom: "Some scores are larger than 1.",
-        demo: "similarity",
+        demo: Some("similarity"),
         ways: |recipe, _| when(recipe.score == Score::Cosine, Change::Score(Score::Dot)),
     },
     Mistake {
@@ -131,7 +131,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The bias is added once, after the scale and before the softmax.",
         fix: "Compute the softmax of Q Kᵀ/√d_k + B.",
         symptom: "The scores are right up to the scale, and wrong after it.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, facts| if_possible(facts.has_bias, biases()),
     },
     Mistake {
@@ -141,7 +141,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Linear attention replaces exp(q·k) by φ(q)·φ(k): that is cheaper, and it is another model.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "No weight is negative, and the weights are products of two matrices as narrow as a head.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| linear(recipe),
     },
     Mistake {
@@ -151,7 +151,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The softmax reads the scaled and masked scores themselves.",
         fix: "Take the softmax of the scaled scores.",
         symptom: "The scores are right, and what the softmax reads is not.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, facts| {
             let functions = [
                 (Alter::Relu, "ReLU"),

@@ -10,7 +10,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The number that scores are divided by makes the weights sharper or more even.",
         fix: "Divide the scores by √d_k, and by no other number.",
         symptom: "All weights are too sharp, or all too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -20,7 +20,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Somewhere after the last step that is right, everything was multiplied or divided by one number.",
         fix: "Look for a factor that is not in the formula.",
         symptom: "Your numbers divided by the right ones are the same in every cell.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
               unchanged.",
         fix: "Leave the biases out: nn.Linear(…, bias=False).",
         symptom: "Your result minus the right one is the same in every row.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -41,7 +41,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The result has a row for each query and a column for each feature.",
         fix: "Reshape the result to the shape that is asked for.",
         symptom: "Read row by row, the numbers are right.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -51,7 +51,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual adds the token to its update once, as it is.",
         fix: "Add X to the result once if the exercise has a residual, and not at all if it has none.",
         symptom: "Your result minus the right one is a multiple of X.",
-        demo: "update",
+        demo: Some("update"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -61,7 +61,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every head counts once: the heads stand side by side, and W_O mixes them.",
         fix: "Concatenate all heads as they are.",
         symptom: "The result is the sum of what the heads add, with wrong factors.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -71,7 +71,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Only the sum of its own row makes the weights of a query sum to 1.",
         fix: "Divide each row of exp(S) by its own sum: E / E.sum(axis=-1, keepdims=True).",
         symptom: "Each row of the result is a multiple of the right one.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -81,7 +81,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of the result belongs to query i.",
         fix: "Keep the order of the queries.",
         symptom: "The right rows are all there, in other places.",
-        demo: "order",
+        demo: Some("order"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -91,7 +91,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Column j of the result belongs to feature j, and the heads stand in their order.",
         fix: "Keep the order of the columns, and of the heads.",
         symptom: "The right columns are all there, in other places.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -101,7 +101,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The result has a row for each query and a column for each feature.",
         fix: "Hand in all rows and all columns of the result.",
         symptom: "The numbers are right, and some are missing.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -111,7 +111,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A matrix that begins as zeros keeps them where nothing is written: a loop that ends too early, or a `return` inside it.",
         fix: "Fill every row and every column of the result.",
         symptom: "The other rows, or columns, are right.",
-        demo: "vectorize",
+        demo: Some("vectorize"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -121,7 +121,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every number of the result has the same formula: one alone is a slip in copying or in arithmetic.",
         fix: "Compute this one number again: its row of the weights times its column of the values.",
         symptom: "All other numbers are right.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -131,11 +131,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A table that is exported with its header or its index has a row or a column that is not part of the result.",
         fix: "Write the numbers alone, without header and index.",
         symptom: "Without its first row, or column, the result is right.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, _| Vec::new(),
     },
 ];
 
+/// The fix of a row over something else than its own sum, in an exercise with a sink.
+pub(in crate::diagnose) const OWN_SUM_WITH_SINK: &str =
+    "Divide each row of exp(S) by its own sum, with exp(sink) of the head in it.";
 /// A wrong temperature.
 pub(in crate::diagnose) const TEMPERATURE: &str = "temperature";
 /// Everything times one number.

@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A sigmoid judges each score on its own; the softmax makes the keys compete for one whole attention.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "The weights lie between 0 and 1, and their rows do not sum to 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| instead(recipe, ScoreFunction::Sigmoid, &PLAIN_OR_SUM),
     },
     Mistake {
@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A ReLU gives negative scores no weight at all, and does not make the weights sum to 1.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "Weights are exactly 0 where scores are negative.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| instead(recipe, ScoreFunction::Relu, &PLAIN_OR_SUM),
     },
     Mistake {
@@ -32,7 +32,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "tanh has both signs and does not make the weights sum to 1.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "Weights lie between −1 and 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| instead(recipe, ScoreFunction::Tanh, &PLAIN_OR_SUM),
     },
     Mistake {
@@ -42,7 +42,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A square is large for negative scores too; exp keeps their order.",
         fix: "Take exp of the scores first, then divide each row by its sum.",
         symptom: "Strongly negative scores have large weights.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| instead(recipe, ScoreFunction::Squared, &PLAIN_OR_SUM),
     },
     Mistake {
@@ -52,7 +52,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Without exp, negative scores become negative weights, or as large as positive ones.",
         fix: "Take exp of the scores first, then divide each row by its sum.",
         symptom: "The absolute values of each row of the weights sum to 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let sizes =
                 [(Divisor::Sum, "absolute values"), (Divisor::Nothing, "absolute values, not divided")];
@@ -68,7 +68,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The weights of a query have to sum to 1; here their squares do.",
         fix: "Divide the exponentials of each row by their sum.",
         symptom: "The squares of each row of the weights sum to 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let mut ways =
                 instead(recipe, ScoreFunction::Identity, &[(Divisor::Length, "the scores themselves")]);
@@ -84,7 +84,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Scores can be negative and of any size; exp makes them positive, and the sum of the row makes them shares.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "The weights are multiples of the scores.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let divisors = [
                 (Divisor::Count, "the number of keys"),
@@ -103,7 +103,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A softmax lets every key keep a share, which is what makes attention trainable.",
         fix: "Take the softmax of each row of the scores.",
         symptom: "Every row of the weights has one 1 and nothing else.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, _| {
             let hard = Normalise { function: ScoreFunction::HardMaximum, ..Normalise::default() };
             vec![Way::plain(Change::Normalise(hard))]
@@ -116,7 +116,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of A holds the weights of query i, and these mix the values.",
         fix: "Multiply A by V without transposing it: `A @ V`.",
         symptom: "A is right, and the result is not.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |_, facts| {
             let ways = vec![Way::plain(altered(Site::Weights, Alter::Transposed))];
             if_possible(facts.q.rows == facts.keys, ways)
@@ -129,7 +129,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The weights mix the values as they come from the softmax.",
         fix: "Multiply the weights by V as they are.",
         symptom: "The weights are right, and the result is not.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |recipe, facts| {
             altered_weights(recipe, facts)
                 .into_iter()

@@ -67,7 +67,7 @@ const fn general(
     demo: &'static str,
     ways: fn(&Recipe, &Facts) -> Vec<Way>,
 ) -> Mistake {
-    Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo, ways }
+    Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo: Some(demo), ways }
 }
 
 /// Alterations of tokens, weights of projections, queries, keys and values.

@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The columns are (head, column within the head), not the other way round.",
         fix: "Reshape (T, H·d_k) to (T, H, d_k), so that each head gets neighbouring columns.",
         symptom: "Q, K and V are right, and the scores of every head are wrong.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| if_possible(recipe.heads > 1, split_ways(Split::Interleaved)),
     },
     Mistake {
@@ -23,7 +23,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each head compares its own columns and has its own softmax.",
         fix: "Split Q, K and V into heads before you compute scores.",
         symptom: "All heads have the same weights.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1)),
     },
     Mistake {
@@ -33,7 +33,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Neighbouring query heads share a key/value head.",
         fix: "Repeat each key/value head for its group: `np.repeat` or `torch.repeat_interleave`, not `np.tile` or `torch.repeat`.",
         symptom: "The first head is right, and so is the last; others between them are not.",
-        demo: "gqa",
+        demo: Some("gqa"),
         ways: |recipe, _| {
             let grouped = 1 < recipe.kv_heads && recipe.kv_heads < recipe.heads;
             when(grouped, Change::Groups(Groups::Tiled))
@@ -46,7 +46,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "In memory the heads come one after the other: reading them as rows mixes different tokens in one row.",
         fix: "Swap the axes from (H, T, d) to (T, H, d) before you reshape.",
         symptom: "The numbers are all there, in the wrong rows.",
-        demo: "output",
+        demo: Some("output"),
         ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reshaped)),
     },
     Mistake {
@@ -56,7 +56,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The rows of W_O belong to the heads in their order.",
         fix: "Concatenate the heads in order, head 1 on the left.",
         symptom: "The blocks of columns are swapped.",
-        demo: "output",
+        demo: Some("output"),
         ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reversed)),
     },
     Mistake {
@@ -66,7 +66,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A sum loses which head gave what; W_O adds the heads later, each through its own rows.",
         fix: "Concatenate the heads side by side instead of adding them.",
         symptom: "The result is as wide as one head.",
-        demo: "sum-heads",
+        demo: Some("sum-heads"),
         ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Summed)),
     },
 ];

@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "e⁻¹ is 0.37 and e⁻¹⁰ is 0.00005: only −∞, or a very large negative number, leaves nothing.",
         fix: "Write −∞ (`float('-inf')`) into the hidden scores.",
         symptom: "The hidden weights are small, but not 0.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let mut ways = before_the_scale(recipe, facts);
             for number in [-1.0, -2.0, -5.0, -10.0, -100.0, -0.5, -3.0, -20.0, -50.0] {
@@ -38,7 +38,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "What is hidden has the weight 0, and the others sum to 1: that is what −∞ before the softmax gives.",
         fix: "Write −∞ into the hidden scores, before the softmax.",
         symptom: "The hidden weights are all the same number, and not 0.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             // A large number such as −1e9 dominates the other weights, which can then not be compared.
             let numbers = [(f64::NEG_INFINITY, "−∞"), (-1.0, "−1"), (1.0, "1"), (1e-9, "1e-9")];
@@ -55,7 +55,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The softmax gives a score of +1e9 all the weight, and one of −1e9 none.",
         fix: "Write −∞ into the hidden scores, with its minus sign.",
         symptom: "All weight is on the hidden keys; with +∞ the rows are NaN.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(Change::Hiding(Hiding::Replaced(1e9)), "+1e9 in their place"),
@@ -72,7 +72,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Where nothing is hidden the product is 0 · (−∞), which is not 0 but NaN.",
         fix: "Use `np.where(visible, S, -np.inf)`, or multiply the mask by −1e9.",
         symptom: "All scores are NaN.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let ways = vec![Way::plain(Change::Hiding(Hiding::Added(f64::NEG_INFINITY)))];
             if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
@@ -85,7 +85,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Where all scores of a row are −1e9 they are equal, and the softmax gives each key the same weight.",
         fix: "Give a row without visible keys the weights 0.",
         symptom: "The rows that see nothing attend to all keys, and the others are right.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(Change::Hiding(Hiding::Replaced(-1e9)), "in place of the scores"),
@@ -101,7 +101,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The hidden scores are part of each row's sum as long as they are not −∞ before the softmax.",
         fix: "Set the hidden scores to −∞ before the softmax, and remove the mask after it.",
         symptom: "The hidden weights are 0, and the rows sum to less than 1.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let again = Change::Normalise(Normalise { then: AfterNormalise::Masked, ..Normalise::default() });
             let mut ways = vec![

@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "In memory the columns of one token stand side by side: reading them as (H, T, d) mixes tokens and columns.",
         fix: "Reshape to (T, H, d) and then swap the first two axes.",
         symptom: "Q, K and V are right, and the rows of every head mix several tokens.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| {
             let both = "at the split and at the join";
             let all = Change::Split(Split::Reshaped, SplitRoles::default());
@@ -34,7 +34,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The columns are (head, column within the head), not the other way round.",
         fix: "Reshape (T, H·d) to (T, H, d), so that each head gets neighbouring columns.",
         symptom: "The result has the right layout, and every head has the wrong columns.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| {
             let split = Change::Split(Split::Interleaved, SplitRoles::default());
             let split = Way::plain(split).with(Change::Merge(Merge::ByColumn));
@@ -48,7 +48,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The rows of W_O belong to the heads in blocks: all columns of head 1, then all of head 2.",
         fix: "Concatenate the heads side by side.",
         symptom: "The numbers of each row are right, in the wrong columns.",
-        demo: "output",
+        demo: Some("output"),
         ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::ByColumn)),
     },
     Mistake {
@@ -58,7 +58,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each head compares its own columns and has its own softmax.",
         fix: "Split Q, K and V into heads before you compute scores.",
         symptom: "All heads have the same weights, which are too sharp.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, facts| {
             let ways =
                 vec![Way::plain(Change::Heads(1, 1)).with(Change::Scale(Scale::InverseRootOf(facts.d_k)))];
@@ -73,7 +73,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every head has its own columns and its own weights.",
         fix: "Use the index of the head: q[h], k[h], v[h], A[h].",
         symptom: "Head 1 is right, and all others repeat something of it.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| if_possible(recipe.heads > 1, shared()),
     },
     Mistake {
@@ -83,7 +83,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A mean loses which head gave what; W_O mixes the heads later, each through its own rows.",
         fix: "Concatenate the heads side by side instead of averaging them.",
         symptom: "The result is as wide as one head, or all heads have the same weights.",
-        demo: "sum-heads",
+        demo: Some("sum-heads"),
         ways: |recipe, _| {
             let ways = vec![
                 Way::detailed(Change::Merge(Merge::Averaged), "their results"),
@@ -112,7 +112,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The number of heads says which columns are compared together.",
         fix: "Split into the number of heads that the exercise asks for.",
         symptom: "The shapes are right, and the scores are not.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, facts| numbers(recipe, facts),
     },
     Mistake {
@@ -122,7 +122,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The result has a row for each token, with the heads side by side.",
         fix: "Concatenate the heads along the columns, (T, H·d).",
         symptom: "The result has H times as many rows as tokens.",
-        demo: "output",
+        demo: Some("output"),
         ways: |recipe, facts| {
             let whole = |merge, detail: &str| {
                 Way::detailed(Change::Merge(merge), detail)
@@ -150,7 +150,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each group of query heads has a key/value head of its own.",
         fix: "Let query head h read key/value head h · G / H, rounded down.",
         symptom: "The first heads are right, and the others are not.",
-        demo: "gqa",
+        demo: Some("gqa"),
         ways: |recipe, _| when(is_grouped(recipe), Change::Groups(Groups::First)),
     },
     Mistake {
@@ -160,7 +160,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Query heads and key/value heads stand in the same order.",
         fix: "Let query head h read key/value head h · G / H, rounded down.",
         symptom: "The first and the last heads are wrong.",
-        demo: "gqa",
+        demo: Some("gqa"),
         ways: |recipe, _| when(recipe.kv_heads > 1, Change::Groups(Groups::Reversed)),
     },
 ];

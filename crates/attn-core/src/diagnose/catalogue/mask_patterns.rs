@@ -14,7 +14,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Query i may attend to keys 1 to i; key i + 1 is the future that it should predict.",
         fix: "Hide everything above the main diagonal: `np.triu(…, k=1)`.",
         symptom: "The weights next to the diagonal, on its right, are not 0.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let later = |keys, detail| pattern(MaskPattern::Later(keys), detail);
             let ways = vec![
@@ -35,7 +35,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "With fewer queries than keys the diagonal can start at the first key or end at the last, and only one is meant.",
         fix: "Align queries and keys as the exercise says: by default the last query is the last token.",
         symptom: "The rows have the wrong number of zeros.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let other = Mask { from_start: !recipe.mask.from_start, ..recipe.mask };
             when(
@@ -51,7 +51,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A window of w lets a token see itself and w − 1 keys on each side that is visible.",
         fix: "Count the token itself: a window of w reaches w − 1 keys away.",
         symptom: "The rows have one weight too many or too few on a side.",
-        demo: "mask",
+        demo: Some("sink"),
         ways: |recipe, _| {
             let Some(width) = recipe.mask.window else { return Vec::new() };
             let change = |window| Change::Mask(Mask { window: Some(window), ..recipe.mask });
@@ -69,7 +69,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A key must pass every mask: what one of them hides is hidden.",
         fix: "Combine all masks before the softmax.",
         symptom: "Some weights that should be 0 are not.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| parts(recipe, facts),
     },
     Mistake {
@@ -79,7 +79,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of the mask says what query i may see.",
         fix: "Transpose the mask: a row for each query, a column for each key.",
         symptom: "The zeros of the weights stand in the transposed places.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let ways = vec![Way { detail: None, ..pattern(MaskPattern::Turned, "") }];
             if_possible(recipe.mask.is_some() && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
@@ -92,7 +92,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Padding must not be read: it is the columns of the scores that belong to padded keys.",
         fix: "Hide the columns: `scores.masked_fill(~mask[None, :], -inf)`.",
         symptom: "The rows of padded queries are NaN or even, and padded keys have weights.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |_, facts| {
             let ways = vec![
                 Way { detail: None, ..pattern(MaskPattern::OnQueries, "") },
@@ -112,7 +112,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each query has a row of its own in the mask.",
         fix: "Use the whole mask, (T, N).",
         symptom: "All rows of the weights have their zeros in the same columns.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| lines(recipe, facts, "row", MaskPattern::OneRow),
     },
     Mistake {
@@ -122,7 +122,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each key has a column of its own in the mask.",
         fix: "Use the whole mask, (T, N).",
         symptom: "Whole rows are hidden, and the others are not masked at all.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| lines(recipe, facts, "column", MaskPattern::OneColumn),
     },
     Mistake {
@@ -132,7 +132,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of the mask says which keys query i may attend to.",
         fix: "Compare your mask with the one of the exercise, cell by cell.",
         symptom: "The zeros of the weights stand in other places.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| shifted(recipe, facts),
     },
     Mistake {
@@ -142,7 +142,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Without a mask every query attends to every key.",
         fix: "Leave the mask out.",
         symptom: "Some weights are 0.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| unasked(recipe, facts),
     },
 ];

@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every query attends to every key, also to those that it should not see.",
         fix: "Set the hidden scores to −∞ before the softmax.",
         symptom: "No weight is 0; a row from which the mask hides nothing is right.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, _| when(recipe.mask.is_some(), Change::Mask(Mask::default())),
     },
     Mistake {
@@ -23,7 +23,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
         fix: "Invert the mask, or swap the two branches of `where`.",
         symptom: "The weights are 0 where they should not be, and not 0 where they should be.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let inverted = Mask { inverted: true, ..recipe.mask };
             if !recipe.mask.is_some() || !facts.mask_only_hides {
@@ -44,7 +44,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token may attend to itself: the diagonal is visible.",
         fix: "Hide only the keys after the token: the diagonal stays visible.",
         symptom: "The diagonal of the weights is 0, and the first row attends to nothing.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, _| when(recipe.mask.causal, Change::Mask(Mask { hides_own: true, ..recipe.mask })),
     },
     Mistake {
@@ -54,7 +54,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token is one of the keys that it attends to.",
         fix: "Leave the diagonal visible.",
         symptom: "The diagonal of the weights is 0.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let own = recipe.mask.causal || facts.q.rows == facts.keys;
             when(own, Change::Mask(Mask { hides_own: true, ..recipe.mask }))
@@ -67,7 +67,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The hidden scores are already part of each row's sum; −∞ belongs in the scores, before the softmax.",
         fix: "Set the hidden scores to −∞ before the softmax, and remove the mask after it.",
         symptom: "The rows of the weights sum to less than 1.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::AfterSoftmax))]),
     },
     Mistake {
@@ -77,7 +77,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A score of 0 is a score like any other: e⁰ = 1, so the key keeps a weight.",
         fix: "Write −∞ instead of 0 into the hidden scores.",
         symptom: "The hidden weights are not 0, and within a row they are equal.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::Zero))]),
     },
     Mistake {
@@ -87,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "An additive mask is 0 where a key is visible and −∞ where it is hidden.",
         fix: "Add 0 where a key is visible and −∞ where it is hidden.",
         symptom: "No weight is 0; on one side of the mask the weights are a little larger.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "1 where a key is visible"),

@@ -64,8 +64,8 @@ pub struct Mistake {
     pub fix: &'static str,
     /// The symptom in the numbers.
     pub symptom: &'static str,
-    /// The demo that shows it.
-    pub demo: &'static str,
+    /// The demo that shows the correct step; none where there is no such demo.
+    pub demo: Option<&'static str>,
     /// The ways to make it in an exercise; none where it cannot be made.
     pub ways: fn(&Recipe, &Facts) -> Vec<Way>,
 }

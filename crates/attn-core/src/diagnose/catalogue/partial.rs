@@ -15,7 +15,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every query is treated alike: what is right for one row is right for all.",
         fix: "Compute every row in the same way.",
         symptom: "Some rows are right, and the others are what the mistake gives.",
-        demo: "vectorize",
+        demo: Some("vectorize"),
         ways: |_, _| Vec::new(),
     },
     Mistake {
@@ -25,7 +25,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every head computes the same formula with its own columns.",
         fix: "Compute every head in the same way.",
         symptom: "The columns of the other heads are right, as long as W_O has not mixed them.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |_, _| Vec::new(),
     },
 ];

@@ -14,7 +14,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Without positions attention does not know the order of the tokens.",
         fix: "Apply the positions that the exercise asks for.",
         symptom: "Tokens that are equal have equal scores wherever they stand.",
-        demo: "order",
+        demo: Some("order"),
         ways: |recipe, _| {
             let (said, fix) = match recipe.positions.kind {
                 PositionKind::None => return Vec::new(),
@@ -45,7 +45,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token has one position: its query and its key must both have it.",
         fix: "Number queries and keys alike: the query and the key of a token have the same position.",
         symptom: "The scores of a token with itself are those of a distance of 1.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: off_by_one,
     },
     Mistake {
@@ -55,7 +55,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "With fewer queries than keys the queries are the last tokens, as with a cache, or the first ones: only one is meant.",
         fix: "Give each query the position of its token; with a cache that is the number of cached tokens more.",
         symptom: "A full run is right, and a run with a cache is not.",
-        demo: "cache",
+        demo: Some("cache"),
         ways: |recipe, facts| {
             let later = facts.keys as isize - facts.q.rows as isize;
             let (queries, said) = if recipe.mask.from_start {
@@ -80,7 +80,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The first position decides every angle; but scores of rotated queries and keys depend on distances alone, and do not change.",
         fix: "Count the positions from the number that the exercise says; without one, from 0.",
         symptom: "With rotary positions Q_rotated and K_rotated differ, and the scores do not; with sinusoidal ones all numbers differ.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: starts,
     },
     Mistake {
@@ -90,7 +90,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Under a causal mask all buckets are for earlier keys; without one, later keys have the second half of them.",
         fix: "Use all buckets for earlier keys under a causal mask, and half of them for each direction without one.",
         symptom: "Near keys are right, and those further away have the biases of other distances.",
-        demo: "order",
+        demo: None,
         ways: |recipe, facts| {
             let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
             let (said, least) = if both_ways {
@@ -110,7 +110,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Head h of n has the slope 2^(−8h/n) where n is a power of two; other numbers of heads take the slopes of the powers of two beside them.",
         fix: "Compute the slopes for the number of query heads.",
         symptom: "The bias of each head is right up to one factor.",
-        demo: "alibi",
+        demo: Some("alibi"),
         ways: slopes,
     },
     Mistake {
@@ -120,7 +120,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The bias is minus the slope times the distance, so that far keys get less weight.",
         fix: "Subtract the slope times the distance from the scores.",
         symptom: "The weights grow with the distance.",
-        demo: "alibi",
+        demo: Some("alibi"),
         ways: |recipe, _| when(is_alibi(recipe), changed(MechanismChange::Slopes(AlibiSlopes::Rising))),
     },
 ];

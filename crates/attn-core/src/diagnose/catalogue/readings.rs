@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The values are mixed with positive weights: nothing turns their sign round.",
         fix: "Hand in A V, without a minus sign.",
         symptom: "Every number is the negative of the right one.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::Negated))],
     },
     Mistake {
@@ -23,7 +23,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of the result belongs to query i.",
         fix: "Keep the order of the queries.",
         symptom: "The right rows are there, from the last to the first.",
-        demo: "order",
+        demo: Some("order"),
         ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::ROWS_REVERSED))],
     },
     Mistake {
@@ -33,7 +33,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Column j of the result belongs to feature j.",
         fix: "Keep the order of the columns.",
         symptom: "The right columns are there, from the last to the first.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |_, _| vec![Way::plain(altered(Site::Result, Alter::COLUMNS_REVERSED))],
     },
     Mistake {
@@ -43,7 +43,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Every query has one row in the result, in its own place.",
         fix: "Let the loop run over all queries, from the first to the last: range(T).",
         symptom: "Two rows are equal.",
-        demo: "vectorize",
+        demo: Some("vectorize"),
         ways: |_, facts| {
             let ways = [
                 (Alter::FIRST_ROW_MISSING, "the first row is missing"),
@@ -61,7 +61,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention gives every query a row of its own; pooling comes later, if at all.",
         fix: "Hand in all rows of the result.",
         symptom: "The result has one row, or each row contains those before it.",
-        demo: "pooling",
+        demo: Some("pooling"),
         ways: |_, _| {
             let ways = [
                 (Alter::MEAN_OF_ROWS, "averaged to one row"),
@@ -78,7 +78,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The mask hides padded keys; the rows of padded queries are ignored later, not changed here.",
         fix: "Leave the rows of padded queries as they come out.",
         symptom: "Some rows are 0, and the others are right.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: tokens::padded_outputs,
     },
     Mistake {
@@ -88,7 +88,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "One layer attends once; each further layer of a model has weights of its own.",
         fix: "Hand in the result of one pass through attention.",
         symptom: "All steps before the result are right, and the rows of the result are more alike than they should be.",
-        demo: "block",
+        demo: Some("block"),
         ways: |_, facts| twice(facts),
     },
     Mistake {
@@ -98,7 +98,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention ends with a product; functions such as a ReLU belong to the perceptron after it.",
         fix: "Hand in the product itself.",
         symptom: "The result has no negative numbers, or none above 1.",
-        demo: "mlp",
+        demo: Some("mlp"),
         ways: |_, facts| {
             let of = |stage, place: &'static str, fix: &'static str| {
                 FUNCTIONS.map(|(alter, what)| {
@@ -125,7 +125,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Cutting off makes every number too small in size, by up to a unit of its last digit.",
         fix: "Round to the nearest number, or hand in all digits.",
         symptom: "Every number is nearer to 0 than the right one.",
-        demo: "context",
+        demo: Some("context"),
         ways: |_, _| {
             let way = |decimals: u32| {
                 Way::detailed(

@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "With a square W_O no error appears; PyTorch's Linear stores its weights as (out, in) and multiplies by Wᵀ.",
         fix: "Multiply the concatenated heads by W_O without transposing it.",
         symptom: "The heads are right, and the result is not.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, facts| projected(facts.square_output, Projection::Transposed),
     },
     Mistake {
@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The output projection is one product, after the heads are joined.",
         fix: "Multiply the concatenated heads by W_O once.",
         symptom: "The heads are right, and the result is not.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, facts| projected(facts.square_output, Projection::Twice),
     },
     Mistake {
@@ -32,7 +32,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "W_O mixes the heads: every column of the result has a share of all of them.",
         fix: "Concatenate the heads first, then multiply by the whole of W_O.",
         symptom: "Every block of columns of the result depends on one head.",
-        demo: "output",
+        demo: Some("output"),
         ways: |recipe, facts| {
             projected(
                 facts.projects && recipe.heads > 1 && facts.result.cols.is_multiple_of(recipe.heads),
@@ -47,7 +47,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual adds the token to its update once.",
         fix: "Add X to the result once.",
         symptom: "Your result minus what attention gives is twice X.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, facts| added(recipe, facts, Residual::Twice),
     },
     Mistake {
@@ -57,7 +57,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual goes around attention as a whole, W_O included.",
         fix: "Multiply by W_O first, then add X.",
         symptom: "Your result minus what attention gives is X W_O.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, facts| {
             let mut ways = added(recipe, facts, Residual::Inside);
             ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
@@ -74,7 +74,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The norm is for what attention reads; the residual carries the token itself.",
         fix: "Add X to the result as it is.",
         symptom: "Your result minus what attention gives is the normalised X.",
-        demo: "block",
+        demo: Some("block"),
         ways: |recipe, facts| {
             let mut ways = Vec::new();
             for (residual, norm) in [(Residual::LayerNormed, "layer norm"), (Residual::RmsNormed, "RMS norm")]
@@ -95,7 +95,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual adds the token to its update.",
         fix: "Add X itself to the result.",
         symptom: "Your result plus X is what attention gives, or X minus your result is.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, facts| {
             let mut ways = Vec::new();
             for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")]
@@ -116,7 +116,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual is a sum: what attention finds is added to the token.",
         fix: "Add X itself to the result.",
         symptom: "Your result divided by X is what attention gives.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, facts| added(recipe, facts, Residual::Multiplied),
     },
     Mistake {
@@ -126,7 +126,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual carries the token as it came in.",
         fix: "Add X itself to the result.",
         symptom: "Your result minus what attention gives is Q, K or V.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, _| {
             let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
             let ways = roles.map(|(role, what)| {

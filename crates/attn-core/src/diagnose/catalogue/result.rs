@@ -11,7 +11,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The output projection mixes the results of the heads and returns to the width of the tokens.",
         fix: "Multiply the concatenated heads by W_O.",
         symptom: "Every block of columns belongs to one head.",
-        demo: "output",
+        demo: Some("output"),
         ways: |_, facts| when(facts.projects, Change::Projected(false)),
     },
     Mistake {
@@ -21,7 +21,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The residual belongs to the block around attention, not to attention itself.",
         fix: "Hand in O alone, without adding X.",
         symptom: "Your result minus X is right.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, facts| when(facts.x.is_some() && !recipe.output.residual, Change::Residual(true)),
     },
     Mistake {
@@ -31,7 +31,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention computes a change to the token; without the residual the token itself is lost.",
         fix: "Add X to the result.",
         symptom: "Your result plus X is right.",
-        demo: "update",
+        demo: Some("update"),
         ways: |recipe, _| when(recipe.output.residual, Change::Residual(false)),
     },
     Mistake {
@@ -41,7 +41,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Texts that write vectors as columns compute Vᵀ Aᵀ, with the softmax down each column.",
         fix: "Transpose the result, so that each row is a token.",
         symptom: "Rows and columns are swapped; the first row has what belongs in the first column.",
-        demo: "columns",
+        demo: Some("columns"),
         ways: |_, _| vec![Way::plain(Change::Transposed)],
     },
 ];

@@ -16,7 +16,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
               with square weights no error appears when the two layouts are mixed up.",
         fix: "Multiply from the right without transposing: X W, or X Wᵀ only for PyTorch's (out, in) layout.",
         symptom: "Q, K and V are wrong from the first cell on, although every shape is right.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, facts| match (facts.square_weights, facts.square_output) {
             (false, _) => Vec::new(),
             (true, false) => vec![Way::plain(Change::AllTransposed)],
@@ -34,7 +34,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token is compared through its key, but it passes on its value V = X W_V.",
         fix: "Multiply the weights by V = X W_V, not by X.",
         symptom: "The weights are right, and the result has the numbers of X in it.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, facts| {
             when(facts.x.is_some_and(|x| x.rows == facts.keys), Change::Source(Qkv::Value, QkvSource::Tokens))
         },
@@ -46,7 +46,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Keys are compared with queries; values are mixed.",
         fix: "Multiply the weights by V, not by K.",
         symptom: "The weights are right, and the result has the numbers of K in it.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, _| vec![Way::plain(Change::Source(Qkv::Value, QkvSource::Of(Qkv::Key)))],
     },
     Mistake {
@@ -56,7 +56,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of X is multiplied by column j of W. With square weights no error appears when one of them is transposed.",
         fix: "Compute X W for all three projections, without transposing any.",
         symptom: "Of Q, K and V some are right and others wrong from the first cell on.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, facts| transposed(facts),
     },
     Mistake {
@@ -66,7 +66,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token asks through its query and answers through its key; with one matrix for both, the scores are symmetric.",
         fix: "Compute the keys as K = X W_K.",
         symptom: "S equals its own transpose.",
-        demo: "transforms",
+        demo: Some("transforms"),
         ways: |_, _| vec![replaced(Qkv::Key, Qkv::Query)],
     },
     Mistake {
@@ -76,7 +76,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token asks through its query and answers through its key; with one matrix for both, the scores are symmetric.",
         fix: "Compute the queries as Q = X W_Q.",
         symptom: "S equals its own transpose.",
-        demo: "transforms",
+        demo: Some("transforms"),
         ways: |_, _| vec![replaced(Qkv::Query, Qkv::Key)],
     },
     Mistake {
@@ -86,7 +86,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Queries are compared with keys; values are mixed.",
         fix: "Multiply the weights by V = X W_V.",
         symptom: "The weights are right, and the result has the numbers of Q in it.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, _| vec![replaced(Qkv::Value, Qkv::Query)],
     },
     Mistake {
@@ -96,7 +96,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token is found by its key, and what it passes on is its value.",
         fix: "Compute the scores from K = X W_K.",
         symptom: "The scores are wrong, and the values are right.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, _| vec![replaced(Qkv::Key, Qkv::Value)],
     },
     Mistake {
@@ -106,7 +106,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A token is found by its key, and what it passes on is its value.",
         fix: "Compute the scores from K and mix V; check the order of the arguments (q, k, v).",
         symptom: "The scores are wrong, and the result has the numbers of K in it.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, _| {
             let way = replaced(Qkv::Key, Qkv::Value);
             vec![way.with(Change::Source(Qkv::Value, QkvSource::Of(Qkv::Key)))]
@@ -119,7 +119,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each of the three has weights of its own; the order in which they are unpacked must be the one in which they were packed.",
         fix: "Check the order: Q = X W_Q, K = X W_K, V = X W_V.",
         symptom: "Q, K and V have the right numbers under the wrong names.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, _| exchanged(),
     },
     Mistake {
@@ -129,7 +129,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Queries, keys and values are three views of the same tokens: each projection reads X.",
         fix: "Compute Q = X W_Q, K = X W_K and V = X W_V, all from the same X: do not overwrite x.",
         symptom: "Q is right, and what is computed after it is not.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, facts| if_possible(facts.from_tokens, chained(facts)),
     },
     Mistake {
@@ -139,7 +139,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Without W_Q and W_K a token attends mostly to what is like it; the projections let it look for something else.",
         fix: "Compute Q = X W_Q, K = X W_K and V = X W_V.",
         symptom: "The scores contain X Xᵀ, which is symmetric.",
-        demo: "transforms",
+        demo: Some("transforms"),
         ways: |_, facts| if_possible(facts.from_tokens, unprojected()),
     },
 ];

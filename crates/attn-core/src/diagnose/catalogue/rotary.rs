@@ -4,7 +4,9 @@ use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::{Pairing, RopeScaling};
 use crate::diagnose::{Change, MechanismChange};
 use crate::elementary::pow;
-use crate::graph::recipes::{MagnitudeUse, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles};
+use crate::graph::recipes::{
+    MagnitudeUse, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles, SineSigns,
+};
 
 /// The base of the paper, which code falls back to.
 const USUAL_BASE: f64 = 10_000.0;
@@ -17,7 +19,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Neighbouring columns, or the two halves of a head: the weights are made for one of the two, and with the other the scores are of other pairs.",
         fix: "Pair the columns as the exercise does: neighbours are 2p and 2p + 1, halves are p and p + d/2.",
         symptom: "Each row keeps its length, and the first position is right; every later one is wrong.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| {
             of_rotary(recipe, |rotary| {
                 let (pairing, said, fix) = match rotary.pairing {
@@ -37,13 +39,23 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
     Mistake {
+        id: "rope-direction",
+        likelihood: Likelihood::Classic,
+        slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong.",
+        why: "The scores are those of distances with the other sign, the same as with the two columns of each pair swapped in queries and keys.",
+        fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b).",
+        symptom: "Q_rotated and K_rotated are those of negative positions; the scores on the diagonal are right, and most others are not.",
+        demo: Some("rope"),
+        ways: |recipe, _| of_rotary(recipe, directions),
+    },
+    Mistake {
         id: "rope-part",
         likelihood: Likelihood::Classic,
         slip: "The wrong columns of each head are rotated.",
         why: "A head may rotate its first columns alone: the others carry no position and stay as they are.",
         fix: "Rotate the first columns, as many as the exercise says, and put the others behind them unchanged.",
         symptom: "Columns that should stay differ, or columns that should rotate do not.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, facts| of_rotary(recipe, |rotary| parts(rotary, facts.d_k)),
     },
     Mistake {
@@ -53,7 +65,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The base decides how slowly the later pairs rotate; a model works with the one that it was trained with.",
         fix: "Compute the frequencies as base^(−2p/d) with the base of the exercise.",
         symptom: "The first pair of columns is right, and the later ones differ more and more.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| of_rotary(recipe, bases),
     },
     Mistake {
@@ -63,7 +75,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A model for longer texts is trained with scaled frequencies: without them every distance looks larger.",
         fix: "Apply the scaling to the frequencies before the angles are computed.",
         symptom: "F_scaled equals F.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, scalings)),
     },
     Mistake {
@@ -73,7 +85,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Other scalings than the linear one keep the fast pairs, so that near tokens stay apart.",
         fix: "Scale each frequency by the formula of the scaling that the exercise asks for.",
         symptom: "The slowest pair is right, and the faster ones are too slow.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, taken_for_linear)),
     },
     Mistake {
@@ -83,7 +95,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Short texts have one row of divisors, and texts beyond the original length another.",
         fix: "Take the first row up to the original length, and the second beyond it.",
         symptom: "F_scaled is F over the other row.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, facts| {
             let is_long_rope = |rotary: &Rotary| matches!(rotary.scaling, Some(RopeScaling::LongRope { .. }));
             let other = changed(MechanismChange::OtherDivisors);
@@ -97,16 +109,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "YaRN and LongRoPE multiply sines and cosines by one number, so that the scores grow by its square.",
         fix: "Multiply cosine and sine by the factor once, for queries and for keys.",
         symptom: "The rotated columns are right up to one factor.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| {
             of_rotary(recipe, |rotary| {
                 let has_magnitude = rotary.scaling.is_some_and(|scaling| scaling.magnitude() != 1.0);
                 let way = |using, detail| Way::detailed(changed(MechanismChange::Magnitude(using)), detail);
+                let left_out = "The factor of sines and cosines was left out.";
                 let twice = "The factor of sines and cosines was applied twice.";
                 if_possible(
                     has_magnitude,
                     vec![
-                        way(MagnitudeUse::Missing, "left out"),
+                        way(MagnitudeUse::Missing, "left out").saying(left_out),
                         way(MagnitudeUse::Twice, "twice").saying(twice),
                     ],
                 )
@@ -120,7 +133,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Only where both are rotated does a score depend on their distance.",
         fix: "Rotate queries and keys by their positions.",
         symptom: "One of Q_rotated and K_rotated is right, and the other is not rotated.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| {
             of_rotary(recipe, |_| {
                 let way = |roles, alone: &str, other: &str| {
@@ -141,7 +154,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A rotation lets scores depend on distances; the values are mixed as they are.",
         fix: "Rotate queries and keys, and leave the values alone.",
         symptom: "The weights are right, and the result is not.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, facts| {
             let fits = |rotary: &Rotary| rotary.width.unwrap_or(facts.d_k) <= facts.d_v;
             let change = changed(MechanismChange::Rotated(RotatedRoles::WithValues));
@@ -155,7 +168,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The second rotation doubles every angle: all distances look twice as large.",
         fix: "Rotate once; keys from a cache are rotated already.",
         symptom: "The first position is right, and the angles of the others are doubled.",
-        demo: "rope",
+        demo: Some("rope"),
         ways: |recipe, _| {
             of_rotary(recipe, |rotary| {
                 // A frequency that is divided by a half is doubled.
@@ -176,6 +189,20 @@ fn of_rotary(recipe: &Recipe, ways: impl Fn(&Rotary) -> Vec<Way>) -> Vec<Way> {
         PositionKind::Rotary(rotary) => ways(rotary),
         _ => Vec::new(),
     }
+}
+
+/// The sines with the other sign, or a half with the wrong sign.
+fn directions(rotary: &Rotary) -> Vec<Way> {
+    let signs = |signs| Way::plain(changed(MechanismChange::SineSigns(signs)));
+    if rotary.pairing == Pairing::Neighbours {
+        return vec![signs(SineSigns::Reversed)];
+    }
+    let fix = "Compute x cos + rotate_half(x) sin, where rotate_half(x) is (−second half, first half).";
+    let no_minus = Way { detail: Some("no minus".into()), rare: true, ..signs(SineSigns::NoMinus) };
+    vec![
+        signs(SineSigns::Reversed).fixing(fix),
+        no_minus.saying("`rotate_half` has no minus: it only swapped the two halves.").fixing(fix),
+    ]
 }
 
 /// Other columns than those that the exercise rotates.

@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A dot product has one term for each column of a head; how many tokens there are does not change its size.",
         fix: "Divide the scores by √d_k, the root of the width of a head.",
         symptom: "The sharpness of the weights depends on how long the text is.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| {
             let lengths = [("T, the number of queries", facts.q.rows), ("N, the number of keys", facts.keys)];
             let lengths = &lengths[..if facts.q.rows == facts.keys { 1 } else { 2 }];
@@ -26,7 +26,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A dot product has one term for each column of a head; how many heads there are does not change its size.",
         fix: "Divide the scores by √d_k, the root of the width of a head.",
         symptom: "The weights of every head are too sharp or too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, _| match recipe.heads {
             0 | 1 => Vec::new(),
             heads => instead(recipe, &[("H, the number of heads", heads)]),
@@ -39,7 +39,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The scores come from queries and keys: only their width counts.",
         fix: "Divide the scores by √d_k, the root of the width of a key.",
         symptom: "The weights are a little too even or too sharp.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| instead(recipe, &[("d_v, the width of a value", facts.d_v)]),
     },
     Mistake {
@@ -49,7 +49,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The scale tames the scores before the softmax; after it, it only makes the weights too small.",
         fix: "Divide the scores by √d_k before the softmax, and leave the weights as they are.",
         symptom: "The rows of the weights sum to 1/√d_k.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| late(recipe, facts, Site::Weights, "weights"),
     },
     Mistake {
@@ -59,7 +59,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The scale belongs to the scores; values are mixed as they are.",
         fix: "Divide the scores by √d_k, not the values.",
         symptom: "The result is too small, by √d_k.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| late(recipe, facts, Site::Values, "values"),
     },
     Mistake {
@@ -69,7 +69,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "`**` binds more tightly than `/`: the exponent is 1, and the result is divided by 2.",
         fix: "Write `S / d_k ** 0.5` or `S / np.sqrt(d_k)`.",
         symptom: "The weights are too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| {
             let half = Change::Scale(Scale::Number(0.5 / facts.d_k as f64));
             when(recipe.scale == Scale::Auto, half)
@@ -82,7 +82,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Factors of Q, of K and of the scores multiply: together they are the third power of the scale.",
         fix: "Divide once by √d_k: the scores, or the queries alone.",
         symptom: "The weights are too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| {
             let root = (facts.d_k as f64).sqrt();
             // Twice is what dividing by d_k is, which has a name of its own.

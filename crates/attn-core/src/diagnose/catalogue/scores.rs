@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Row i of the scores must belong to query i: the softmax runs along it, over the keys.",
         fix: "Compute the scores as Q Kᵀ, with one row for each query.",
         symptom: "S is the transpose of the right scores; with as many queries as keys the shape does not show it.",
-        demo: "columns",
+        demo: Some("columns"),
         ways: |_, _| vec![Way::plain(Change::Comparison(ScoreRows::KeysWithQueries))],
     },
     Mistake {
@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A cosine ignores the lengths of the vectors, but a token can get more attention through a long key.",
         fix: "Use the dot products Q Kᵀ, without dividing by the lengths of the vectors.",
         symptom: "No score is larger than 1, and the weights are nearly uniform.",
-        demo: "similarity",
+        demo: Some("similarity"),
         ways: |recipe, _| {
             let cosine = |detail| Way::detailed(Change::Score(Score::Cosine), detail);
             match (recipe.score, recipe.scale) {
@@ -40,7 +40,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Dot products grow with the width of the vectors, by about √d_k; without the scale they saturate the softmax.",
         fix: "Divide the scores by √d_k before the softmax.",
         symptom: "The weights are too sharp: near 0 and 1.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, _| {
             let scaled = !matches!(recipe.scale, Scale::None) && recipe.scale != Scale::Number(1.0);
             when(scaled, Change::Scale(Scale::None))
@@ -54,7 +54,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
               Dividing both Q and K by √d_k does the same.",
         fix: "Divide the scores by √d_k, not by d_k.",
         symptom: "The weights are too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, _| when(recipe.scale == Scale::Auto, Change::Scale(Scale::Inverse)),
     },
     Mistake {
@@ -64,7 +64,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The scale has to make large dot products smaller.",
         fix: "Divide the scores by √d_k instead of multiplying them by it.",
         symptom: "The weights are far too sharp: almost all on one key.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, _| when(recipe.scale == Scale::Auto, Change::Scale(Scale::Root)),
     },
     Mistake {
@@ -74,7 +74,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A dot product has one term for each column of a head, and its spread depends only on their number.",
         fix: "Take d_k, the width of one head: divide the scores by √d_k.",
         symptom: "The weights of every head are a little too even.",
-        demo: "scale",
+        demo: Some("scale"),
         ways: |recipe, facts| {
             let mut widths: Vec<usize> = facts.x.iter().map(|x| x.cols).collect();
             if !widths.contains(&facts.q.cols) {
@@ -106,7 +106,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The softmax turns a difference of scores into a ratio of weights, so a small rounding error grows.",
         fix: "Round only what you print; compute with all digits.",
         symptom: "The weights are nearly right, and equal where the scores became equal.",
-        demo: "context",
+        demo: Some("context"),
         ways: |_, _| to_decimals(Change::ScoreDecimals),
     },
 ];

@@ -15,7 +15,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A softmax lets every visible key keep a share; the smallest shares are part of the result too.",
         fix: "Multiply all weights by the values.",
         symptom: "Every row of the weights has the same number of weights that are not 0.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, facts| top_k(facts),
     },
     Mistake {
@@ -25,7 +25,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The place of a number says which query, key or feature it belongs to.",
         fix: "Leave scores, weights and results in their places; argsort gives an order without moving them.",
         symptom: "The right numbers are there, in the order of their size.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |recipe, facts| sorted(recipe, facts),
     },
 ];

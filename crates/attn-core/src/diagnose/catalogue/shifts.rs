@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A transformer multiplies its embeddings by √d_model once; attention itself reads X as it is.",
         fix: "Compute Q, K and V from X itself.",
         symptom: "Q, K and V are all too large, or all too small, by the same factor.",
-        demo: "qkv",
+        demo: Some("qkv"),
         ways: |_, facts| facts.x.map_or_else(Vec::new, |x| scaled(x.cols, facts)),
     },
     Mistake {
@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Key j and value j belong to the same token, and query i to row i of the result.",
         fix: "Use all rows in their order, without np.roll and without an index that is off by one.",
         symptom: "The scores, or the values, are the right ones of the neighbouring token.",
-        demo: "lookup",
+        demo: Some("lookup"),
         ways: |_, facts| if_possible(facts.keys > 1, shifted(facts)),
     },
     Mistake {
@@ -32,7 +32,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention reads its numbers as they are; a norm over the tokens mixes them before attention does.",
         fix: "Leave the numbers as they are: no z-score and no batch norm.",
         symptom: "Each column of what was standardised has the mean 0 and the variance 1.",
-        demo: "block",
+        demo: Some("block"),
         ways: |_, facts| {
             let stages = [
                 (Site::Tokens, "X before the projections"),

@@ -1,8 +1,9 @@
 //! A softmax that goes wrong, or is taken where it should not be.
 
+use super::fitted::OWN_SUM_WITH_SINK;
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::attention::{Base, Mask};
-use crate::diagnose::Change;
+use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{
     AfterNormalise, Alter, Divisor, Hiding, Normalise, NormaliseAxis, ScoreFunction, Shift, Site,
 };
@@ -29,7 +30,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Above 709.78 (88.7 in single precision) exp(x) is ∞, and ∞/∞ is NaN.",
         fix: "Subtract each row's maximum before exp: the weights stay the same, and nothing overflows.",
         symptom: "Rows with large scores are NaN, and the others are right.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, facts| {
             let said = format!(
                 "exp overflowed: the largest score is {:.0}, and the largest score of each row was not subtracted first.",
@@ -56,7 +57,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Without keepdims the sums are a row of numbers, and NumPy spreads them over the rows, not the columns.",
         fix: "Write `E / E.sum(axis=-1, keepdims=True)`, and the same for the maximum.",
         symptom: "Neither the rows nor the columns of the weights sum to 1; with as many queries as keys no error appears.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, facts| {
             let sum = Normalise { divisor: Divisor::MisplacedSum, ..RIGHT };
             let way = |normalise, detail| Way::detailed(Change::Normalise(normalise), detail);
@@ -81,16 +82,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each query distributes its attention: its weights have to sum to 1.",
         fix: "Divide each row of exp(S) by its sum.",
         symptom: "The rows of the weights do not sum to 1.",
-        demo: "weights",
-        ways: |_, _| {
+        demo: Some("weights"),
+        ways: |_, facts| {
             let plain = Normalise { divisor: Divisor::Nothing, ..NAIVE };
-            vec![
+            let ways = vec![
                 Way::plain(Change::Normalise(plain)),
                 Way::detailed(
                     Change::Normalise(Normalise { shift: Shift::Max, ..plain }),
                     "after subtracting the maximum",
                 ),
-            ]
+            ];
+            ways.into_iter().map(|way| with_sink(way, facts)).collect()
         },
     },
     Mistake {
@@ -100,7 +102,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each head distributes its own attention over the keys.",
         fix: "Take the softmax along the last axis: axis=-1.",
         symptom: "The weights of all heads for one query and key sum to 1.",
-        demo: "multihead",
+        demo: Some("multihead"),
         ways: |recipe, _| {
             when(recipe.heads > 1, Change::Normalise(Normalise { along: NormaliseAxis::Heads, ..RIGHT }))
         },
@@ -112,7 +114,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The weights are all between 0 and 1, so a second softmax makes them nearly equal.",
         fix: "Take the softmax once; check whether the function that gives the weights has one already.",
         symptom: "The weights are almost uniform, and hidden keys have some.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let again = |then| Change::Normalise(Normalise { then, ..RIGHT });
             let mut ways = vec![Way::plain(again(AfterNormalise::Again))];
@@ -129,7 +131,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Logarithms of weights are negative, and −∞ for a hidden key.",
         fix: "Use softmax; log_softmax belongs in a loss.",
         symptom: "No weight is above 0; with a mask the result is infinite or NaN.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let then = |then| Change::Normalise(Normalise { then, ..RIGHT });
             let mut ways = vec![Way::plain(then(AfterNormalise::Logarithm))];
@@ -146,7 +148,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The softmax belongs to the scores of one query over all keys; features are mixed as they are.",
         fix: "Take the softmax of the scores, and of nothing else.",
         symptom: "The rows of the result, or of the values, sum to 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |recipe, _| {
             let mut ways = vec![
                 Way::detailed(altered(Site::Values, Alter::SOFTMAX), "of the values"),
@@ -172,7 +174,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "What is subtracted must be the same for all scores of a row, or it changes the weights.",
         fix: "Subtract the maximum of each row: `S.max(axis=-1, keepdims=True)`.",
         symptom: "The rows sum to 1, and keys with large scores everywhere have too little weight.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| vec![Way::plain(Change::Normalise(Normalise { shift: Shift::OfColumns, ..RIGHT }))],
     },
     Mistake {
@@ -182,7 +184,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Only the sum of its own row makes the weights of a query sum to 1.",
         fix: "Divide each row of exp(S) by its own sum.",
         symptom: "The rows of the weights do not sum to 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, facts| {
             let divisors = [
                 (Divisor::ColumnSum, "the sum of the column"),
@@ -193,10 +195,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
+                // The sum and 1, without a maximum, is a sink of 0.
+                let is_other_sink = facts.has_sink && matches!(divisor, Divisor::SumAnd(_));
                 // Without a maximum, columns and the whole are a softmax along another axis, and large scores overflow: both have a
                 // name of their own.
-                let is_named =
-                    matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum) || facts.max_score > OVERFLOWS;
+                let is_named = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum)
+                    || facts.max_score > OVERFLOWS
+                    || is_other_sink;
                 let shifts = [(Shift::Max, ""), (Shift::Nothing, ", without a maximum")];
                 let count = if is_named { 1 } else { 2 };
                 shifts.into_iter().take(count).map(move |(shift, how)| {
@@ -206,7 +211,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
                     ))
                 })
             });
-            ways.collect()
+            ways.map(|way| with_sink(way, facts)).collect()
         },
     },
     Mistake {
@@ -216,7 +221,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "10ˣ is e to the power of 2.3 x: it is a softmax at a lower temperature.",
         fix: "Use exp, not powers of 10.",
         symptom: "The weights are too sharp.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| vec![Way::plain(Change::Base(Base::Number(10.0)))],
     },
     Mistake {
@@ -226,7 +231,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention is a weighted mean; with equal weights it is only a mean.",
         fix: "Use the softmax of the scores as weights.",
         symptom: "All weights of a row are equal.",
-        demo: "pooling",
+        demo: Some("pooling"),
         ways: |recipe, _| {
             // The limit of a softmax at an infinite temperature.
             let even = Change::Temperature(1e300);
@@ -238,3 +243,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The same way, with a fix that names the sink where the exercise has one.
+fn with_sink(way: Way, facts: &Facts) -> Way {
+    if facts.has_sink { way.fixing(OWN_SUM_WITH_SINK) } else { way }
+}

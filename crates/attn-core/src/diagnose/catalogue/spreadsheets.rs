@@ -12,7 +12,7 @@ pub(super) const MISTAKES: &[Mistake] = &[Mistake {
     why: "In a spreadsheet a reference without $ moves with its formula; behind the table it reads empty cells, which count as 0.",
     fix: "Write $ before what must not move, as in SUM($B2:$F2), or compute the whole table with one formula: MMULT.",
     symptom: "The first row (or the first column) is right, and the others are not.",
-    demo: "vectorize",
+    demo: Some("vectorize"),
     ways: |recipe, facts| {
         let mut ways = of_products(facts);
         if facts.keys > 1 {

@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The norm belongs to the block around attention: it stands before it or after it, not in it.",
         fix: "Leave the layer norm out.",
         symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
-        demo: "block",
+        demo: Some("block"),
         ways: |recipe, facts| {
             let mut ways = normed(Alter::LAYER_NORM, "a layer norm", recipe, facts);
             ways.extend(add_and_norm(Alter::LAYER_NORM, "a layer norm", recipe, facts));
@@ -27,7 +27,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The norm belongs to the block around attention: it stands before it or after it, not in it.",
         fix: "Leave the RMS norm out.",
         symptom: "The squares of each row of what was normalised have the mean 1.",
-        demo: "block",
+        demo: Some("block"),
         ways: |recipe, facts| {
             let mut ways = normed(Alter::RMS_NORM, "an RMS norm", recipe, facts);
             ways.extend(add_and_norm(Alter::RMS_NORM, "an RMS norm", recipe, facts));
@@ -41,7 +41,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Attention compares and mixes vectors of any length; a unit length takes that away.",
         fix: "Use the rows as they are.",
         symptom: "The squares of each row of what was normalised sum to 1.",
-        demo: "similarity",
+        demo: Some("similarity"),
         ways: |recipe, facts| normed(Alter::UNIT_ROWS, "", recipe, facts),
     },
     Mistake {
@@ -51,7 +51,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The exercise starts from X as it is; positions are part of a model, not of attention.",
         fix: "Compute Q, K and V from X itself.",
         symptom: "The first row differs only through the cosines, which are 1 there.",
-        demo: "order",
+        demo: Some("order"),
         ways: positions,
     },
     Mistake {
@@ -61,7 +61,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The exercise compares Q and K as they are; rotary positions are part of a model, not of attention.",
         fix: "Compute the scores from Q and K as they are.",
         symptom: "The scores of a token with itself are right, and the others are not.",
-        demo: "order",
+        demo: Some("order"),
         ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(
@@ -87,7 +87,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A key of zeros has the score 0, and e⁰ = 1: it still takes a share of the attention.",
         fix: "Hide padded tokens in the scores: set their columns to −∞ before the softmax.",
         symptom: "No weight is 0, and all padded keys of a row weigh the same.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |recipe, facts| if_possible(facts.hides_keys, zeroed(recipe, facts)),
     },
     Mistake {
@@ -97,7 +97,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Rounding errors grow: the softmax turns a difference of scores into a ratio of weights.",
         fix: "Round only what you print; compute with all digits.",
         symptom: "The result is right to a digit or two.",
-        demo: "context",
+        demo: Some("context"),
         ways: |_, facts| rounded(facts),
     },
     Mistake {
@@ -107,7 +107,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The weights mix the values as they are.",
         fix: "Multiply the weights by V itself.",
         symptom: "The weights are right, and the result is not.",
-        demo: "weighted-sum",
+        demo: Some("weighted-sum"),
         ways: |recipe, facts| {
             altered_values(recipe, facts)
                 .into_iter()
@@ -122,7 +122,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The scores are the dot products of the queries and keys as they are.",
         fix: "Compute the scores from Q and K themselves.",
         symptom: "The scores are wrong, and Q, K and V are right.",
-        demo: "pairwise",
+        demo: Some("pairwise"),
         ways: |recipe, facts| {
             let what = [
                 (Alter::SOFTMAX, "a softmax of each row"),

@@ -13,7 +13,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each query distributes its attention over the keys, so each row of the weights sums to 1.",
         fix: "Take the softmax along each row: axis=-1.",
         symptom: "The columns of the weights sum to 1, and the rows do not.",
-        demo: "columns",
+        demo: Some("columns"),
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
                 along: NormaliseAxis::Queries,
@@ -28,7 +28,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Each query distributes its own attention: each row sums to 1.",
         fix: "Take the softmax of each row separately: sum along axis=-1 with keepdims=True.",
         symptom: "All weights together sum to 1, and the result is far too small.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
                 along: NormaliseAxis::All,
@@ -43,7 +43,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Scores can be negative and of any size; weights are positive and sum to 1.",
         fix: "Take the softmax of each row of the scores before you mix the values.",
         symptom: "The weights are negative or above 1; with a mask the result is infinite or NaN.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
                 function: ScoreFunction::Identity,
@@ -59,7 +59,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Scores have both signs: their sum can be near 0 or negative, and then the quotients mean nothing.",
         fix: "Take exp of the scores first, then divide each row by its sum.",
         symptom: "The rows sum to 1, but some weights are negative or above 1.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| {
             vec![Way::plain(Change::Normalise(Normalise {
                 function: ScoreFunction::Identity,
@@ -74,7 +74,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "2ˣ is e to the power of 0.69 x: it is a softmax at a higher temperature.",
         fix: "Use exp, not powers of 2.",
         symptom: "The weights are a little too even.",
-        demo: "weights",
+        demo: Some("weights"),
         ways: |_, _| vec![Way::plain(Change::Base(Base::Number(2.0)))],
     },
     Mistake {
@@ -84,7 +84,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "−∞ − (−∞) is NaN: a softmax needs a special case for a row in which every score is hidden.",
         fix: "Give a row without visible keys the weights 0.",
         symptom: "Whole rows are NaN, and all others are right.",
-        demo: "mask",
+        demo: Some("mask"),
         ways: |_, facts| when(facts.empty_rows > 0, Change::Unguarded),
     },
     Mistake {
@@ -94,7 +94,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "Rounding errors are multiplied by the values, and the rows no longer sum to 1.",
         fix: "Round only what you print; compute with all digits.",
         symptom: "The result is right to a digit or two.",
-        demo: "context",
+        demo: Some("context"),
         ways: |_, _| to_decimals(Change::WeightDecimals),
     },
 ];

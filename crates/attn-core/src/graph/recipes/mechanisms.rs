@@ -79,6 +79,8 @@ pub struct Rotary {
     pub magnitude: MagnitudeUse,
     /// What is rotated.
     pub rotated: RotatedRoles,
+    /// The signs of the sines.
+    pub signs: SineSigns,
 }
 
 impl Default for Rotary {
@@ -93,6 +95,7 @@ impl Default for Rotary {
             swaps_divisors: false,
             magnitude: MagnitudeUse::default(),
             rotated: RotatedRoles::default(),
+            signs: SineSigns::default(),
         }
     }
 }
@@ -144,6 +147,18 @@ impl RotatedRoles {
             _ => false,
         }
     }
+}
+
+/// The signs of the sines in a rotation of the pair (a, b).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SineSigns {
+    /// (a cos − b sin, a sin + b cos).
+    #[default]
+    Right,
+    /// (a cos + b sin, −a sin + b cos): the other direction.
+    Reversed,
+    /// (a cos + b sin, a sin + b cos): a `rotate_half` without its minus.
+    NoMinus,
 }
 
 /// The columns that are rotated, where it is not all of them.
@@ -229,6 +244,14 @@ pub enum SinkUse {
     InSoftmax,
     /// They are left out.
     Missing,
+    /// All heads take the sink of one head; the first head is 1.
+    OfHead(usize),
+    /// Head h of H takes the sink of head H + 1 − h.
+    Reversed,
+    /// They have the other sign.
+    Negated,
+    /// All heads take this number.
+    Number(u8),
 }
 
 /// The use of the output gate, where there is one.

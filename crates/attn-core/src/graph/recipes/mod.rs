@@ -21,6 +21,7 @@ mod position_bias;
 mod positions;
 mod recipe;
 mod roles;
+mod rotation;
 mod similarity;
 mod softmax;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub use heads::split;
 pub use inputs::AttendInputs;
 pub use mechanisms::{
     AlibiSlopes, CapPlace, Gating, MagnitudeUse, NormPlace, NormedRoles, PositionKind, Positions,
-    QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SinkUse,
+    QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SineSigns, SinkUse,
 };
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};

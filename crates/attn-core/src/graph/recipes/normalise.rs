@@ -30,13 +30,13 @@ impl Head<'_> {
             NormaliseAxis::All => Axis::Whole,
         };
         let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
-        let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax);
+        let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink != SinkUse::Missing);
         // Mistaken weights without a softmax along the keys have no place for a sink.
         if let Some(sink) = sink.filter(|_| is_softmax && how.along == NormaliseAxis::Keys) {
             if self.recipe.base != Base::E {
                 return Err(Error::new("a sink belongs to a softmax with powers of e"));
             }
-            let head = self.number.map_or(0, |number| number - 1);
+            let (sink, head) = self.sink_of_head(sink)?;
             return self.add(name, Op::SoftmaxWithSink { head }, &[read, sink]);
         }
         if is_softmax {
@@ -60,6 +60,26 @@ impl Head<'_> {
             (_, false) => self.divided(name, powers, axis)?,
         };
         if guards { self.add(name, Op::Guard, &[weights, read]) } else { Ok(weights) }
+    }
+
+    /// The sinks that this head reads, and the place of its own among them.
+    fn sink_of_head(&mut self, sinks: NodeId) -> Result<(NodeId, usize)> {
+        let own = self.number.map_or(0, |number| number - 1);
+        let heads = self.graph[sinks].shape().cols;
+        match self.recipe.sink {
+            SinkUse::InSoftmax | SinkUse::Missing => Ok((sinks, own)),
+            SinkUse::OfHead(other) => Ok((sinks, other.saturating_sub(1))),
+            SinkUse::Reversed => Ok((sinks, heads.saturating_sub(own + 1))),
+            SinkUse::Negated => {
+                let negated = self.add("sink_negated", Op::Scale(Factor::Number(-1.0)), &[sinks])?;
+                Ok((negated, own))
+            }
+            SinkUse::Number(number) => {
+                let ones = self.add("sink_ones", Op::Ones { rows: 1, cols: heads }, &[])?;
+                let factor = Factor::Number(f64::from(number));
+                Ok((self.add("sink_replaced", Op::Scale(factor), &[ones])?, own))
+            }
+        }
     }
 
     /// The function of every score.

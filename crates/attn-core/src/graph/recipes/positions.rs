@@ -1,11 +1,11 @@
 //! Positions and norms between the projections and the scores.
 
 use super::attend::Pipeline;
-use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedPart, RotatedRoles};
-use super::weights::suffix;
-use crate::attention::{RopeScaling, Rotation, Yarn};
+use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedRoles, SineSigns};
+use super::rotation::rotated_width;
+use crate::attention::{RopeScaling, Yarn};
 use crate::error::{Error, Result};
-use crate::graph::{Given, NodeId, Op, Role, Stage};
+use crate::graph::{Factor, Given, NodeId, Op, Role, Stage};
 use crate::hint::Hint;
 use crate::text::counted;
 
@@ -82,9 +82,18 @@ impl Pipeline<'_> {
     }
 
     /// The frequencies of rotary positions for heads of this width, where the recipe has such positions.
-    pub fn frequencies(&mut self, width: usize, [q, k]: [NodeId; 2]) -> Result<Option<NodeId>> {
+    pub fn frequencies(&mut self, width: usize, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
         let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
-        let rotated = rotated_width(&rotary, width)?;
+        let frequencies = self.scaled_frequencies(&rotary, width, nodes)?;
+        if rotary.signs != SineSigns::Reversed {
+            return Ok(Some(frequencies));
+        }
+        self.graph.add("F_negated", Op::Scale(Factor::Number(-1.0)), &[frequencies]).map(Some)
+    }
+
+    /// The frequencies, with the scaling that the recipe has.
+    fn scaled_frequencies(&mut self, rotary: &Rotary, width: usize, [q, k]: [NodeId; 2]) -> Result<NodeId> {
+        let rotated = rotated_width(rotary, width)?;
         let base = rotary.base;
         if !(base > 1.0 && base.is_finite()) {
             return Err(Error::new(format!(
@@ -94,7 +103,7 @@ impl Pipeline<'_> {
         }
         let frequencies = Op::Frequencies { width: rotated, base };
         let plain = self.stage(Stage::Frequencies, None, frequencies, &[])?;
-        let Some(scaling) = rotary.scaling else { return Ok(Some(plain)) };
+        let Some(scaling) = rotary.scaling else { return Ok(plain) };
         let length = self.recipe.positions.first + self.shape(q).0.max(self.shape(k).0);
         let mut inputs = vec![plain];
         let scaling = match scaling {
@@ -108,7 +117,7 @@ impl Pipeline<'_> {
             }
             RopeScaling::Linear { .. } | RopeScaling::Llama3 { .. } => scaling,
         };
-        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs).map(Some)
+        self.stage(Stage::FrequenciesScaled, None, Op::ScaledFrequencies(scaling), &inputs)
     }
 
     /// LongRoPE's divisors for a short or a long text.
@@ -213,40 +222,6 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// One head of Q, K or V, rotated by its positions.
-    fn rotated(
-        &mut self,
-        (role, first): (Role, usize),
-        (node, head): (NodeId, Option<usize>),
-        rotary: &Rotary,
-        frequencies: NodeId,
-    ) -> Result<NodeId> {
-        let positions = self.recipe.positions;
-        let (stage, shift) = match role {
-            Role::Q => (Some(Stage::QueriesRotated), positions.query_shift),
-            Role::K => (Some(Stage::KeysRotated), positions.key_shift),
-            _ => (None, 0),
-        };
-        let first = first.checked_add_signed(shift).ok_or_else(|| Error::new("a position is below 0"))?;
-        let magnitude = rotary.magnitude.of(rotary.scaling.map_or(1.0, |scaling| scaling.magnitude()));
-        let rotation = Op::Rotary(Rotation { first, pairing: rotary.pairing, magnitude });
-        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
-        let (name, suffix) = (role.name(), suffix(head));
-        let Some(stage) = stage else {
-            return self.graph.add(&format!("{name}_rotated{suffix}"), rotation, &[node, frequencies]);
-        };
-        if rotary.part == RotatedPart::First || rotated == width {
-            return self.stage(stage, head, rotation, &[node, frequencies]);
-        }
-        let start = width - rotated;
-        let kept = Op::Columns { start: 0, count: start };
-        let kept = self.graph.add(&format!("{name}_first_columns{suffix}"), kept, &[node])?;
-        let last = Op::Columns { start, count: rotated };
-        let last = self.graph.add(&format!("{name}_last_columns{suffix}"), last, &[node])?;
-        let last = self.graph.add(&format!("{name}_last_rotated{suffix}"), rotation, &[last, frequencies])?;
-        self.stage(stage, head, Op::Concatenate, &[kept, last])
-    }
-
     /// Records a step under its own name.
     pub fn stage(&mut self, stage: Stage, head: Option<usize>, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         let step = stage.of_head(head);
@@ -254,33 +229,4 @@ impl Pipeline<'_> {
         self.graph.mark(id, step);
         Ok(id)
     }
-}
-
-/// The number of columns of a head that are rotated.
-///
-/// # Errors
-/// If it is odd, or the head has fewer.
-fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
-    let rotated = rotary.width.unwrap_or(width);
-    let even = width - width % 2;
-    if rotated > width || rotated == 0 {
-        return Err(Error::new(format!(
-            "{} of a head cannot be rotated: it has {}",
-            counted(rotated, "column"),
-            counted(width, "column")
-        ))
-        .help(format!("give {} an even number up to {even}", Hint::RopeWidth)));
-    }
-    if !rotated.is_multiple_of(2) {
-        let which = if rotary.width.is_some() { "the rotated width is" } else { "the width of a head is" };
-        let error = Error::new(format!("{which} {rotated}, but rotary positions rotate pairs of columns"));
-        let help = match rotated - 1 {
-            0 => format!("give queries and keys of an even width, or leave out {}", Hint::Position),
-            even => {
-                format!("give an even width, or rotate the first columns alone: {} {even}", Hint::RopeWidth)
-            }
-        };
-        return Err(error.help(help));
-    }
-    Ok(rotated)
 }
