@@ -49,7 +49,7 @@ fn no_demo_is_longer_than_a_class_reads() {
         ("gqa", 130),
         ("qkv", 140),
         ("output", 158),
-        ("linear", 159),
+        ("linear", 160),
         ("similarity", 166),
         ("order", 171),
         ("vectorize", 175),
