@@ -224,4 +224,4 @@ records = [
     for demo, numbers in cases
 ]
 about = "Nodes of the demos rope, alibi, cache and sink by NumPy; made by mechanism_demos_1.py"
-print(layout.write(__file__, {"about": about, **layout.versions(np), "cases": records}), "bytes")
+print(layout.write(__file__, {"about": about, **layout.versions(np), "cases": records}, line=10_000), "bytes")

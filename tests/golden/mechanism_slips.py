@@ -165,7 +165,7 @@ def main():
              softcap=3.0, residual=True),
     ]
     about = {"about": "Slips with positions, norms, soft-caps, sinks and gates, by NumPy; made by mechanism_slips.py"}
-    size = layout.write(__file__, about | layout.versions(np) | {"cases": cases})
+    size = layout.write(__file__, about | layout.versions(np) | {"cases": cases}, line=40_000)
     for one in cases:
         unchanged = ", ".join(sorted({id_ for id_, _ in one["unchanged"]}))
         print(f"{len(one['wrong']):4} {one['name']}; unchanged: {unchanged or '-'}")
