@@ -4,6 +4,7 @@ use super::attend::{Pipeline, SharedNodes, named};
 use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
+use super::mechanisms::QkNorm;
 use super::output::OutputSteps;
 use super::recipe::{Recipe, Score};
 use super::weights::{BiasAndMask, weights_never_formed};
@@ -62,32 +63,17 @@ fn check(recipe: &Recipe) -> Result<()> {
             recipe.heads
         )));
     }
-    let Recipe {
-        heads,
-        kv_heads,
-        positions,
-        qk_norm,
-        scale,
-        temperature,
-        soft_cap,
-        mask,
-        sink,
-        gate,
-        output,
-        ..
-    } = *recipe;
+    let QkNorm { place, epsilon, .. } = recipe.qk_norm;
     let plain = Recipe {
-        heads,
-        kv_heads,
-        positions,
-        qk_norm,
-        scale,
-        temperature,
-        soft_cap,
-        mask,
-        sink,
-        gate,
-        output,
+        heads: recipe.heads,
+        kv_heads: recipe.kv_heads,
+        positions: recipe.positions.without_mistakes(),
+        qk_norm: QkNorm { place, epsilon, ..QkNorm::default() },
+        scale: recipe.scale,
+        temperature: recipe.temperature,
+        soft_cap: recipe.soft_cap,
+        mask: recipe.mask,
+        output: recipe.output,
         ..Recipe::default()
     };
     if plain == *recipe {

@@ -3,7 +3,7 @@
 use super::attend::Pipeline;
 use super::choices::Split;
 use super::heads::split;
-use super::mechanisms::{NormPlace, PositionKind, SinkUse};
+use super::mechanisms::{NormPlace, PositionKind};
 use crate::attention::HeadOf;
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Role, Stage};
@@ -60,9 +60,9 @@ impl Pipeline<'_> {
 }
 
 impl Pipeline<'_> {
-    /// The node of the sinks, if the softmax reads them.
+    /// The node of the sinks, if there are any.
     pub fn sink(&self) -> Option<NodeId> {
-        self.graph.at(Role::Sink).filter(|_| self.recipe.sink == SinkUse::InSoftmax)
+        self.graph.at(Role::Sink)
     }
 
     /// The sinks in the type of the kernel.
@@ -77,8 +77,8 @@ impl Pipeline<'_> {
         let heads = self.recipe.heads;
         let places = self.places([q, k]);
         let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
-            PositionKind::Alibi { heads: of } => {
-                Box::new(move |head, distance| HeadOf { head, heads: of.unwrap_or(heads) }.bias(distance))
+            PositionKind::Alibi { .. } => {
+                Box::new(move |head, distance| HeadOf { head, heads }.bias(distance))
             }
             PositionKind::Buckets { furthest } => {
                 let (table, buckets) = self.buckets(furthest)?;

@@ -24,6 +24,20 @@ pub struct Positions {
     pub later_buckets: Option<bool>,
 }
 
+impl Positions {
+    /// The same positions without any mistake in them.
+    pub(super) fn without_mistakes(self) -> Positions {
+        let kind = match self.kind {
+            PositionKind::Rotary(Rotary { pairing, base, width, scaling, .. }) => {
+                PositionKind::Rotary(Rotary { pairing, base, width, scaling, ..Rotary::default() })
+            }
+            PositionKind::Alibi { .. } => PositionKind::Alibi { heads: None },
+            kind => kind,
+        };
+        Positions { kind, first: self.first, ..Positions::default() }
+    }
+}
+
 /// The kinds of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum PositionKind {

@@ -1,7 +1,8 @@
 //! Properties of the nodes of every pipeline.
 
 use super::{
-    AttendInputs, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, attend, attend_fused,
+    AlibiSlopes, AttendInputs, CapPlace, Gating, NormPlace, NormedRoles, Output, PositionKind, Positions,
+    QkNorm, Recipe, Rotary, RotatedRoles, SinkUse, attend, attend_fused,
 };
 use crate::attention::{Mask, MatrixRule, RopeScaling};
 use crate::graph::{Given, Graph, Op, Role, Stage, Step};
@@ -92,6 +93,31 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
                 stage.name()
             );
         }
+    }
+}
+
+#[test]
+fn the_fast_path_refuses_a_mistake_in_a_mechanism_and_never_computes_without_it() {
+    let (recipe, inputs) = every_mechanism(2, PositionKind::Rotary(Rotary::default()));
+    let inputs = AttendInputs { mask: None, ..inputs };
+    let recipe = Recipe { mask: Mask::default(), ..recipe };
+    let run = |recipe: Recipe| attend_fused(&recipe, inputs.clone(), Dtype::F64, Machine::here());
+    assert!(run(recipe).is_ok());
+    let at = |positions: Positions| Recipe { positions, ..recipe };
+    let of = |kind: PositionKind| at(Positions { kind, ..recipe.positions });
+    let values = Rotary { rotated: RotatedRoles::WithValues, ..Rotary::default() };
+    let late = QkNorm { normed: NormedRoles::Queries, ..recipe.qk_norm };
+    for mistaken in [
+        of(PositionKind::Rotary(values)),
+        of(PositionKind::Alibi { heads: Some(4) }),
+        at(Positions { slopes: AlibiSlopes::Rising, ..recipe.positions }),
+        at(Positions { key_shift: 1, ..recipe.positions }),
+        Recipe { qk_norm: late, ..recipe },
+        Recipe { sink: SinkUse::Negated, ..recipe },
+        Recipe { gate: Gating::WithoutSigmoid, ..recipe },
+        Recipe { cap_place: CapPlace::AfterMask, ..recipe },
+    ] {
+        assert!(run(mistaken).is_err(), "{mistaken:?}");
     }
 }
 
