@@ -64,8 +64,8 @@ impl Cells {
     }
 }
 
-/// The numbers with the most significant digits. If some of them have more decimals than others, the text has so many digits of
-/// each number: `1.388e+00 7.681e-02`. If not, it has as many decimals of each: `1.39 0.08`.
+/// The numbers with the most significant digits. If some of them have more decimals than others, the text has this number
+/// of digits in each: `1.388e+00 7.681e-02`. If not, it has the same number of decimals in each: `1.39 0.08`.
 #[derive(Default)]
 struct Longest {
     digits: usize,

@@ -4,12 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::golden;
-use crate::mistakes::{Ids, answer, by_hand, cases, more_cases, named};
+use crate::mistakes::{Ids, answer, by_hand, cases, inputs, more_cases, named};
 use attn::attention::{Mask, Pairing, RopeScaling, Yarn};
 use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance, Verdict, catalogue};
-use attn::graph::recipes::{
-    AttendInputs, NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale,
-};
+use attn::graph::recipes::{NormPlace, Output, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
@@ -142,27 +140,6 @@ fn rope_scaling(scaling: &Value) -> RopeScaling {
             attention: None,
         }),
         _ => RopeScaling::LongRope { factor, original: number("original") },
-    }
-}
-
-fn inputs(value: &Value) -> AttendInputs {
-    let given = |name: &str| Some(golden::matrix(value.get(name)?).into());
-    AttendInputs {
-        x: given("X"),
-        w_q: given("W_Q"),
-        w_k: given("W_K"),
-        w_v: given("W_V"),
-        w_o: given("W_O"),
-        q: given("Q"),
-        k: given("K"),
-        v: given("V"),
-        query_gain: given("g_Q"),
-        key_gain: given("g_K"),
-        divisors: given("F_divisors"),
-        position_table: given("R"),
-        sink: given("sink"),
-        w_g: given("W_g"),
-        ..AttendInputs::default()
     }
 }
 

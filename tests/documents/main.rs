@@ -8,6 +8,7 @@ mod common;
 mod golden;
 
 mod attend;
+mod demo_numbers;
 mod demos;
 mod document_000;
 mod errata;

@@ -2,7 +2,7 @@
 //! their claims.
 
 use crate::common::attn;
-use attn::demo::{Settings, find};
+use crate::demo_numbers::{cell, node, number, told};
 use attn::elementary::{exp, pow};
 use attn::matrix::Matrix;
 use attn::story::Story;
@@ -10,25 +10,6 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 const DEMOS: [&str; 4] = ["rope", "alibi", "cache", "sink"];
-
-fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {
-    let set = set.iter().map(|(node, matrix)| (node.to_string(), (matrix.clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None })
-}
-
-fn number(number: f64) -> Matrix {
-    Matrix::filled(1, 1, number)
-}
-
-fn node<'a>(story: &'a Story, name: &str) -> &'a Matrix {
-    story.graph.matrix(story.graph.require(name).unwrap()).unwrap()
-}
-
-fn cell(story: &Story, name: &str) -> f64 {
-    let cells: Vec<f64> = node(story, name).cells().collect();
-    assert_eq!(cells.len(), 1, "{name} is not one number");
-    cells[0]
-}
 
 /// Everything that the steps say about their numbers.
 fn said(story: &Story) -> String {

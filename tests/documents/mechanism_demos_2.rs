@@ -5,28 +5,12 @@ mod memories;
 mod transformers;
 
 use crate::common::attn;
-use attn::demo::{Settings, find};
+use crate::demo_numbers::{cell, node, told};
 use attn::matrix::Matrix;
 use attn::story::Story;
 use proptest::prelude::*;
 
 const DEMOS: [&str; 3] = ["latent", "linear", "differential"];
-
-fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {
-    let set = set.iter().map(|(node, matrix)| (node.to_string(), (matrix.clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None })
-}
-
-fn node<'a>(story: &'a Story, name: &str) -> &'a Matrix {
-    story.graph.matrix(story.graph.require(name).unwrap()).unwrap()
-}
-
-/// The one cell of a 1×1 node.
-fn cell(story: &Story, name: &str) -> f64 {
-    let cells: Vec<f64> = node(story, name).cells().collect();
-    assert_eq!(cells.len(), 1, "{name} is not one number");
-    cells[0]
-}
 
 /// The sentences that follow from the numbers.
 fn notices(story: &Story) -> String {

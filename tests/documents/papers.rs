@@ -2,30 +2,10 @@
 //! of the masks.
 
 use crate::common::attn;
-use attn::demo::{Settings, find};
+use crate::demo_numbers::{cell, node, number, told};
 use attn::matrix::Matrix;
-use attn::story::{StepItem, Story};
+use attn::story::StepItem;
 use proptest::prelude::*;
-
-fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {
-    let set = set.iter().map(|(node, matrix)| (node.to_string(), (matrix.clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None })
-}
-
-fn number(number: f64) -> Matrix {
-    Matrix::filled(1, 1, number)
-}
-
-fn node<'a>(story: &'a Story, name: &str) -> &'a Matrix {
-    story.graph.matrix(story.graph.require(name).unwrap()).unwrap()
-}
-
-/// The one cell of a 1×1 node.
-fn cell(story: &Story, name: &str) -> f64 {
-    let cells: Vec<f64> = node(story, name).cells().collect();
-    assert_eq!(cells.len(), 1, "{name} is not one number");
-    cells[0]
-}
 
 #[test]
 fn every_node_that_numpy_computed_is_the_same_here() {

@@ -67,7 +67,7 @@ fn search(bits: impl Iterator<Item = u32>) -> WorstError {
 
 #[test]
 fn two_to_the_x_of_f32_is_within_one_unit_on_a_sample() {
-    // Every 997th float, and all floats around each whole and half number, where the polynomial starts anew.
+    // Every 997th float, and all floats around each whole and half number, which are the ends of the polynomial's pieces.
     let mut worst = search(ALL.step_by(997));
     for half in 1..=252u32 {
         let middle = (-0.5 * half as f32).to_bits();

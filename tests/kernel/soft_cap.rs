@@ -71,7 +71,7 @@ fn the_cap_of_f32_scores_keeps_its_bound_and_rises_with_them() {
     const INFINITY: u32 = 0x7F80_0000;
     let ends = [f64::from(f32::MIN_POSITIVE), 1e30, f64::from(f32::MAX)];
     for cap in CAPS.into_iter().chain(ends).map(|cap| cap as f32) {
-        // All magnitudes, and all floats around the places where the polynomial starts anew: s/c = k · ln 2 / 4.
+        // All magnitudes, and all floats around the ends of the polynomial's pieces: s/c = k · ln 2 / 4.
         let (mut worst, mut fall) = search(cap, (0..=INFINITY).step_by(4999));
         for quarter in 1..60u32 {
             let middle = (f64::from(quarter) * std::f64::consts::LN_2 / 4.0 * f64::from(cap)) as f32;

@@ -60,7 +60,8 @@ fn recipe(options: &Value) -> Recipe {
     }
 }
 
-fn inputs(value: &Value) -> AttendInputs {
+/// The given matrices of a case.
+pub fn inputs(value: &Value) -> AttendInputs {
     let given = |name: &str| {
         let truth =
             |cell: &Value| cell.as_bool().map_or_else(|| golden::number(cell), |b| f64::from(u8::from(b)));
@@ -80,6 +81,12 @@ fn inputs(value: &Value) -> AttendInputs {
         v: given("V"),
         mask: given("mask"),
         bias: given("bias"),
+        query_gain: given("g_Q"),
+        key_gain: given("g_K"),
+        divisors: given("F_divisors"),
+        position_table: given("R"),
+        sink: given("sink"),
+        w_g: given("W_g"),
         ..AttendInputs::default()
     }
 }

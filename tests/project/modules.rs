@@ -101,7 +101,7 @@ fn no_module_uses_one_below_its_own() {
     assert!(arrows > 500, "the test has found only {arrows} uses");
 }
 
-/// A format shows stories, whoever tells them, and so do the tests inside the module.
+/// A format shows any story, of a demo or not, and so do the tests inside the module.
 #[test]
 fn render_does_not_know_the_demos() {
     let mut read = 0;
