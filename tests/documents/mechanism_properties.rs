@@ -78,6 +78,9 @@ proptest! {
         for (a, b) in case.heads(&here, "S").iter().zip(case.heads(&later, "S")) {
             prop_assert!(close(a, &b, 1e-11));
         }
+        if case.q.cells().any(|x| x.abs() > 0.01) {
+            prop_assert!(case.heads(&here, "Q_rotated") != case.heads(&later, "Q_rotated"), "nothing is rotated");
+        }
     }
 
     #[test]
@@ -142,26 +145,28 @@ proptest! {
     }
 
     #[test]
-    fn a_gate_that_is_wide_open_changes_nothing(case in projected(no_mask())) {
+    fn a_gate_that_is_wide_open_changes_nothing_and_one_that_is_shut_lets_nothing_through(case in projected(no_mask())) {
         let Projected { recipe, x, weights } = &case;
         let plain = case.run(x);
         // A constant column makes every gate's input 50.
         let x_and_one = Matrix::from_fn(x.rows(), 4, |i, j| if j < 3 { x[(i, j)] } else { 1.0 });
         let wider = |w: &Matrix| Matrix::from_fn(4, w.cols(), |i, j| if i < 3 { w[(i, j)] } else { 0.0 });
         let open = Matrix::from_fn(4, recipe.heads, |i, _| if i < 3 { 0.0 } else { 50.0 });
-        let inputs = AttendInputs {
+        let inputs = |gate: &Matrix| AttendInputs {
             x: given(&x_and_one),
             w_q: given(&wider(&weights[0])),
             w_k: given(&wider(&weights[1])),
             w_v: given(&wider(&weights[2])),
-            w_g: given(&open),
+            w_g: given(gate),
             ..AttendInputs::default()
         };
         let mut recipe = *recipe;
         recipe.output.residual = false;
-        let gated = run(&recipe, inputs);
+        let gated = run(&recipe, inputs(&open));
         prop_assert!(close(node(&gated, "C"), node(&gated, "O"), CLOSE));
         prop_assert_eq!(node(&gated, "C").rows(), node(&plain, "C").rows());
+        let shut = run(&recipe, inputs(&open.map(|x| -x)));
+        prop_assert!(node(&shut, "O").cells().all(|x| x.abs() < CLOSE), "a gate that is shut lets something through");
     }
 
     #[test]
