@@ -76,7 +76,7 @@ pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
 pub use letters::invented;
 pub use limit::Limit;
 pub use model_folder::{
-    ConfigFile, FolderCheckpoint, ModelFile, ModelFolder, StoredEntry, StoredTensors, WORDS,
+    ConfigFile, FolderCheckpoint, MaskToken, ModelFile, ModelFolder, StoredEntry, StoredTensors, WORDS,
     check_not_quantised,
 };
 pub use names::Layout;

@@ -1,7 +1,8 @@
 //! Shades for weights and scores: a level for each cell.
 
 use crate::graph::{Graph, NodeId, Op};
-use crate::matrix::Matrix;
+use crate::matrix::Shape;
+use crate::tensor::Tensor;
 
 /// The setting that decides if weights and scores are shaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,28 +71,34 @@ fn kind(graph: &Graph, id: NodeId) -> NodeKind {
 }
 
 /// The shade of each cell of a node, row by row; empty for a node that holds neither scores nor weights.
-pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
+pub(super) fn shades(graph: &Graph, id: NodeId) -> Vec<Shade> {
+    let Shape { rows, cols } = graph[id].shape();
+    let all = |count: usize| (0..count).collect::<Vec<usize>>();
+    shades_at(graph, id, &all(rows), &all(cols))
+}
+
+/// The shades of the cells in some rows and columns, as they are in the whole matrix.
+pub(super) fn shades_at(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize]) -> Vec<Shade> {
     let kind = kind(graph, id);
+    let Some(tensor) = graph[id].tensor().filter(|tensor| !tensor.is_stored()) else { return Vec::new() };
     let max = match kind {
         NodeKind::Other => return Vec::new(),
         NodeKind::Weights => 1.0,
-        NodeKind::Scores | NodeKind::Change => matrix
-            .cells()
-            .filter(|x| x.is_finite())
-            .fold(0.0, |max: f64, x| if x.abs() > max { x.abs() } else { max }),
+        NodeKind::Scores | NodeKind::Change => largest(tensor),
     };
-    let scores = (graph[id].inputs.first()).and_then(|&input| graph[input].matrix());
-    let scores = scores.filter(|scores| scores.shape() == matrix.shape() && kind == NodeKind::Weights);
+    let scores = (graph[id].inputs.first()).and_then(|&input| graph[input].tensor());
+    let scores = scores.filter(|scores| scores.shape() == tensor.shape() && kind == NodeKind::Weights);
+    let at = |tensor: &Tensor, i: usize, j: usize| tensor.number(i, j).unwrap_or(f64::NAN);
     let level = |x: f64| match max {
         _ if x.is_infinite() => LEVELS - 1,
         0.0 => 0,
-        max => ((x.abs() / max * LEVELS as f64) as usize).min(LEVELS - 1),
+        max => level(x.abs() / max),
     };
-    let cells = (0..matrix.rows()).flat_map(|i| (0..matrix.cols()).map(move |j| (i, j)));
+    let cells = rows.iter().flat_map(|&i| cols.iter().map(move |&j| (i, j)));
     cells
         .map(|(i, j)| {
-            let x = matrix[(i, j)];
-            let hidden = scores.is_some_and(|scores| scores[(i, j)] == f64::NEG_INFINITY);
+            let x = at(tensor, i, j);
+            let hidden = scores.is_some_and(|scores| at(scores, i, j) == f64::NEG_INFINITY);
             match x {
                 0.0 if kind == NodeKind::Change => Shade::None,
                 f64::NEG_INFINITY if kind != NodeKind::Change => Shade::Masked,
@@ -104,11 +111,30 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
         .collect()
 }
 
+/// The shade of a share from 0 to 1.
+pub(super) fn shade_of_share(share: f64) -> Shade {
+    Shade::Positive(level(share))
+}
+
+fn level(share: f64) -> usize {
+    ((share * LEVELS as f64) as usize).min(LEVELS - 1)
+}
+
+/// The largest size of a finite number.
+fn largest(tensor: &Tensor) -> f64 {
+    let larger = |max: f64, x: f64| if x.abs() > max { x.abs() } else { max };
+    match tensor.formed_matrix() {
+        Some(matrix) => matrix.cells().filter(|x| x.is_finite()).fold(0.0, larger),
+        None => tensor.cells().filter(|x| x.is_finite()).fold(0.0, larger),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::attention::{Axis, Base};
     use crate::graph::Origin;
+    use crate::matrix::Matrix;
 
     #[test]
     fn masked_cells_are_hatched_and_weights_shaded_from_zero_to_one() {
@@ -116,8 +142,22 @@ mod tests {
         let s = Matrix::of([[0.0, f64::NEG_INFINITY], [0.0, 0.0]]);
         let s = graph.given("S", s, Origin::Stated).unwrap();
         let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
-        let shades = shades(&graph, a, graph.matrix(a).unwrap());
+        let shades = shades(&graph, a);
         assert_eq!(shades, [Shade::Positive(7), Shade::Masked, Shade::Positive(4), Shade::Positive(4)]);
+    }
+
+    #[test]
+    fn a_part_has_the_shades_of_the_whole() {
+        let mut graph = Graph::new();
+        let scores = Matrix::from_fn(6, 6, |i, j| if j > i { f64::NEG_INFINITY } else { (i * j) as f64 });
+        let scores = graph.given("S", scores, Origin::Stated).unwrap();
+        let weights = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[scores]).unwrap();
+        for node in [scores, weights] {
+            let whole = shades(&graph, node);
+            let part: Vec<Shade> = [2, 4].iter().flat_map(|i| [1, 3].map(|j| whole[6 * i + j])).collect();
+            assert_eq!(shades_at(&graph, node, &[2, 4], &[1, 3]), part);
+            assert_eq!(part[1], Shade::Masked);
+        }
     }
 
     #[test]
@@ -127,7 +167,7 @@ mod tests {
         let b = Matrix::of([[0.0, 3.0, 1.0, f64::NEG_INFINITY]]);
         let b = graph.given("B", b, Origin::Stated).unwrap();
         let change = graph.add("change", Op::Change, &[a, b]).unwrap();
-        let shades = shades(&graph, change, graph.matrix(change).unwrap());
+        let shades = shades(&graph, change);
         assert_eq!(shades, [Shade::None, Shade::Positive(7), Shade::Negative(4), Shade::Negative(7)]);
     }
 }

@@ -230,7 +230,12 @@ impl Markup for Terminal<'_> {
     fn table(&mut self, table: &Table) {
         self.settle(None);
         self.part();
-        for block in table::words(table, self.room(), self.style) {
+        let blocks = if table.shares.is_empty() {
+            table::words(table, self.room(), self.style)
+        } else {
+            table::matrix(&View::of_shares(table, self.style), self.room(), self.style)
+        };
+        for block in blocks {
             self.block(&block);
         }
     }

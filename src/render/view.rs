@@ -2,9 +2,10 @@
 
 use crate::text::ScreenWidth;
 
-use super::Charset;
-use super::heat::Shade;
+use super::heat::{Heat, Shade, shade_of_share};
+use super::{Charset, Style};
 use crate::graph::CellId;
+use crate::story::Table;
 
 /// The part of a matrix that a text format shows.
 #[derive(Clone, Debug)]
@@ -44,6 +45,27 @@ pub(super) const FRAME: usize = 7;
 pub(super) const HATCH: char = '░';
 
 impl View {
+    /// A table whose cells are shaded by their shares: its first column names the rows.
+    pub(super) fn of_shares(table: &Table, style: &Style) -> View {
+        let cell = |text: &String, share: Option<f64>| {
+            let shade = share.filter(|_| style.heat != Heat::Never).map_or(Shade::None, shade_of_share);
+            let bar = shade.bar().unwrap_or(' ');
+            let text = if style.heat == Heat::Always { format!("{text} {bar}") } else { text.clone() };
+            Cell { text, shade, of: None }
+        };
+        let row = |(row, shares): (&Vec<String>, &Vec<Option<f64>>)| {
+            row.iter().zip(shares).skip(1).map(|(text, &share)| cell(text, share)).collect()
+        };
+        let view = View {
+            name: table.header.first().cloned().unwrap_or_default(),
+            rows: table.rows.iter().filter_map(|row| row.first().cloned()).collect(),
+            cols: table.header.iter().skip(1).cloned().collect(),
+            cells: table.rows.iter().zip(&table.shares).map(row).collect(),
+            notes: Vec::new(),
+        };
+        view.in_charset(style.charset)
+    }
+
     /// The width of the labels of its rows, or of the name above them.
     pub(super) fn label_width(&self) -> usize {
         self.rows_width().max(self.name_width())

@@ -91,11 +91,13 @@ impl Viewer<'_> {
         let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
         let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
         let corner = Matrix::from_fn(kept_rows.len(), kept_cols.len(), |i, j| at(kept_rows[i], kept_cols[j]));
-        let mut texts = digits::cells(&corner, digits, self.style.charset).into_iter();
+        let texts = digits::cells(&corner, digits, self.style.charset);
+        let shades = || heat::shades_at(&self.story.graph, id, &kept_rows, &kept_cols);
+        let mut shown = self.shaded(texts, shades).into_iter();
+        let left_out = || Cell { text: ELIDED.to_string(), shade: Shade::None, of: None };
         let mut cell = |row: Option<usize>, col: Option<usize>| {
             let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
-            let text = of.and_then(|_| texts.next()).unwrap_or_else(|| ELIDED.to_string());
-            Cell { text, shade: Shade::None, of }
+            of.and_then(|_| shown.next()).map_or_else(left_out, |cell| Cell { of, ..cell })
         };
         let mut cells: Vec<Vec<Cell>> = Vec::new();
         for &row in &rows {
@@ -170,18 +172,20 @@ impl Viewer<'_> {
             Op::Change => digits::changes(matrix, digits, self.style.charset),
             _ => digits::cells(matrix, digits, self.style.charset),
         };
+        let cells = self.shaded(texts, || heat::shades(&self.story.graph, id));
+        cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
+    }
+
+    /// Texts with their shades, where shades are wanted.
+    fn shaded(&self, texts: Vec<String>, shades: impl FnOnce() -> Vec<Shade>) -> Vec<Cell> {
         let shades = match self.style.heat {
             Heat::Never => Vec::new(),
-            Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),
+            Heat::Auto | Heat::Always => shades(),
         };
-        let shade = |i: usize| shades.get(i).copied().unwrap_or_default();
         let texts = with_room_for_hatching(texts, &shades);
-        let cells: Vec<Cell> = texts
-            .into_iter()
-            .enumerate()
-            .map(|(i, text)| Cell { text: self.decorated(text, shade(i)), shade: shade(i), of: None })
-            .collect();
-        cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
+        let shades = shades.into_iter().chain(std::iter::repeat(Shade::None));
+        let cell = |(text, shade)| Cell { text: self.decorated(text, shade), shade, of: None };
+        texts.into_iter().zip(shades).map(cell).collect()
     }
 
     /// Hatches masked cells, and sets a bar beside the number if bars are wanted.

@@ -27,11 +27,33 @@ fn layer_in_file(name: &str) -> Option<usize> {
     Some(number + 1)
 }
 
-/// The name of a node, where the name of its weights in the model's file was typed; a cell of a file counts from 0.
-pub(super) fn name_in(graph: &Graph, typed: &str) -> String {
+/// The layer and the head that names without them belong to: those of `--layer` and `--head`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Within {
+    /// The layer, from 1.
+    pub layer: Option<usize>,
+    /// The head, from 1.
+    pub head: Option<usize>,
+}
+
+impl Within {
+    /// The full names that a short one may stand for: in layer 2 and head 3, `A` is `L2.A_3`.
+    fn full(self, name: &str) -> Vec<String> {
+        let Some(layer) = self.layer else { return Vec::new() };
+        let of_head = self.head.map(|head| format!("L{layer}.{name}_{head}"));
+        of_head.into_iter().chain([format!("L{layer}.{name}")]).collect()
+    }
+}
+
+/// The name of a node, where a short one or the name of its weights in the model's file was typed; a cell of a file counts
+/// from 0.
+pub(super) fn name_in(graph: &Graph, typed: &str, within: Within) -> String {
     let (name, inside) = typed.split_at(typed.find('[').unwrap_or(typed.len()));
     if graph.find(name).is_some() {
         return typed.to_string();
+    }
+    if let Some(full) = within.full(name).into_iter().find(|full| graph.find(full).is_some()) {
+        return format!("{full}{inside}");
     }
     let is_it = |node: &Node| matches!(&node.op, Op::Given(Origin::Weights(own)) if own == name);
     let Some((_, node)) = graph.nodes().find(|(_, node)| is_it(node)) else { return typed.to_string() };

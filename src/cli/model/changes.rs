@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::agree::first;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Edits, Removal};
 use crate::text::clip;
@@ -28,6 +29,11 @@ pub(super) struct ChangeArgs {
 }
 
 impl ChangeArgs {
+    /// The option that is used, if one is.
+    pub fn used(&self) -> Option<&'static str> {
+        first(&[("--without", self.without.is_some()), ("--without-first", self.without_first)])
+    }
+
     /// The parts, checked against the model.
     ///
     /// # Errors

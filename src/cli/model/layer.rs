@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::{layers_of, name_in, node_name};
+use super::address::{Within, layers_of, name_in, node_name};
 use super::opened::{OpenedModel, ReadText};
 use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
 use crate::cli::nodes::NodeArgs;
@@ -24,26 +24,8 @@ impl ModelArgs {
         match (&self.text, &self.ids) {
             (Some(text), _) => model.read(text).map(Some),
             (None, Some(ids)) => model.read_ids(ids).map(Some),
-            (None, None) => {
-                match self.needs_text() {
-                    Some(option) => Err(Error::new(format!("{option} needs a text"))
-                        .help("give TEXT after the folder, or --ids")),
-                    None => Ok(None),
-                }
-            }
+            (None, None) => Ok(None),
         }
-    }
-
-    /// An option that says something about a text.
-    fn needs_text(&self) -> Option<&'static str> {
-        let all = [
-            ("--next", self.more.count().is_some()),
-            ("--layer", self.layer.is_some()),
-            ("--only", !self.nodes.only.is_empty()),
-            ("--save", !self.save.is_empty()),
-        ];
-        let used = all.into_iter().find(|(_, used)| *used).map(|(option, _)| option);
-        used.or(self.nodes.explain.used())
     }
 
     /// The steps of a layer, or the nodes and cells that are asked for.
@@ -66,9 +48,13 @@ impl ModelArgs {
         let title = self.title(model, &chosen);
         let mut story = model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, title))?;
         model.name_words(&mut story.graph);
-        let nodes = nodes_in(&story.graph, &nodes)?;
+        let nodes = nodes_in(&story.graph, &nodes, self.within())?;
         let story = Story { window: self.window.window(), ..story };
         let mut page = self.steps.page(story, &nodes, &self.output, &presentation::whole(program.typed))?;
+        if self.head.is_some() && nodes.only.is_empty() {
+            let of_head = page.story.shown_nodes();
+            page.nodes.retain(|id| of_head.contains(id));
+        }
         if nodes.only.is_empty() {
             // The weights of a layer are in the model's file already.
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
@@ -78,7 +64,9 @@ impl ModelArgs {
         {
             page.story.graph.load(saved)?;
         }
-        let shapes: Vec<Shape> = page.nodes.iter().map(|&id| page.story.graph[id].shape()).collect();
+        // Below an explanation the nodes of --only are shown, and none is data.
+        let looked_at = if page.nodes.is_empty() { page.story.shown_nodes() } else { page.nodes.clone() };
+        let shapes: Vec<Shape> = looked_at.iter().map(|&id| page.story.graph[id].shape()).collect();
         self.window.check(&shapes, &text.text.tokens)?;
         self.write_files(&page.story.graph, env)?;
         let style = self.output.style(env, Convention::Rows);
@@ -113,7 +101,7 @@ impl ModelArgs {
             model.with_run(|run| args.story(&run, text, (layers.clone(), &names), &chosen, title))
         };
         let base = story(self)?;
-        let names = nodes_in(&base.graph, nodes)?.names();
+        let names = nodes_in(&base.graph, nodes, self.within())?.names();
         let page = versus::page(
             base,
             story(&other).map_err(versus::in_versus)?,
@@ -182,13 +170,19 @@ impl ModelArgs {
         Ok(first..=last)
     }
 
+    fn within(&self) -> Within {
+        Within { layer: self.layer, head: self.head }
+    }
+
     fn title(&self, model: &OpenedModel, chosen: &ChosenNumbers) -> String {
-        let what = match (self.layer, self.head) {
-            (Some(layer), Some(head)) => format!("layer {layer}, head {head} (L{}H{})", layer - 1, head - 1),
-            (Some(layer), None) => format!("layer {layer}"),
-            _ => model.architecture.model.family.name().to_string(),
-        };
-        format!("{}, {what}, in {}", model.folder.name, chosen.why)
+        let line = chosen.first_line(model);
+        match (self.layer, self.head) {
+            (Some(layer), Some(head)) => {
+                format!("Layer {layer}, head {head} (L{}H{}) of {line}", layer - 1, head - 1)
+            }
+            (Some(layer), None) => format!("Layer {layer} of {line}"),
+            _ => line,
+        }
     }
 
     fn story(
@@ -237,7 +231,7 @@ impl ModelArgs {
                         .help("write --save L3.A_2=a.npy")
                 })?;
             input::check_ending(&to_path(file))?;
-            Ok((graph.require(&name_in(graph, &node_name(name)?))?, saving.len() - file.len()))
+            Ok((graph.require(&name_in(graph, &node_name(name)?, self.within()))?, saving.len() - file.len()))
         };
         let parsed = self.save.iter().map(|saving| parse(saving).map(|(node, at)| (node, &saving[at..])));
         parsed.collect()
@@ -253,8 +247,8 @@ impl ModelArgs {
 }
 
 /// The nodes and cells by their names in the graph, where they were typed by their names in the file.
-fn nodes_in(graph: &Graph, nodes: &NodeArgs) -> Result<NodeArgs> {
-    let only = nodes.only.iter().map(|name| name_in(graph, name)).collect();
-    let explain = nodes.explain.renamed(|name| Ok(name_in(graph, name)))?;
+fn nodes_in(graph: &Graph, nodes: &NodeArgs, within: Within) -> Result<NodeArgs> {
+    let only = nodes.only.iter().map(|name| name_in(graph, name, within)).collect();
+    let explain = nodes.explain.renamed(|name| Ok(name_in(graph, name, within)))?;
     Ok(NodeArgs { only, explain })
 }

@@ -1,6 +1,7 @@
 //! `attn model`: a model from its folder, on a text.
 
 mod address;
+mod agree;
 mod changes;
 mod layer;
 mod next;
@@ -8,6 +9,7 @@ mod next_args;
 mod numbers;
 mod opened;
 mod overview;
+mod predicted;
 mod reading;
 mod survey;
 mod window;
@@ -21,7 +23,10 @@ use super::steps::StepArgs;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Result};
+use crate::graph::Convention;
+use crate::render;
 use crate::story::{Table, numbers_of_tables};
+use agree::Shown;
 use changes::ChangeArgs;
 use next_args::NextArgs;
 use numbers::NumbersArgs;
@@ -60,13 +65,13 @@ pub(super) struct ModelArgs {
     /// Of the layer, show only this head, counted from 1
     #[arg(long, value_name = "H", requires = "layer", help_heading = "What is shown")]
     head: Option<usize>,
-    /// The number of next words that are shown
-    #[arg(long, value_name = "N", default_value_t = 10, hide_short_help = true, help_heading = "What is shown", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    top: u16,
+    /// The number of next words that are shown [default: 10]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "What is shown", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: Option<u16>,
     #[command(flatten)]
     window: WindowArgs,
     /// Write a matrix to a file: L3.A_2=a.npy
-    #[arg(long, value_name = "NODE=FILE", help_heading = "Output")]
+    #[arg(long, value_name = "NODE=FILE", help_heading = "Output", conflicts_with = "versus")]
     save: Vec<String>,
     #[command(flatten)]
     versus: VersusArgs,
@@ -86,6 +91,16 @@ struct VariedArgs {
     #[command(flatten)]
     changes: ChangeArgs,
 }
+
+impl VariedArgs {
+    /// The option that is used, if one is.
+    fn used(&self) -> Option<&'static str> {
+        self.numbers.used().or(self.changes.used())
+    }
+}
+
+/// The number of next words that are shown, unless the user chooses.
+const TOP: u16 = 10;
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
@@ -111,31 +126,25 @@ Examples:
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let model = OpenedModel::open(&self.folder, env)?;
-        if self.survey {
-            let read = self.read(&model)?;
-            return self.tables(survey::tables(&model, read, self)?, env, streams);
-        }
-        let Some(text) = self.read(&model)? else {
-            return self.tables(overview::tables(&model, &self.output)?, env, streams);
+        self.agree(model.has_head)?;
+        let read = self.read(&model)?;
+        let tables = match (self.shown(), read) {
+            (Shown::Survey, read) => survey::tables(&model, read, self)?,
+            (_, None) => overview::tables(&model, &self.output)?,
+            (Shown::Layers | Shown::Files, Some(text)) => {
+                return self.of_layers(&model, text, program, env, streams);
+            }
+            (_, Some(text)) => match self.more.count() {
+                Some(count) => next::tables(&model, text, self, count)?,
+                None => reading::tables(&model, text, (self, program))?,
+            },
         };
-        if self.layer.is_some()
-            || self.nodes.explain.used().is_some()
-            || !self.nodes.only.is_empty()
-            || !self.save.is_empty()
-        {
-            return self.of_layers(&model, text, program, env, streams);
-        }
-        self.window.is_of_matrices()?;
-        let shown = match self.more.count() {
-            Some(count) => next::tables(&model, text, self, count)?,
-            None => reading::tables(&model, text, (self, program))?,
-        };
-        self.tables(shown, env, streams)
+        self.tables(tables, env, streams)
     }
 
     /// Writes tables of words.
     fn tables(&self, parts: Vec<(String, Table)>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.output.look.tables("model", &parts, env, streams)?;
+        render::tables(&parts, "model", &self.output.style(env, Convention::Rows), streams.out)?;
         let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
         Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
     }

@@ -2,6 +2,7 @@
 
 use super::ModelArgs;
 use super::opened::{OpenedModel, ReadText};
+use super::reading::first_part;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{ModelRun, PassOptions, Text};
@@ -53,10 +54,7 @@ pub(super) fn tables(
     let before = read.text.ids.len();
     let (ids, rows) =
         model.with_run(|run| written(model, &run, (read.text, options), count, &mut chooser))?;
-    let mut parts = vec![(
-        model.folder.name.clone(),
-        Table::new(&["this run", "value"], about(model, &ids, before, &chosen.why)),
-    )];
+    let mut parts = vec![first_part(model, &chosen, ("this run", about(model, &ids, before)), args)];
     parts.push((
         "The tokens that the model adds".to_string(),
         Table::new(&["position", "token", "id", "probability"], rows).with_numbers(&[
@@ -68,13 +66,9 @@ pub(super) fn tables(
     Ok(parts)
 }
 
-fn about(model: &OpenedModel, ids: &[usize], before: usize, why: &str) -> Vec<Vec<String>> {
-    let row = |what: &str, value: String| vec![what.to_string(), value];
-    let mut rows = vec![row("computed in", why.to_string())];
-    let text = |ids: &[usize]| model.text_of(ids);
-    rows.push(row("text", text(&ids[..before])));
-    rows.push(row("goes on", text(&ids[before..])));
-    rows
+fn about(model: &OpenedModel, ids: &[usize], before: usize) -> Vec<Vec<String>> {
+    let row = |what: &str, ids: &[usize]| vec![what.to_string(), model.text_of(ids)];
+    vec![row("text", &ids[..before]), row("goes on", &ids[before..])]
 }
 
 /// The ids of the whole text, and a row for each new token.

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::agree::first;
 use super::opened::OpenedModel;
 use crate::graph::{MAX_CELLS, Precision};
 use crate::kernel::Machine;
@@ -22,8 +23,8 @@ pub(super) struct NumbersArgs {
     #[arg(long, value_enum, value_name = "TYPE")]
     dtype: Option<DtypeArg>,
     /// The most numbers that are recorded at once
-    #[arg(long, value_name = "N", default_value_t = MAX_CELLS, hide_short_help = true)]
-    limit: usize,
+    #[arg(long, value_name = "N", hide_short_help = true, help = format!("The most numbers that are recorded at once [default: {MAX_CELLS}]"))]
+    limit: Option<usize>,
 }
 
 /// `--dtype`.
@@ -38,11 +39,24 @@ enum DtypeArg {
 /// How a pass is computed, and why.
 pub(super) struct ChosenNumbers {
     pub options: PassOptions,
-    /// “f64: 6 tokens × 124,318,464 weights = 745,910,784 multiplications, at most 10⁹”.
+    /// “f64 (6 tokens × 124,318,464 weights = 745,910,784, at most 10⁹)”.
     pub why: String,
 }
 
+impl ChosenNumbers {
+    /// The first line of every screen: the model, and the numbers that it is computed in.
+    pub fn first_line(&self, model: &OpenedModel) -> String {
+        let name = &model.folder.name;
+        format!("{name}: {}, computed in {}", model.described(), self.why)
+    }
+}
+
 impl NumbersArgs {
+    /// The option that is used, if one is.
+    pub fn used(&self) -> Option<&'static str> {
+        first(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
+    }
+
     /// The numbers for a text of this many tokens.
     pub fn chosen(&self, model: &OpenedModel, tokens: usize, edits: Edits) -> ChosenNumbers {
         let weights = model.weights_per_token;
@@ -62,7 +76,8 @@ impl NumbersArgs {
             DtypeArg::F64 => (Precision::Exact, "f64"),
             DtypeArg::F32 => (Precision::Single(Machine::here()), "f32"),
         };
-        let options = PassOptions { precision, limit: self.limit, edits, measured: true };
+        let options =
+            PassOptions { precision, limit: self.limit.unwrap_or(MAX_CELLS), edits, measured: true };
         ChosenNumbers { options, why: format!("{name} ({why})") }
     }
 }

@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::Graph;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
-use crate::input::{FolderCheckpoint, ModelFolder, WORDS};
+use crate::input::{FolderCheckpoint, MaskToken, ModelFolder, WORDS};
 use crate::matrix::Labels;
 use crate::model::{Architecture, ModelRun, Tensors, Text};
+use crate::text::counted;
 
 /// A model's folder, opened.
 pub(crate) struct OpenedModel {
@@ -23,6 +24,8 @@ pub(crate) struct OpenedModel {
     pub notes: Vec<String>,
     pub weights_per_token: u64,
     pub has_head: bool,
+    /// The id that stands for a masked word, where there is one; encoders alone have it.
+    pub mask: Option<u32>,
 }
 
 /// A text, as it was given and as the model reads it.
@@ -32,6 +35,16 @@ pub(crate) struct ReadText {
     pub text: Text,
     /// The tokens that the file's rules added, in words.
     pub added: Option<String>,
+}
+
+/// The mask token that the folder names; else the usual one of BERT, where the tokenizer has it.
+fn mask(folder: &ModelFolder, tokenizer: Option<&Tokenizer>) -> Result<Option<u32>> {
+    let id = |piece: &str| tokenizer.and_then(|tokenizer| tokenizer.id(piece));
+    Ok(match folder.mask_token()? {
+        Some(MaskToken::Id(id)) => Some(id),
+        Some(MaskToken::Piece(piece)) => id(&piece),
+        None => id("[MASK]"),
+    })
 }
 
 impl OpenedModel {
@@ -58,7 +71,9 @@ impl OpenedModel {
             Some(file) => Some(Tokenizer::from_bytes(file.name(), file.text()?.as_bytes())?),
             None => None,
         };
+        let mask = if architecture.model.is_encoder() { mask(&folder, tokenizer.as_ref())? } else { None };
         Ok(OpenedModel {
+            mask,
             folder,
             architecture,
             checkpoint,
@@ -121,6 +136,14 @@ impl OpenedModel {
         }
         let labels: Labels = tokens.shown().into();
         Ok(ReadText { text: Text { ids, tokens: labels }, tokens: Some(tokens), added })
+    }
+
+    /// “GPT-2, 2 layers of 4 heads”.
+    pub fn described(&self) -> String {
+        let own = &self.architecture.model;
+        let count = |number: u64, what: &str| counted(number as usize, what);
+        let (layers, heads) = (count(own.layers, "layer"), count(own.query_heads, "head"));
+        format!("{}, {layers} of {heads}", own.family.name())
     }
 
     /// The text of some tokens.

@@ -3,7 +3,8 @@
 use super::numbers::ChosenNumbers;
 use super::opened::{OpenedModel, ReadText};
 use super::overview;
-use super::{ModelArgs, VariedArgs};
+use super::predicted::{self, Predicted, how_to_mask};
+use super::{ModelArgs, TOP, VariedArgs};
 use crate::cli::program::Program;
 use crate::cli::versus;
 use crate::error::Result;
@@ -23,24 +24,28 @@ pub(super) fn tables(
     let for_people = args.output.look.is_for_people();
     let edits = args.varied.changes.edits(&model.architecture)?;
     let chosen = args.varied.numbers.chosen(model, read.text.ids.len(), edits);
-    let mut parts = vec![(model.folder.name.clone(), about(model, &read, &chosen, args))];
+    let mut parts = vec![beginning(model, &read, &chosen, args)];
     parts.push(("Tokens".to_string(), tokens(&read)));
     model.with_run(|run| {
         let forward = run.forward(read.text.clone(), chosen.options.clone())?;
         if model.has_head {
-            let top = usize::from(args.top);
+            let shown = ShownPredictions {
+                model,
+                run: &run,
+                places: predicted::places(model, &read),
+                top: usize::from(args.top.unwrap_or(TOP)),
+                for_people,
+            };
             if let Some(other) = args.versus.options() {
                 let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
                 let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
                 let options = typed.varied.numbers.chosen(model, read.text.ids.len(), edits).options;
-                let heads = ["as it is", other];
-                parts.push(changes(model, &run, (&forward, options), (heads, top), for_people)?);
+                parts.extend(shown.changes((&forward, options), ["as it is", other])?);
             } else if let Some(changed) = args.varied.changes.described() {
                 let options = PassOptions { edits: Edits::default(), ..forward.options.clone() };
-                let heads = [changed.as_str(), "the whole model"];
-                parts.push(changes(model, &run, (&forward, options), (heads, top), for_people)?);
+                parts.extend(shown.changes((&forward, options), [changed.as_str(), "the whole model"])?);
             }
-            parts.extend(predictions(model, &run, &forward, top, for_people)?);
+            parts.extend(shown.predictions(&forward)?);
         }
         parts.extend(heads(&forward, for_people));
         Ok(())
@@ -48,45 +53,101 @@ pub(super) fn tables(
     Ok(parts)
 }
 
-/// The next token of two passes over the same text.
-fn changes(
-    model: &OpenedModel,
-    run: &ModelRun<'_>,
-    (forward, options): (&Forward, PassOptions),
-    (heads, top): ([&str; 2], usize),
+/// What is shown of a model's predictions.
+struct ShownPredictions<'a> {
+    model: &'a OpenedModel,
+    run: &'a ModelRun<'a>,
+    places: Vec<Predicted>,
+    /// The number of tokens.
+    top: usize,
     for_people: bool,
-) -> Result<(String, Table)> {
-    let options = PassOptions { measured: false, ..options };
-    let other = run.forward(forward.text.clone(), options)?;
-    let last = |forward: &Forward| -> Result<Prediction> {
-        let tokens = forward.text.ids.len();
-        Ok(Prediction::of(&row(&run.logits_of(forward, tokens.saturating_sub(1)..tokens)?, 0)))
-    };
-    let name = |id: usize| model.shown(id);
-    // What is changed stands last.
-    let is_changed = !forward.options.edits.is_nothing() && other.options.edits.is_nothing();
-    let (pair, heads) = match is_changed {
-        true => ([last(&other)?, last(forward)?], [heads[1], heads[0]]),
-        false => ([last(forward)?, last(&other)?], heads),
-    };
-    let table = change_table([&pair[0], &pair[1]], heads, top, &name, for_people);
-    Ok((format!("The next token, {}", heads[1]), table))
 }
 
-fn about(model: &OpenedModel, read: &ReadText, chosen: &ChosenNumbers, args: &ModelArgs) -> Table {
-    let own = &model.architecture.model;
-    let mut rows = vec![
-        vec![
-            "model".to_string(),
-            format!("{}, {} layers of {} heads", own.family.name(), own.layers, own.query_heads),
-        ],
-        vec!["computed in".to_string(), chosen.why.clone()],
-    ];
-    rows.extend(args.varied.changes.described().map(|changed| vec!["changed".to_string(), changed]));
-    rows.extend(args.varied.changes.about_first().map(|why| vec!["the first token".to_string(), why]));
-    rows.extend(read.added.iter().map(|added| vec!["added tokens".to_string(), added.clone()]));
-    rows.extend(overview::notes(model).into_iter().map(|note| vec!["note".to_string(), note]));
-    Table::new(&["this run", "value"], rows)
+impl ShownPredictions<'_> {
+    fn name(&self, id: usize) -> String {
+        self.model.shown(id)
+    }
+
+    /// The predictions of two passes over the same text.
+    fn changes(
+        &self,
+        (forward, options): (&Forward, PassOptions),
+        heads: [&str; 2],
+    ) -> Result<Vec<(String, Table)>> {
+        let options = PassOptions { measured: false, ..options };
+        let other = self.run.forward(forward.text.clone(), options)?;
+        // What is changed stands last.
+        let is_changed = !forward.options.edits.is_nothing() && other.options.edits.is_nothing();
+        let (passes, heads) =
+            if is_changed { ([&other, forward], [heads[1], heads[0]]) } else { ([forward, &other], heads) };
+        let table = |place: &Predicted| -> Result<(String, Table)> {
+            let of = |pass: &Forward| -> Result<Prediction> {
+                let logits = self.run.logits_of(pass, place.row..place.row + 1)?;
+                Ok(Prediction::of(&row(&logits, 0)))
+            };
+            let pair = [of(passes[0])?, of(passes[1])?];
+            let name = |id: usize| self.name(id);
+            let table = change_table([&pair[0], &pair[1]], heads, self.top, &name, self.for_people);
+            Ok((format!("{}, {}", place.title, heads[1]), table))
+        };
+        self.places.iter().map(table).collect()
+    }
+
+    /// The predictions, and what the residual stream would predict after each layer.
+    fn predictions(&self, forward: &Forward) -> Result<Vec<(String, Table)>> {
+        let mut parts = Vec::new();
+        for place in &self.places {
+            // A row for each place of the residual stream; the last one is the model's own prediction.
+            let logits = self.run.lens(forward, place.row)?;
+            let of = |stream: usize| Prediction::of(&row(&logits, stream));
+            let last = of(forward.streams.len() - 1);
+            let name = |id: usize| self.name(id);
+            let table = prediction_table(&last, self.top, &name, self.for_people);
+            parts.push((place.title.clone(), table));
+            let after = |stream: usize| match stream {
+                0 => ("embedding".to_string(), of(0)),
+                layer => (format!("layer {layer}"), of(layer)),
+            };
+            let lens: Vec<(String, Prediction)> = (0..forward.streams.len()).map(after).collect();
+            parts.push((place.lens.clone(), lens_table(&lens, &last, &name, self.for_people)));
+        }
+        Ok(parts)
+    }
+}
+
+/// The first line, and below it what else there is to say before the text; programs get both as rows.
+fn beginning(
+    model: &OpenedModel,
+    read: &ReadText,
+    chosen: &ChosenNumbers,
+    args: &ModelArgs,
+) -> (String, Table) {
+    let row = |what: &str, value: String| vec![what.to_string(), value];
+    let changes = &args.varied.changes;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    rows.extend(changes.described().map(|changed| row("changed", changed)));
+    rows.extend(changes.about_first().map(|why| row("the first token", why)));
+    rows.extend(read.added.iter().map(|added| row("added tokens", added.clone())));
+    rows.extend(how_to_mask(model, read).map(|how| row("mask", how)));
+    rows.extend(overview::notes(model).into_iter().map(|note| row("note", note)));
+    first_part(model, chosen, ("this run", rows), args)
+}
+
+/// The first line, and rows below it under a head; for programs the line is rows, too.
+pub(super) fn first_part(
+    model: &OpenedModel,
+    chosen: &ChosenNumbers,
+    (head, rows): (&str, Vec<Vec<String>>),
+    args: &ModelArgs,
+) -> (String, Table) {
+    let header = [head, "value"];
+    if !args.output.look.is_for_people() {
+        let first = [["model".to_string(), model.described()], ["computed in".into(), chosen.why.clone()]];
+        let rows = first.into_iter().map(Vec::from).chain(rows);
+        return (model.folder.name.clone(), Table::new(&header, rows));
+    }
+    let table = if rows.is_empty() { Table::default() } else { Table::new(&header, rows) };
+    (chosen.first_line(model), table)
 }
 
 fn tokens(read: &ReadText) -> Table {
@@ -99,60 +160,22 @@ fn tokens(read: &ReadText) -> Table {
         .with_numbers(&["position", "id"])
 }
 
-/// The next words, and what the residual stream would predict after each layer.
-fn predictions(
-    model: &OpenedModel,
-    run: &ModelRun<'_>,
-    forward: &Forward,
-    top: usize,
-    for_people: bool,
-) -> Result<Vec<(String, Table)>> {
-    let name = |id: usize| model.shown(id);
-    let tokens = forward.text.ids.len();
-    // A row for each place of the residual stream; the last one is the model's own prediction.
-    let logits = run.lens(forward, tokens.saturating_sub(1))?;
-    let predicted = |place: usize| Prediction::of(&row(&logits, place));
-    let last = predicted(forward.streams.len() - 1);
-    let title =
-        if model.architecture.model.is_encoder() { "The last token, predicted" } else { "The next token" };
-    let mut parts = vec![(title.to_string(), prediction_table(&last, top, &name, for_people))];
-    let mut lens = Vec::new();
-    for place in 0..forward.streams.len() {
-        let after = match place {
-            0 => "embedding".to_string(),
-            layer => format!("layer {layer}"),
-        };
-        lens.push((after, predicted(place)));
-    }
-    parts.push((
-        "What each layer would predict (logit lens)".to_string(),
-        lens_table(&lens, &last, &name, for_people),
-    ));
-    Ok(parts)
-}
-
 /// A row of logits.
 fn row(logits: &Tensor, at: usize) -> Vec<f64> {
     (0..logits.shape().cols).map(|id| logits.at(at, id)).collect()
 }
 
 fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
-    if for_people {
-        let grid = HeadGrid { layers: &forward.heads };
-        let last =
-            ("The token that the last one looks at most, in %", last_token_grid(&grid, &forward.text.tokens));
-        return grid_parts("What each head looks at", &grid)
-            .chain([(last.0.to_string(), last.1), ("Letters".to_string(), head_rules())])
-            .collect();
+    if !for_people {
+        return vec![("Heads".to_string(), survey_table(&[("text", &forward.heads)]))];
     }
-    vec![("Heads".to_string(), survey_table(&[("text", &forward.heads)]))]
-}
-
-/// A grid of heads, in as many tables as it takes.
-pub(super) fn grid_parts(title: &str, grid: &HeadGrid<'_>) -> impl Iterator<Item = (String, Table)> {
-    let tables = head_grid(grid);
-    let several = tables.len() > 1;
-    let titles = (1..).map(move |part| if several { format!(", part {part}") } else { String::new() });
-    let title = title.to_string();
-    titles.zip(tables).map(move |(part, table)| (format!("{title}{part}"), table))
+    let grid = HeadGrid { layers: &forward.heads };
+    vec![
+        ("What each head looks at".to_string(), head_grid(&grid)),
+        (
+            "The token that the last one looks at most, in %".to_string(),
+            last_token_grid(&grid, &forward.text.tokens),
+        ),
+        ("Letters".to_string(), head_rules()),
+    ]
 }

@@ -1,13 +1,14 @@
 //! `--survey`: every head, scored on the text and on a random sequence that repeats itself.
 
 use super::ModelArgs;
+use super::numbers::ChosenNumbers;
 use super::opened::{OpenedModel, ReadText};
-use super::reading::grid_parts;
+use super::reading::first_part;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{Edits, Forward, Text};
 use crate::random::LegacyStream;
-use crate::story::{HeadGrid, Table, head_rules, survey_table, top_heads};
+use crate::story::{HeadGrid, Table, head_grid, head_rules, survey_table, top_heads};
 
 /// The seed of the random sequence.
 const SEED: u32 = 0;
@@ -23,19 +24,27 @@ pub(super) fn tables(
     let for_people = args.output.look.is_for_people();
     let sequence = Repeated::of(model)?;
     let edits = args.varied.changes.edits(&model.architecture)?;
-    let pass = |text: Text, edits: Edits| -> Result<Forward> {
+    let pass = |text: Text, edits: Edits| -> Result<(Forward, ChosenNumbers)> {
         let chosen = args.varied.numbers.chosen(model, text.ids.len(), edits);
-        model.with_run(|run| run.forward(text, chosen.options))
+        let forward = model.with_run(|run| run.forward(text, chosen.options.clone()))?;
+        Ok((forward, chosen))
     };
-    let random = pass(sequence.text.clone(), edits.clone())?;
-    let on_text = read.map(|read| pass(read.text, edits)).transpose()?;
-    let mut parts = vec![(model.folder.name.clone(), sequence.about(model))];
+    let (random, chosen) = pass(sequence.text.clone(), edits.clone())?;
+    let mut about = sequence.about();
+    let on_text = match read.map(|read| pass(read.text, edits)).transpose()? {
+        Some((on_text, chosen)) => {
+            about.push(vec!["the text is computed in".to_string(), chosen.why]);
+            Some(on_text)
+        }
+        None => None,
+    };
+    let mut parts = vec![first_part(model, &chosen, ("survey", about), args)];
     let scored: Vec<Vec<_>> = random.heads.clone();
     if for_people {
         if let Some(on_text) = &on_text {
-            parts.extend(grid_parts("On the text", &HeadGrid { layers: &on_text.heads }));
+            parts.push(("On the text".to_string(), head_grid(&HeadGrid { layers: &on_text.heads })));
         }
-        parts.extend(grid_parts("On the random sequence", &HeadGrid { layers: &scored }));
+        parts.push(("On the random sequence".to_string(), head_grid(&HeadGrid { layers: &scored })));
         parts.push(("The heads that stand out on the random sequence".to_string(), top_heads(&scored)));
         parts.push(("Letters".to_string(), head_rules()));
     } else {
@@ -84,17 +93,13 @@ impl Repeated {
         })
     }
 
-    fn about(&self, model: &OpenedModel) -> Table {
+    fn about(&self) -> Vec<Vec<String>> {
         let row = |what: &str, value: String| vec![what.to_string(), value];
         let first = self.beginning.as_ref().map_or(String::new(), |piece| format!("{piece}, then "));
         let ids: Vec<String> = self.text.ids.iter().take(8).map(usize::to_string).collect();
-        Table::new(
-            &["survey", "value"],
-            [
-                row("model", model.architecture.model.family.name().to_string()),
-                row("random sequence", format!("{first}{} random tokens, twice (seed {SEED})", self.length)),
-                row("its first ids", ids.join(" ")),
-            ],
-        )
+        vec![
+            row("random sequence", format!("{first}{} random tokens, twice (seed {SEED})", self.length)),
+            row("its first ids", ids.join(" ")),
+        ]
     }
 }

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
+use super::agree::first;
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Shape};
 use crate::story::Window;
@@ -25,21 +26,23 @@ pub(super) struct WindowArgs {
 }
 
 impl WindowArgs {
-    /// # Errors
-    /// If a part is chosen where no matrix is shown.
-    pub fn is_of_matrices(&self) -> Result<()> {
-        let all = [
+    /// The option that is used, if one is.
+    pub fn used(&self) -> Option<&'static str> {
+        first(&[
             ("--rows", self.rows.is_some()),
             ("--cols", self.cols.is_some()),
             ("--around", self.around.is_some()),
-        ];
-        match all.into_iter().find(|(_, used)| *used) {
-            Some((option, _)) => {
-                Err(Error::new(format!("{option} chooses a part of matrices, and none is shown"))
-                    .help("add --layer 1, or --only with the name of a matrix"))
-            }
-            None => Ok(()),
+        ])
+    }
+
+    /// # Errors
+    /// If rows and columns are chosen twice.
+    pub fn agree(&self) -> Result<()> {
+        if self.rows.is_some() && self.cols.is_some() && self.around.is_some() {
+            return Err(Error::new("--rows and --cols leave nothing for --around to choose")
+                .help("leave out --around, or one of the others"));
         }
+        Ok(())
     }
 
     /// # Errors

@@ -142,7 +142,7 @@ fn words(kinds: &Matrix) -> Table {
     let word = |kind: f64| KINDS[(kind as usize).min(2)].to_string();
     let rows = names(kinds.row_labels()).into_iter().enumerate();
     let rows = rows.map(|(i, name)| std::iter::once(name).chain(kinds.row(i).map(word)).collect());
-    Table { header, rows: rows.collect(), numbers: Vec::new() }
+    Table { header, rows: rows.collect(), ..Table::default() }
 }
 
 /// The pairs that both masks compute, of all pairs.

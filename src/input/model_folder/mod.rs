@@ -10,6 +10,7 @@
 mod checkpoint;
 mod file;
 mod index;
+mod mask;
 mod missing;
 mod quantised;
 mod root;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use checkpoint::FolderCheckpoint;
 pub use file::{ConfigFile, ModelFile};
+pub use mask::MaskToken;
 pub use quantised::check_not_quantised;
 pub use tensors::{StoredEntry, StoredTensors};
 pub use words::WORDS;

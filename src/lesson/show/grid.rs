@@ -18,7 +18,7 @@ impl Grid {
         let mut rows = self.rows.into_iter();
         let Some(header) = rows.next() else { return Vec::new() };
         let numbers = (0..header.len()).filter(|&j| self.right.get(j).copied().unwrap_or(false)).collect();
-        let table = Table { header, rows: rows.collect(), numbers };
+        let table = Table { header, rows: rows.collect(), numbers, ..Table::default() };
         let style = Style::on(screen, Format::Table);
         let mut drawn = Vec::new();
         // Writing to memory does not fail.

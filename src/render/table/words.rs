@@ -16,6 +16,7 @@ pub(in crate::render) fn words(table: &Table, width: usize, style: &Style) -> Ve
         header: spelled(&table.header),
         rows: table.rows.iter().map(spelled).collect(),
         numbers: table.numbers.clone(),
+        ..Table::default()
     };
     let longest = |j: usize| longest_word(table, j).max(LEAST) + 3;
     let mut parts: Vec<Vec<usize>> = vec![vec![0]];

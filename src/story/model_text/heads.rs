@@ -20,44 +20,44 @@ fn letter(look: Look) -> char {
     }
 }
 
-/// The heads that stand side by side: with sixteen, a line fits 80 columns.
-const SIDE_BY_SIDE: usize = 16;
-
-/// One row for each layer, one cell for each head: a letter, and the share in hundredths. Many heads become several tables.
-pub fn head_grid(grid: &HeadGrid<'_>) -> Vec<Table> {
-    let most = grid.layers.iter().map(Vec::len).max().unwrap_or(0);
-    let band = |start: usize| {
-        let end = (start + SIDE_BY_SIDE).min(most);
-        let numbers = line((start..end).map(|head| (head + 1).to_string()));
-        let row = |(layer, heads): (usize, &Vec<HeadMeasures>)| {
-            let cells = heads.get(start..end.min(heads.len())).unwrap_or_default();
-            vec![(layer + 1).to_string(), line(cells.iter().map(cell))]
-        };
-        Table::new(&["layer", &numbers], grid.layers.iter().enumerate().map(row))
-    };
-    (0..most).step_by(SIDE_BY_SIDE).map(band).collect()
-}
-
-/// Cells of the same width in one line that is not broken.
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.map(|cell| format!("{cell:<4}")).collect();
-    cells.concat().trim_end().replace(' ', "\u{a0}")
+/// One row for each layer, one cell for each head: a letter, and the share in hundredths, by which it is shaded.
+pub fn head_grid(grid: &HeadGrid<'_>) -> Table {
+    let share = |measures: &HeadMeasures| measures.name().map(|(_, share)| share);
+    grid.table(cell, share)
 }
 
 /// One row for each layer, one column for each head: the token that the last query looks at most, and its weight in hundredths.
 pub fn last_token_grid(grid: &HeadGrid<'_>, tokens: &[String]) -> Table {
-    let most = grid.layers.iter().map(Vec::len).max().unwrap_or(0);
-    let heads: Vec<String> = (1..=most).map(|head| head.to_string()).collect();
-    let header: Vec<&str> = ["layer"].into_iter().chain(heads.iter().map(String::as_str)).collect();
     let cell = |measures: &HeadMeasures| {
         let (key, weight) = measures.last;
         let token = tokens.get(key).map_or("", String::as_str);
         format!("{token}\u{a0}{:.0}", 100.0 * weight)
     };
-    let row = |(layer, heads): (usize, &Vec<HeadMeasures>)| {
-        std::iter::once((layer + 1).to_string()).chain(heads.iter().map(cell)).collect()
-    };
-    Table::new(&header, grid.layers.iter().enumerate().map(row))
+    grid.table(cell, |measures| Some(measures.last.1))
+}
+
+impl HeadGrid<'_> {
+    /// A table with a row for each layer and a column for each head.
+    fn table(
+        &self,
+        cell: impl Fn(&HeadMeasures) -> String,
+        share: impl Fn(&HeadMeasures) -> Option<f64>,
+    ) -> Table {
+        let most = self.layers.iter().map(Vec::len).max().unwrap_or(0);
+        let heads: Vec<String> = (1..=most).map(|head| head.to_string()).collect();
+        let header: Vec<&str> = ["layer"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+        let row = |(layer, heads): (usize, &Vec<HeadMeasures>)| {
+            // A layer may have fewer heads than another.
+            let blank = (heads.len()..most).map(|_| String::new());
+            std::iter::once((layer + 1).to_string()).chain(heads.iter().map(&cell)).chain(blank).collect()
+        };
+        let shares = |heads: &Vec<HeadMeasures>| {
+            let blank = (heads.len()..most).map(|_| None);
+            std::iter::once(None).chain(heads.iter().map(&share)).chain(blank).collect()
+        };
+        let rows = self.layers.iter().enumerate().map(row);
+        Table::new(&header, rows).shaded_by(self.layers.iter().map(shares).collect())
+    }
 }
 
 /// `p87`: the previous token, with 87 hundredths of the weights.

@@ -1,0 +1,134 @@
+//! Which options belong to what is shown: one that would do nothing is refused.
+
+use super::ModelArgs;
+use crate::error::{Error, Result};
+
+/// What a command shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// What the model consists of.
+    Model,
+    /// What it makes of a text.
+    Text,
+    /// How a text goes on.
+    Continuation,
+    /// All heads, scored.
+    Survey,
+    /// The steps of a layer, or nodes and cells of layers.
+    Layers,
+    /// Nothing: matrices are only saved.
+    Files,
+}
+
+/// An option, and whether it is used.
+type Used = (&'static str, bool);
+
+impl ModelArgs {
+    /// What these options ask for.
+    pub(super) fn shown(&self) -> Shown {
+        let has_text = self.text.is_some() || self.ids.is_some();
+        let has_nodes = !self.nodes.only.is_empty() || self.nodes.explain.used().is_some();
+        if self.survey {
+            Shown::Survey
+        } else if !has_text {
+            Shown::Model
+        } else if self.layer.is_some() || has_nodes {
+            Shown::Layers
+        } else if !self.save.is_empty() {
+            Shown::Files
+        } else if self.more.count().is_some() {
+            Shown::Continuation
+        } else {
+            Shown::Text
+        }
+    }
+
+    /// Checks that every option has something to do.
+    ///
+    /// # Errors
+    /// If one has not.
+    pub(super) fn agree(&self, has_head: bool) -> Result<()> {
+        let shown = self.shown();
+        if shown == Shown::Model {
+            return self.need_no_text();
+        }
+        if self.head.is_some() && self.nodes.only.is_empty() && self.versus.options().is_some() {
+            return Err(Error::new("--versus compares all heads of a layer, not those of --head")
+                .help("name the matrices to compare, for example --only A"));
+        }
+        self.window_agrees(shown)?;
+        self.steps_agree(shown)?;
+        if self.top.is_some() && (shown != Shown::Text || !has_head) {
+            return Err(Error::new(
+                "--top is the number of next words that are shown, and none are shown here",
+            )
+            .help("leave out --top"));
+        }
+        if self.output.precision.is_some() && !matches!(shown, Shown::Layers) {
+            return Err(Error::new("--precision is about the numbers of matrices, and none are shown here")
+                .help("add --layer 1, or --only with the name of a matrix"));
+        }
+        if self.versus.options().is_some() && shown == Shown::Text && !has_head {
+            return Err(Error::new(
+                "--versus compares predictions, and this model has no head that predicts words",
+            )
+            .help("compare a layer: add --layer 1"));
+        }
+        Ok(())
+    }
+
+    /// Options that say something about a text, where there is none.
+    fn need_no_text(&self) -> Result<()> {
+        let all = [
+            ("--next", self.more.count().is_some()),
+            ("--layer", self.layer.is_some()),
+            ("--only", !self.nodes.only.is_empty()),
+            ("--save", !self.save.is_empty()),
+            ("--top", self.top.is_some()),
+            ("--versus", self.versus.options().is_some()),
+            ("--precision", self.output.precision.is_some()),
+        ];
+        let used = first(&all).or(self.nodes.explain.used()).or(self.varied.used()).or(self.window.used());
+        match used.or(self.steps.used()) {
+            Some(option) => {
+                Err(Error::new(format!("{option} needs a text")).help("give TEXT after the folder, or --ids"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A part of matrices is chosen only where matrices are shown.
+    fn window_agrees(&self, shown: Shown) -> Result<()> {
+        let shows_matrices = match (self.nodes.explain.used(), self.versus.options()) {
+            (Some("--explain"), _) => !self.nodes.only.is_empty(),
+            (explained, versus) => explained.is_none() && versus.is_none(),
+        };
+        if shown == Shown::Layers && shows_matrices {
+            return self.window.agree();
+        }
+        match self.window.used() {
+            Some(option) => {
+                Err(Error::new(format!("{option} chooses a part of matrices, and none is shown whole"))
+                    .help("it goes with --layer 1, or with --only and the name of a matrix"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Steps are chosen only where steps are shown.
+    fn steps_agree(&self, shown: Shown) -> Result<()> {
+        if shown == Shown::Layers {
+            return self.steps.agree(&self.nodes, self.versus.options().is_some());
+        }
+        match self.steps.used() {
+            Some(option) => Err(Error::new(format!("{option} chooses among steps, and none are shown"))
+                .help("it goes with --layer 1")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The first option that is used.
+pub(super) fn first(all: &[Used]) -> Option<&'static str> {
+    all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
+}
