@@ -1,44 +1,14 @@
 //! Folders whose configuration and tensors do not fit: one clear error each.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
-
-use safetensors::SafeTensors;
-use safetensors::tensor::TensorView;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::broken_folders::{changed, rewrite};
 use crate::common::attn;
-
-/// A copy of one of the small random models, with a changed configuration.
-fn changed(model: &str, change: impl Fn(&mut Value)) -> TempDir {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(model);
-    let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-    }
-    let config = folder.path().join("config.json");
-    let mut value: Value = serde_json::from_str(&fs::read_to_string(&config).unwrap()).unwrap();
-    change(&mut value);
-    fs::write(config, value.to_string()).unwrap();
-    folder
-}
 
 #[track_caller]
 fn refused(folder: &TempDir, words: &[&str]) {
     attn("model").arg(folder.path().display().to_string()).arg("--ids").arg("1,2,3").refused(words);
-}
-
-/// Writes the tensors of a file again, under other names or without some.
-fn rewrite(folder: &TempDir, rename: impl Fn(&str) -> Option<String>) {
-    let file = folder.path().join("model.safetensors");
-    let bytes = fs::read(&file).unwrap();
-    let tensors = SafeTensors::deserialize(&bytes).unwrap();
-    let kept: HashMap<String, TensorView<'_>> =
-        tensors.iter().filter_map(|(name, view)| Some((rename(name)?, view))).collect();
-    fs::write(&file, safetensors::serialize(&kept, None).unwrap()).unwrap();
 }
 
 #[test]

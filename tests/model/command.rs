@@ -62,6 +62,7 @@ fn what_a_model_does_not_have_is_refused_with_what_it_has() {
     attn(&format!("{text} --without L1.A_9")).refused(&["there is no head 9"]);
     attn(&format!("{text} --without L9")).refused(&["there is no layer 9"]);
     attn(&format!("{text} --without head3")).refused(&["no part of a model", "mlp:5"]);
+    attn(&format!("{text} --without L1.A")).refused(&["layer 1 has 4 heads", "L1.A_1"]);
     attn("model words --layer 1").refused(&["--layer needs a text"]);
     attn("model words 'the zebra sleeps'").refused(&["zebra"]);
     attn("model words --ids 3,500").refused(&["500"]);
@@ -72,6 +73,23 @@ fn what_a_model_does_not_have_is_refused_with_what_it_has() {
     attn(&format!("{text} --layer 1 --next 3")).refused(&["cannot be used with"]);
     attn(&format!("{text} --layer 1 --limit 5")).refused(&["the limit of 5", "raise the limit"]);
     attn("model nowhere 'the bat'").refused(&["no such folder"]);
+}
+
+#[test]
+fn numbers_beyond_every_layer_are_refused() {
+    let text = "model words 'the bat sleeps'";
+    let most = usize::MAX;
+    for name in
+        [format!("L{most}H{most}"), format!("L{most}H0"), format!("L0H{most}"), format!("h.{most}.attn")]
+    {
+        attn(&format!("{text} --only {name}")).refused(&["error: "]);
+        attn(&format!("{text} --explain {name}[1,1]")).refused(&["error: "]);
+        attn(&format!("{text} --without {name}")).refused(&["no part of a model"]);
+    }
+    let weight = "transformer.h.0.attn.c_attn.weight";
+    attn(&format!("{text} --explain {weight}[{most},0]")).refused(&["has no row"]);
+    attn(&format!("{text} --layer {most}")).refused(&["there is no layer"]);
+    attn(&format!("{text} --layer 1 --rows {most}")).refused(&["--rows begins at"]);
 }
 
 #[test]
@@ -104,7 +122,12 @@ fn a_seed_gives_the_same_text_again_and_greedy_needs_none() {
     let drawn = |seed: u32| attn(&format!("{text} --temperature 3 --seed {seed}")).ok().out;
     assert_eq!(drawn(1), drawn(1));
     assert!((2..8).any(|seed| drawn(seed) != drawn(1)));
-    attn("model words 'the bat' --next 40").refused(&["positions for 32"]);
+    attn("model words 'the bat' --next 32").refused(&[
+        "2 tokens and 32 more are 34",
+        "positions for 32",
+        "--next 31",
+    ]);
+    attn("model words 'the bat' --next 31").ok();
 }
 
 #[test]

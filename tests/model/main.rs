@@ -5,6 +5,8 @@ mod common;
 mod fixtures;
 
 mod broken;
+mod broken_folders;
+mod broken_list;
 mod cached;
 mod command;
 mod explained;

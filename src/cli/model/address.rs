@@ -24,7 +24,7 @@ fn layer_of(name: &str) -> Option<usize> {
 fn layer_in_file(name: &str) -> Option<usize> {
     let name = name.split('[').next().unwrap_or(name);
     let number = name.split('.').skip(1).find_map(|part| part.parse::<usize>().ok())?;
-    Some(number + 1)
+    number.checked_add(1)
 }
 
 /// The layer and the head that names without them belong to: those of `--layer` and `--head`.
@@ -57,9 +57,9 @@ pub(super) fn name_in(graph: &Graph, typed: &str, within: Within) -> String {
     }
     let is_it = |node: &Node| matches!(&node.op, Op::Given(Origin::Weights(own)) if own == name);
     let Some((_, node)) = graph.nodes().find(|(_, node)| is_it(node)) else { return typed.to_string() };
-    let from_one = |text: &str| match text.trim().parse::<usize>() {
-        Ok(number) => (number + 1).to_string(),
-        Err(_) => text.to_string(),
+    let from_one = |text: &str| {
+        let number = text.trim().parse::<usize>().ok().and_then(|number| number.checked_add(1));
+        number.map_or_else(|| text.to_string(), |number| number.to_string())
     };
     let inside = inside.strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
     match inside {
@@ -84,7 +84,7 @@ pub(super) fn node_name(typed: &str) -> Result<String> {
         return Ok(format!("E{inside}"));
     }
     if let Some((layer, head)) = usual(name) {
-        return Ok(format!("L{}.A_{}{inside}", layer + 1, head + 1));
+        return Ok(format!("L{layer}.A_{head}{inside}"));
     }
     if layer_of(name) == Some(0) {
         return Err(Error::new(format!("`{name}`: layers count from 1"))
@@ -93,10 +93,11 @@ pub(super) fn node_name(typed: &str) -> Result<String> {
     Ok(format!("{name}{inside}"))
 }
 
-/// Layer and head of `L4H2`, counted from 0.
-fn usual(name: &str) -> Option<(usize, usize)> {
+/// Layer and head of `L4H2`, which counts from 0: 5 and 3.
+pub(super) fn usual(name: &str) -> Option<(usize, usize)> {
     let (layer, head) = name.strip_prefix('L')?.split_once('H')?;
-    Some((layer.parse().ok()?, head.parse().ok()?))
+    let from_one = |number: &str| number.parse::<usize>().ok()?.checked_add(1);
+    Some((from_one(layer)?, from_one(head)?))
 }
 
 #[cfg(test)]

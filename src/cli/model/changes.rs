@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::address::usual;
 use super::agree::first;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Edits, Removal};
@@ -87,6 +88,17 @@ fn take_out(part: &str, architecture: &Architecture, edits: &mut Edits) -> Resul
             }
             edit.heads.insert(head);
         }
+        Part::OnlyHead if block.recipe.heads > 1 => {
+            return Err(Error::new(format!(
+                "`{}`: layer {layer} has {} heads",
+                clip(part),
+                block.recipe.heads
+            ))
+            .help(format!("name one: L{layer}.A_1; or take out the whole layer: L{layer}")));
+        }
+        Part::OnlyHead => {
+            edit.heads.insert(1);
+        }
     }
     Ok(())
 }
@@ -94,6 +106,8 @@ fn take_out(part: &str, architecture: &Architecture, edits: &mut Edits) -> Resul
 /// A part of a layer.
 enum Part {
     Head(usize),
+    /// The head of a layer that has one.
+    OnlyHead,
     Layer,
     Mlp,
 }
@@ -109,14 +123,14 @@ fn parsed(part: &str) -> Result<(usize, Part)> {
         if let Some((layer, head)) = rest.split_once(".A_") {
             return Some((number(layer)?, Part::Head(number(head)?)));
         }
-        if let Some((layer, head)) = rest.split_once('H') {
-            return Some((number(layer)? + 1, Part::Head(number(head)? + 1)));
+        if let Some((layer, head)) = usual(part) {
+            return Some((layer, Part::Head(head)));
         }
         if let Some(layer) = rest.strip_suffix(".MLP") {
             return Some((number(layer)?, Part::Mlp));
         }
         match rest.strip_suffix(".A") {
-            Some(layer) => Some((number(layer)?, Part::Head(1))),
+            Some(layer) => Some((number(layer)?, Part::OnlyHead)),
             None => Some((number(rest)?, Part::Layer)),
         }
     };

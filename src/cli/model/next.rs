@@ -2,12 +2,15 @@
 
 use super::ModelArgs;
 use super::opened::{OpenedModel, ReadText};
+use super::predicted::check_numbers;
 use super::reading::first_part;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{ModelRun, PassOptions, Text};
+use crate::params::Positions;
 use crate::random::LegacyStream;
 use crate::story::{Prediction, Table};
+use crate::text::counted;
 
 /// The choice of the next token.
 struct Chooser {
@@ -46,6 +49,7 @@ pub(super) fn tables(
         return Err(Error::new(format!("{} does not write texts", model.architecture.model.family.name()))
             .help("--next needs a decoder, such as GPT-2 or Llama"));
     }
+    check_length(model, read.text.ids.len(), count)?;
     let (seed, temperature) = args.more.draws()?;
     let mut chooser = Chooser { drawn: seed.map(LegacyStream::seeded), temperature };
     let edits = args.varied.changes.edits(&model.architecture)?;
@@ -66,6 +70,22 @@ pub(super) fn tables(
     Ok(parts)
 }
 
+/// The tokens that are added have positions, too; the last one is not read again.
+fn check_length(model: &OpenedModel, before: usize, count: usize) -> Result<()> {
+    let Positions::Learned(positions) = model.architecture.model.positions else { return Ok(()) };
+    let most = (positions as usize + 1).saturating_sub(before);
+    if before as u64 > positions || count <= most {
+        // A text that is too long itself has an error of its own.
+        return Ok(());
+    }
+    let after = before + count;
+    Err(Error::new(format!(
+        "{} and {count} more are {after}, but the model has positions for {positions}",
+        counted(before, "token")
+    ))
+    .help(format!("--next {most} goes as far as it can, or give a shorter text")))
+}
+
 fn about(model: &OpenedModel, ids: &[usize], before: usize) -> Vec<Vec<String>> {
     let row = |what: &str, ids: &[usize]| vec![what.to_string(), model.text_of(ids)];
     vec![row("text", &ids[..before]), row("goes on", &ids[before..])]
@@ -84,6 +104,7 @@ fn written(
     for _ in 0..count {
         let tokens = forward.text.ids.len();
         let logits: Vec<f64> = run.logits_of(&forward, tokens.saturating_sub(1)..tokens)?.cells().collect();
+        check_numbers(&logits, tokens)?;
         let Some((id, p)) = chooser.choose(&logits) else { break };
         rows.push(vec![(tokens + 1).to_string(), model.shown(id), id.to_string(), format!("{p:.4}")]);
         let token: Labels = [model.shown(id)].into_iter().collect();

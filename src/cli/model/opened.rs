@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::Graph;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
-use crate::input::{FolderCheckpoint, MaskToken, ModelFolder, WORDS};
+use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
 use crate::matrix::Labels;
 use crate::model::{Architecture, ModelRun, Tensors, Text};
+use crate::params::Positions;
 use crate::text::counted;
 
 /// A model's folder, opened.
@@ -18,6 +19,8 @@ pub(crate) struct OpenedModel {
     pub architecture: Architecture,
     checkpoint: FolderCheckpoint,
     pub tokenizer: Option<Tokenizer>,
+    /// The reason why the folder's tokenizer cannot be used; ids need none.
+    pub unusable_tokenizer: Option<String>,
     /// What the files have and no step reads.
     pub ignored: Vec<String>,
     /// Remarks on what was found.
@@ -35,6 +38,10 @@ pub(crate) struct ReadText {
     pub text: Text,
     /// The tokens that the file's rules added, in words.
     pub added: Option<String>,
+}
+
+fn read_tokenizer(file: &ModelFile) -> Result<Tokenizer> {
+    Tokenizer::from_bytes(file.name(), file.text()?.as_bytes())
 }
 
 /// The mask token that the folder names; else the usual one of BERT, where the tokenizer has it.
@@ -67,9 +74,10 @@ impl OpenedModel {
         let tensors = Tensors::find(&architecture, &checkpoint)?;
         let (ignored, notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
         let (weights_per_token, has_head) = (tensors.weights_per_token(), tensors.has_head());
-        let tokenizer = match &folder.tokenizer {
-            Some(file) => Some(Tokenizer::from_bytes(file.name(), file.text()?.as_bytes())?),
-            None => None,
+        let (tokenizer, unusable_tokenizer) = match folder.tokenizer.as_ref().map(read_tokenizer) {
+            Some(Err(error)) => (None, Some(error.to_string())),
+            Some(Ok(tokenizer)) => (Some(tokenizer), None),
+            None => (None, None),
         };
         let mask = if architecture.model.is_encoder() { mask(&folder, tokenizer.as_ref())? } else { None };
         Ok(OpenedModel {
@@ -78,6 +86,7 @@ impl OpenedModel {
             architecture,
             checkpoint,
             tokenizer,
+            unusable_tokenizer,
             ignored,
             notes,
             weights_per_token,
@@ -96,8 +105,14 @@ impl OpenedModel {
     /// # Errors
     /// If there is no tokenizer, or no token.
     pub fn read(&self, text: &str) -> Result<ReadText> {
-        let Some(tokenizer) = &self.tokenizer else {
-            return Err(self.folder.required_tokenizer().err().unwrap_or_else(|| Error::new("no tokenizer")));
+        let read_again;
+        let tokenizer = match &self.tokenizer {
+            Some(tokenizer) => tokenizer,
+            None => {
+                // The file is missing or cannot be used: its error again.
+                read_again = read_tokenizer(self.folder.required_tokenizer()?)?;
+                &read_again
+            }
         };
         let tokens = tokenizer.encode(text)?;
         if tokens.tokens.is_empty() {
@@ -144,6 +159,14 @@ impl OpenedModel {
         let count = |number: u64, what: &str| counted(number as usize, what);
         let (layers, heads) = (count(own.layers, "layer"), count(own.query_heads, "head"));
         format!("{}, {layers} of {heads}", own.family.name())
+    }
+
+    /// A remark on a text that is longer than those the model was trained on, where it is computed all the same.
+    pub fn too_long(&self, tokens: usize) -> Option<String> {
+        let Positions::Rotary(Some(context)) = self.architecture.model.positions else { return None };
+        (tokens as u64 > context).then(|| {
+            format!("the text has {tokens} tokens, more than the {context} that the model is made for")
+        })
     }
 
     /// The text of some tokens.

@@ -88,6 +88,7 @@ fn tokenizer(model: &OpenedModel) -> String {
         Some(tokenizer) => {
             format!("{}, {} tokens", tokenizer.kind().name(), grouped(tokenizer.vocabulary_size() as u64))
         }
+        None if model.unusable_tokenizer.is_some() => "cannot be used: give --ids".to_string(),
         None => "none here: give --ids".to_string(),
     }
 }
@@ -158,5 +159,9 @@ pub(super) fn notes(model: &OpenedModel) -> Vec<String> {
     let assumed =
         assumed.map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
     let ignored = (!model.ignored.is_empty()).then(|| format!("not read: {}", model.ignored.join(", ")));
-    assumed.chain(model.notes.iter().cloned()).chain(ignored).collect()
+    let tokenizer = model
+        .unusable_tokenizer
+        .as_ref()
+        .map(|error| format!("the tokenizer is not used: {}", error.lines().next().unwrap_or_default()));
+    assumed.chain(model.notes.iter().cloned()).chain(ignored).chain(tokenizer).collect()
 }

@@ -1,6 +1,7 @@
 //! The places of a text for which a model's predictions are shown.
 
 use super::opened::{OpenedModel, ReadText};
+use crate::error::{Error, Result};
 
 /// A place of a text whose prediction is shown.
 pub(super) struct Predicted {
@@ -49,6 +50,16 @@ pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String
             model.shown(id as usize)
         ),
     })
+}
+
+/// Checks that logits are numbers, so that there is a most probable token.
+///
+/// # Errors
+/// If one is NaN or infinite.
+pub(super) fn check_numbers(logits: &[f64], position: usize) -> Result<()> {
+    let Some(wrong) = logits.iter().find(|logit| !logit.is_finite()) else { return Ok(()) };
+    Err(Error::new(format!("the model predicts nothing at position {position}: a logit is {wrong}"))
+        .help("weights of the file may be NaN or infinite; --layer 1 shows where it begins"))
 }
 
 fn masked(model: &OpenedModel, read: &ReadText) -> impl Iterator<Item = usize> {

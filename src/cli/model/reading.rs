@@ -3,7 +3,7 @@
 use super::numbers::ChosenNumbers;
 use super::opened::{OpenedModel, ReadText};
 use super::overview;
-use super::predicted::{self, Predicted, how_to_mask};
+use super::predicted::{self, Predicted, check_numbers, how_to_mask};
 use super::{ModelArgs, TOP, VariedArgs};
 use crate::cli::program::Program;
 use crate::cli::versus;
@@ -83,6 +83,7 @@ impl ShownPredictions<'_> {
         let table = |place: &Predicted| -> Result<(String, Table)> {
             let of = |pass: &Forward| -> Result<Prediction> {
                 let logits = self.run.logits_of(pass, place.row..place.row + 1)?;
+                check_numbers(&row(&logits, 0), place.row + 1)?;
                 Ok(Prediction::of(&row(&logits, 0)))
             };
             let pair = [of(passes[0])?, of(passes[1])?];
@@ -100,7 +101,9 @@ impl ShownPredictions<'_> {
             // A row for each place of the residual stream; the last one is the model's own prediction.
             let logits = self.run.lens(forward, place.row)?;
             let of = |stream: usize| Prediction::of(&row(&logits, stream));
-            let last = of(forward.streams.len() - 1);
+            let last = forward.streams.len() - 1;
+            check_numbers(&row(&logits, last), place.row + 1)?;
+            let last = of(last);
             let name = |id: usize| self.name(id);
             let table = prediction_table(&last, self.top, &name, self.for_people);
             parts.push((place.title.clone(), table));
@@ -128,6 +131,7 @@ fn beginning(
     rows.extend(changes.described().map(|changed| row("changed", changed)));
     rows.extend(changes.about_first().map(|why| row("the first token", why)));
     rows.extend(read.added.iter().map(|added| row("added tokens", added.clone())));
+    rows.extend(model.too_long(read.text.ids.len()).map(|long| row("note", long)));
     rows.extend(how_to_mask(model, read).map(|how| row("mask", how)));
     rows.extend(overview::notes(model).into_iter().map(|note| row("note", note)));
     first_part(model, chosen, ("this run", rows), args)

@@ -139,6 +139,9 @@ fn percent(p: f64, for_people: bool) -> String {
     if !for_people {
         return p.to_string();
     }
+    if p.is_nan() {
+        return "NaN".to_string();
+    }
     let percent = 100.0 * p;
     let text = if percent >= 0.05 { format!("{percent:.1} %") } else { "< 0.1 %".to_string() };
     // A line is not broken within it.

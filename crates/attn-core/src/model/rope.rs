@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::recipes::Rotary;
 use crate::matrix::Matrix;
 use crate::params::Family;
-use crate::params::fields::{Fields, shown};
+use crate::params::fields::{Fields, not_a_number, shown};
 use crate::text::clip;
 
 /// The base that the class of Llama has where the file of a first-generation Llama leaves it out.
@@ -49,16 +49,21 @@ pub(super) struct Rope {
 pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: LayerKind) -> Result<Rope> {
     let parameters = match fields.object.get("rope_parameters") {
         None | Some(Value::Null) => old_keys(fields, family, kind)?,
-        Some(Value::Object(parameters)) => match parameters.get(kind.key()) {
-            Some(Value::Object(own)) => own.clone(),
-            Some(Value::Null) | None if !parameters.values().any(Value::is_object) => parameters.clone(),
-            _ => {
-                return Err(Error::new(format!("`rope_parameters` has no object `{}`", kind.key()))
-                    .help("give one for each kind of layer, or one for all"));
-            }
-        },
+        Some(Value::Object(parameters)) => {
+            let parameters = match parameters.get(kind.key()) {
+                Some(Value::Object(own)) => own.clone(),
+                Some(Value::Null) | None if !parameters.values().any(Value::is_object) => parameters.clone(),
+                _ => {
+                    return Err(Error::new(format!("`rope_parameters` has no object `{}`", kind.key()))
+                        .help("give one for each kind of layer, or one for all"));
+                }
+            };
+            check_same(&parameters, &stated_in_old_keys(fields, family, kind)?)?;
+            parameters
+        }
         Some(other) => {
-            return Err(Error::new(format!("`rope_parameters` is {}, not an object", shown(other))));
+            return Err(Error::new(format!("`rope_parameters` is {}, not an object", shown(other)))
+                .help("write it as {\"rope_type\": \"default\", \"rope_theta\": 10000.0}"));
         }
     };
     let read = Parameters(&parameters);
@@ -66,6 +71,12 @@ pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: L
         Some(base) => base,
         None => missing_base(fields, family)?,
     };
+    if !(base > 1.0 && base.is_finite()) {
+        return Err(Error::new(format!(
+            "the base of the rotary positions is {base}, but it must be above 1"
+        ))
+        .help("`rope_theta` is usually 10000 or more: take the number that the model was trained with"));
+    }
     let part = match read.number("partial_rotary_factor")? {
         Some(part) => part,
         None => top_level_part(fields, family)?,
@@ -76,19 +87,29 @@ pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: L
     Ok(Rope { rotary, divisors })
 }
 
-/// What older files say, in the words of the new ones.
+/// What older files say, in the words of the new ones, with the usual base of Gemma 3's layers with a window.
 fn old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<String, Value>> {
+    let mut parameters = stated_in_old_keys(fields, family, kind)?;
+    if family == Family::Gemma3 && kind == LayerKind::Sliding {
+        parameters.entry("rope_theta").or_insert_with(|| GEMMA3_LOCAL_BASE.into());
+    }
+    Ok(parameters)
+}
+
+/// What is in the older keys, in the words of the new ones.
+fn stated_in_old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<String, Value>> {
     let mut parameters = match fields.object.get("rope_scaling") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(scaling)) => scaling.clone(),
-        Some(other) => return Err(Error::new(format!("`rope_scaling` is {}, not an object", shown(other)))),
+        Some(other) => {
+            return Err(Error::new(format!("`rope_scaling` is {}, not an object", shown(other)))
+                .help("write it as {\"rope_type\": \"linear\", \"factor\": 2.0}, or null without scaling"));
+        }
     };
     if family == Family::Gemma3 && kind == LayerKind::Sliding {
         // The scaling is that of the layers without a window.
-        parameters = Map::new();
-        let base = fields.object.get("rope_local_base_freq").cloned();
-        parameters.insert("rope_theta".into(), base.unwrap_or_else(|| GEMMA3_LOCAL_BASE.into()));
-        return Ok(parameters);
+        let base = fields.object.get("rope_local_base_freq");
+        return Ok(base.map(|base| ("rope_theta".to_string(), base.clone())).into_iter().collect());
     }
     let bases: &[&str] =
         if family == Family::GptNeox { &["rotary_emb_base", "rope_theta"] } else { &["rope_theta"] };
@@ -96,6 +117,50 @@ fn old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Result<Map<Stri
         parameters.insert("rope_theta".into(), base.clone());
     }
     Ok(parameters)
+}
+
+/// Checks that what stands in old keys and in new ones is the same; a key that is in one of them alone is no contradiction.
+fn check_same(new: &Map<String, Value>, old: &Map<String, Value>) -> Result<()> {
+    let differs = |(key, value): &(&String, &Value)| {
+        let own = new.get(*key).filter(|own| !own.is_null());
+        !value.is_null()
+            && *key != "type"
+            && *key != "rope_type"
+            && own.is_some_and(|own| !is_same(own, value))
+    };
+    if let Some((key, value)) = old.iter().find(differs) {
+        let own = new.get(key).map(shown).unwrap_or_default();
+        return Err(contradiction(key, &own, &shown(value)));
+    }
+    let kinds = [Parameters(new), Parameters(old)].map(|read| read.kind().map(str::to_string));
+    let [own, older] = kinds;
+    let (own, older) = (own?, older?);
+    let is_stated = old.contains_key("type") || old.contains_key("rope_type");
+    if is_stated && usual_kind(&own) != usual_kind(&older) {
+        return Err(contradiction("rope_type", &own, &older));
+    }
+    Ok(())
+}
+
+/// Returns true for equal values; 10000 and 10000.0 are equal.
+fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
+}
+
+fn contradiction(key: &str, new: &str, old: &str) -> Error {
+    Error::new(format!(
+        "`rope_parameters` and the older keys contradict each other: `{key}` is {new}, and {old} there"
+    ))
+    .help("keep the one that the model was trained with: the other one gives other scores")
+}
+
+/// A rope type by the first of its names.
+fn usual_kind(kind: &str) -> &str {
+    match kind {
+        "ntk" => "dynamic",
+        "su" => "longrope",
+        other => other,
+    }
 }
 
 fn missing_base(fields: &mut Fields, family: Family) -> Result<f64> {
@@ -125,6 +190,12 @@ fn top_level_part(fields: &mut Fields, family: Family) -> Result<f64> {
 
 fn rotated_width(part: f64, head_width: u64) -> Result<u64> {
     let width = (head_width as f64 * part) as u64;
+    if part == 1.0 && !width.is_multiple_of(2) {
+        return Err(Error::new(format!(
+            "a head has {head_width} columns, but rotary positions rotate pairs of columns"
+        ))
+        .help("check `head_dim`, or the width and the number of heads"));
+    }
     if !(0.0..=1.0).contains(&part) || width == 0 || !width.is_multiple_of(2) {
         return Err(Error::new(format!(
             "{part} of the {head_width} columns of a head is {width}, but rotary positions rotate pairs of columns"
@@ -139,10 +210,18 @@ struct Parameters<'a>(&'a Map<String, Value>);
 
 impl Parameters<'_> {
     fn kind(&self) -> Result<&str> {
-        match self.0.get("rope_type").or_else(|| self.0.get("type")) {
-            None | Some(Value::Null) => Ok("default"),
-            Some(Value::String(kind)) => Ok(kind),
-            Some(other) => Err(Error::new(format!("the rope type is {}, not a text", shown(other)))),
+        let named = |key: &str| match self.0.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(kind)) => Ok(Some(kind.as_str())),
+            Some(other) => Err(Error::new(format!("the rope type is {}, not a text", shown(other)))
+                .help("known are default, linear, dynamic (also called ntk), llama3, yarn and longrope")),
+        };
+        match (named("rope_type")?, named("type")?) {
+            (Some(new), Some(old)) if usual_kind(new) != usual_kind(old) => {
+                Err(Error::new(format!("`rope_type` is {}, but `type` is {}", clip(new), clip(old)))
+                    .help("keep the one that the model was trained with"))
+            }
+            (new, old) => Ok(new.or(old).unwrap_or("default")),
         }
     }
 
@@ -163,7 +242,11 @@ impl Parameters<'_> {
     fn row(&self, key: &str, length: u64) -> Result<Vec<f64>> {
         let listed = match self.0.get(key) {
             Some(Value::Array(listed)) => listed,
-            _ => return Err(Error::new(format!("the rope scaling longrope has no list `{key}`"))),
+            _ => {
+                return Err(Error::new(format!("the rope scaling longrope has no list `{key}`")).help(
+                    "it has one number for each pair of columns: take the list of the model's own file",
+                ));
+            }
         };
         if listed.len() as u64 != length {
             return Err(Error::new(format!(
@@ -172,12 +255,17 @@ impl Parameters<'_> {
             ))
             .help("write one number for each pair"));
         }
-        listed.iter().map(|entry| number(key, entry)).collect()
+        let divisor = |entry: &Value| match number(key, entry)? {
+            divisor if divisor > 0.0 && divisor.is_finite() => Ok(divisor),
+            divisor => Err(Error::new(format!("`{key}` has the divisor {divisor}, but it must be above 0"))
+                .help("the frequencies are divided by it: take the list that the model was trained with")),
+        };
+        listed.iter().map(divisor).collect()
     }
 }
 
 fn number(key: &str, value: &Value) -> Result<f64> {
-    value.as_f64().ok_or_else(|| Error::new(format!("`{key}` is {}, not a number", shown(value))))
+    value.as_f64().ok_or_else(|| not_a_number(key, value))
 }
 
 /// The scaling of the frequencies, with LongRoPE's divisors.
@@ -193,7 +281,10 @@ fn scaling(
         let key = "original_max_position_embeddings";
         let beside = fields.optional_size(key)?.map(|length| length as f64);
         let original = read.number(key)?.or(beside).or(context);
-        original.ok_or_else(|| Error::new(format!("the rope scaling {kind} has no `{key}`")))
+        original.ok_or_else(|| {
+            Error::new(format!("the rope scaling {kind} has no `{key}`"))
+                .help("add it to the configuration: another length gives other scores")
+        })
     };
     let scaling = match kind {
         "default" => return Ok((None, None)),
@@ -201,6 +292,7 @@ fn scaling(
         "dynamic" | "ntk" => {
             let original = context.ok_or_else(|| {
                 Error::new(format!("the rope scaling {kind} needs `max_position_embeddings`"))
+                    .help("add it to the configuration: another length gives other scores")
             })?;
             RopeScaling::Dynamic { factor: read.needed("factor", kind)?, original, length: 0 }
         }
@@ -217,7 +309,7 @@ fn scaling(
             let rows = [read.row("short_factor", width / 2)?, read.row("long_factor", width / 2)?];
             let attention = read.number("attention_factor")?;
             let scaling = RopeScaling::LongRope { factor, original, attention };
-            scaling.check()?;
+            checked(scaling)?;
             return Ok((Some(scaling), Some(Matrix::from_rows(&rows)?)));
         }
         other => {
@@ -225,8 +317,15 @@ fn scaling(
                 .help("known are default, linear, dynamic (also called ntk), llama3, yarn and longrope"));
         }
     };
-    scaling.check()?;
+    checked(scaling)?;
     Ok((Some(scaling), None))
+}
+
+fn checked(scaling: RopeScaling) -> Result<()> {
+    let checked = scaling.check();
+    checked.map_err(|error| {
+        error.help("take the number that the model was trained with: another one gives other scores")
+    })
 }
 
 fn yarn(read: &Parameters<'_>, base: f64, original: f64, context: Option<f64>) -> Result<Yarn> {

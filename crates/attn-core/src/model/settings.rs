@@ -76,7 +76,8 @@ fn check_family(value: &serde_json::Value) -> Result<()> {
 fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
     let LanguagePart { family, object, .. } = language_part(value)?;
     if model.layers > MOST_LAYERS {
-        return Err(Error::new(format!("the model has {} layers, more than {MOST_LAYERS}", model.layers)));
+        return Err(Error::new(format!("the model has {} layers, more than {MOST_LAYERS}", model.layers))
+            .help("check the number of layers in the configuration: no model has so many"));
     }
     let mut fields = Fields { object, assumed: Vec::new() };
     let norm = norm(&mut fields, family)?;
@@ -120,7 +121,8 @@ fn norm(fields: &mut Fields, family: Family) -> Result<Norm> {
     };
     let epsilon = fields.number_or(key, usual)?;
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
-        return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative")));
+        return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative"))
+            .help(format!("{usual} is usual: take the number that the model was trained with")));
     }
     Ok(Norm { kind, epsilon, one_plus: is_gemma(family) })
 }
@@ -276,7 +278,8 @@ fn scale(fields: &mut Fields, family: Family) -> Result<(Scale, bool)> {
             if !(scalar > 0.0 && scalar.is_finite()) {
                 return Err(Error::new(format!(
                     "`query_pre_attn_scalar` is {scalar}, but it must be positive"
-                )));
+                ))
+                .help("256 is usual: take the number that the model was trained with"));
             }
             let whole = scalar.fract() == 0.0 && scalar < 1e9;
             let scale = if whole {

@@ -252,6 +252,7 @@ impl Search<'_> {
             return Ok(());
         };
         let entry = &self.checkpoint.entries()[&name];
+        check_type(&name, entry)?;
         let dims: Vec<u64> = entry.dims.iter().map(|size| *size as u64).collect();
         if dims != shape {
             return Err(Error::new(format!(
@@ -261,10 +262,6 @@ impl Search<'_> {
             ))
             .of_kind(ErrorKind::Shape)
             .help("config.json and the tensors belong to different models: take both from one source"));
-        }
-        if !matches!(entry.dtype, Some(Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16)) {
-            return Err(Error::new(format!("`{name}` has numbers of the type {}", entry.type_name))
-                .help("a quantised model is not run here: take one with F32, F16, BF16 or F64"));
         }
         self.places.insert(slot, Place { name, layout });
         Ok(())
@@ -340,8 +337,9 @@ impl Search<'_> {
         }
         let surplus: Vec<&str> = self.surplus().collect();
         if !surplus.is_empty() {
+            let belongs = if surplus.len() == 1 { "belongs" } else { "belong" };
             return Err(Error::new(format!(
-                "{} of the file belong to no {} model: {}",
+                "{} of the file {belongs} to no {} model: {}",
                 counted(surplus.len(), "tensor"),
                 self.architecture.model.family.name(),
                 listed_briefly(surplus.into_iter())
@@ -355,6 +353,21 @@ impl Search<'_> {
         }
         Ok(counts.into_iter().map(|(reason, count)| format!("{reason} ({count})")).collect())
     }
+}
+
+/// Checks that a tensor has numbers of a type that models are computed in.
+fn check_type(name: &str, entry: &Entry) -> Result<()> {
+    if matches!(entry.dtype, Some(Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16)) {
+        return Ok(());
+    }
+    let type_name = &entry.type_name;
+    let error = Error::new(format!("`{name}` has numbers of the type {type_name}"));
+    let is_quantised = !matches!(&**type_name, "BOOL" | "I64" | "U64" | "C64");
+    Err(if is_quantised {
+        error.help("a quantised model is not run here: take one with F32, F16, BF16 or F64")
+    } else {
+        error.help("weights are numbers of the types F32, F16, BF16 or F64: save the model again")
+    })
 }
 
 /// A shape as people write it: `48×144`.

@@ -62,6 +62,9 @@ impl Fields<'_> {
             let keys = self.object.keys().map(String::as_str);
             let near = nearest(key, keys.filter(|key| key.len() <= LONGEST_NAME));
             let help = match near {
+                _ if self.object.get("text_config").is_some_and(Value::is_object) => {
+                    "there is another configuration in `text_config`, which is read for Gemma 3 alone: give the config.json of the language model".to_string()
+                }
                 Some(near) if near != key && !KNOWN.contains(&near) => {
                     format!("it has `{}`: is that a misspelt `{key}`?", clip(near))
                 }
@@ -142,10 +145,7 @@ impl Fields<'_> {
     pub fn optional_number(&self, key: &str) -> Result<Option<f64>> {
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => value
-                .as_f64()
-                .map(Some)
-                .ok_or_else(|| Error::new(format!("`{key}` is {}, not a number", shown(value)))),
+            Some(value) => value.as_f64().map(Some).ok_or_else(|| not_a_number(key, value)),
         }
     }
 
@@ -162,7 +162,8 @@ impl Fields<'_> {
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(self.assume(key, usual.to_string(), format!("`{usual}`"))),
             Some(Value::String(stated)) => Ok(stated.clone()),
-            Some(other) => Err(Error::new(format!("`{key}` is {}, not a text", shown(other)))),
+            Some(other) => Err(Error::new(format!("`{key}` is {}, not a text", shown(other)))
+                .help("write it in quotation marks, as the family's own files do")),
         }
     }
 
@@ -202,4 +203,10 @@ pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, 
         .help(format!("`{heads_field}` must divide `{field}`, unless `head_dim` says how wide a head is")));
     }
     Ok(width / heads)
+}
+
+/// The error for a field that holds no number.
+pub(crate) fn not_a_number(key: &str, value: &Value) -> Error {
+    Error::new(format!("`{key}` is {}, not a number", shown(value)))
+        .help("write it as a number such as 10000.0, without quotes")
 }
