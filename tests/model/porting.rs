@@ -1,5 +1,6 @@
 //! Dumps of ports with one mistake each, made by `transformers` (`tests/models/porting.py`): the mistake is found by its name.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -38,8 +39,13 @@ fn attn(args: &[&str]) -> Output {
 
 fn diagnosed(dump: &Path) -> (Option<i32>, Value) {
     let (model, _) = parts(dump);
+    diagnosed_as(&model, dump, dump)
+}
+
+/// A file with the tensors of a dump, against a model.
+fn diagnosed_as(model: &str, dump: &Path, file: &Path) -> (Option<i32>, Value) {
     let folder = models().join(model);
-    let [folder, file] = [&folder, dump].map(|path| path.to_str().unwrap());
+    let [folder, file] = [&folder, file].map(|path| path.to_str().unwrap());
     let output =
         attn(&["diagnose", "--model", folder, "--ids", &ids(dump), "--yours", file, "--format", "json"]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -89,7 +95,7 @@ fn every_mistake_is_found_by_its_name_and_explains_everything() {
             wrong.push(format!("{}: {found:?}, exit code {code:?}", dump.display()));
         }
     }
-    assert!(count > 55, "{count}");
+    assert!(count > 65, "{count}");
     assert!(wrong.is_empty(), "of {count}:\n{}", wrong.join("\n"));
 }
 
@@ -104,6 +110,75 @@ fn a_right_port_agrees_also_in_bf16() {
         precisions.push(value["precision"].as_str().unwrap().to_string());
     }
     assert_eq!(precisions, ["f32", "bf16"]);
+}
+
+#[test]
+fn a_dump_with_one_more_token_at_its_beginning_is_named() {
+    let dump = models().join("ports/gpt2-a-bos-surplus.safetensors");
+    let (code, value) = diagnosed(&dump);
+    assert_eq!((code, found(&value)), (Some(1), vec![vec!["bos-surplus".to_string()]]), "{value}");
+    // The file of the model names the token; no tokenizer puts it there.
+    assert!(value["text"]["sentence"].as_str().unwrap().contains("an additional token, 0"), "{value}");
+    assert_eq!(value["agreeing"], value["compared"]);
+}
+
+/// The dumps of `tests/models/lens.py`: right models with the weights as TransformerLens processes them.
+#[test]
+fn processed_weights_of_transformer_lens_are_conventions_and_no_mistakes() {
+    let both = ["fold_ln", "center_unembed"];
+    for (model, tensors, words) in [
+        ("gpt2-a", 30, &[&both[..], &["center_writing_weights", "fold_value_biases"]].concat()),
+        // An RMS norm has no mean, and so the stream is not centred.
+        ("llama-b", 47, &both.to_vec()),
+    ] {
+        let dump = models().join(format!("lens/{model}.safetensors"));
+        let (code, value) = diagnosed_as(model, &dump, &dump);
+        assert_eq!((code, &value["verdict"]), (Some(0), &Value::from("right")), "{value}");
+        assert_eq!((&value["compared"], &value["agreeing"]), (&tensors.into(), &tensors.into()), "{value}");
+        let conventions: Vec<&str> =
+            value["conventions"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+        assert_eq!(conventions.len(), words.len(), "{conventions:?}");
+        for word in words {
+            assert!(conventions.iter().any(|note| note.contains(word)), "{word}: {conventions:?}");
+        }
+    }
+}
+
+/// An array in NumPy's format.
+fn npy(shape: &[usize], numbers: &[u8]) -> Vec<u8> {
+    let sizes: String = shape.iter().map(|size| format!("{size},")).collect();
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let header = format!("{header:<117}\n");
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), numbers].concat()
+}
+
+#[test]
+fn a_dump_may_be_an_npz_file_or_a_file_for_each_tensor() {
+    let dump = models().join("ports/llama-b-rope-interleaved.safetensors");
+    let bytes = std::fs::read(&dump).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("dump.npz");
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(&place).unwrap());
+    let options = zip::write::SimpleFileOptions::default();
+    let mut arguments = Vec::new();
+    for (name, view) in tensors.iter() {
+        let array = npy(view.shape(), view.data());
+        zip.start_file(format!("{name}.npy"), options).unwrap();
+        zip.write_all(&array).unwrap();
+        let file = folder.path().join(format!("{}.npy", arguments.len()));
+        std::fs::write(&file, array).unwrap();
+        arguments.push(format!("{name}={}", file.display()));
+    }
+    zip.finish().unwrap();
+    let expected = diagnosed(&dump).1;
+    assert_eq!(diagnosed_as("llama-b", &dump, &place).1, expected);
+    let (model, ids) = (models().join("llama-b"), ids(&dump));
+    let mut args = vec!["diagnose", "--model", model.to_str().unwrap(), "--ids", &ids, "--format", "json"];
+    arguments.iter().for_each(|argument| args.extend(["--yours", argument]));
+    let value: Value = serde_json::from_slice(&attn(&args).stdout).unwrap();
+    assert_eq!(found(&value), found(&expected), "{value}");
+    assert_eq!(value["compared"], expected["compared"]);
 }
 
 #[test]

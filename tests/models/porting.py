@@ -52,7 +52,7 @@ def attention_of(layer):
 
 
 # The mistakes that show in the logits alone, and some more.
-WITH_LOGITS = ("head-tied", "logit-cap-missing", "bos-missing", "right")
+WITH_LOGITS = ("head-tied", "logit-cap-missing", "bos-missing", "bos-surplus", "right")
 
 
 def dump(model, ids, naming, mistake):
@@ -512,6 +512,7 @@ CASES = [
     ("llama-d", "causal-mask-missing", None, None, {"eager_attention_forward": unmasked}, "outputs"),
     ("qwen2-b", "head-tied", None, tied, {}, "outputs"),
     ("llama-d", "bos-missing", None, None, {}, "outputs"),
+    ("gpt2-a", "bos-surplus", None, None, {}, "lens"),
     ("llama-b", "rope-interleaved-bf16", None, None, {"apply_rotary_pos_emb": interleaved}, "lens"),
     ("llama-b", "rope-base+qkv-bias-missing", rope(rope_theta=10000.0), without_bias("q_proj", "k_proj", "v_proj"), {}, "outputs"),
     ("gpt2-b", "gelu-form+conv1d-not-transposed", setting(activation_function="gelu_new"), transposed, {}, "outputs"),
@@ -539,7 +540,8 @@ def main(wanted):
             assert function in own, (name, function)
             setattr(family, function, other)
         ids = ids_of(name)
-        found = dump(model, ids[1:] if mistake == "bos-missing" else ids, naming, mistake)
+        texts = {"bos-missing": ids[1:], "bos-surplus": [config.bos_token_id] + ids}
+        found = dump(model, texts.get(mistake, ids), naming, mistake)
         for function in ("apply_rotary_pos_emb", "repeat_kv", "eager_attention_forward"):
             if function in own:
                 setattr(family, function, own[function])

@@ -45,10 +45,8 @@ impl DiagnoseArgs {
             }
         };
         let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
-        let bos = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning());
-        let bos = bos.map(|token| token.id as usize);
         let options = PassOptions { measured: false, ..PassOptions::default() };
-        let report = model.with_run(|run| diagnose(run, &read.text, bos, &dump, options))?;
+        let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
         if self.output.look.format == FormatArg::Json {
             render::porting(&report, streams.out)?;
         } else {

@@ -94,6 +94,17 @@ impl OpenedModel {
         })
     }
 
+    /// The token that starts a text: the one that the tokenizer puts first, or else the one that `config.json` names, which some
+    /// tools put there (TransformerLens in GPT-2).
+    pub fn beginning(&self) -> Option<usize> {
+        if let Some(token) = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning()) {
+            return Some(token.id as usize);
+        }
+        let config: serde_json::Value = serde_json::from_str(&self.folder.config.text).ok()?;
+        let id = config.get("bos_token_id")?.as_u64()?;
+        (id < self.architecture.model.vocabulary).then_some(id as usize)
+    }
+
     /// Runs something on the model.
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
         let tensors = Tensors::find(&self.architecture, &self.checkpoint)?;

@@ -191,6 +191,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo mask")],
     },
     GlossaryTerm {
+        name: "induction head",
+        also: &["induction"],
+        means: "A head that looks for the current token earlier in the text and attends to the token after it, so that what was repeated goes on as before. It needs a head of an earlier layer that looks at the previous token.",
+        formula: None,
+        node: None,
+        see: &[Command("attn model words --survey")],
+    },
+    GlossaryTerm {
         name: "key",
         also: &["keys"],
         means: "The vector by which a token can be found: queries are compared with it.",
@@ -204,7 +212,12 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The keys and values of earlier tokens, kept so that they are not computed again for each new token.",
         formula: None,
         node: None,
-        see: &[Command("attn demo cache"), Command("attn demo gqa"), Command("attn params llama3-8b")],
+        see: &[
+            Command("attn demo cache"),
+            Command("attn demo gqa"),
+            Command("attn params llama3-8b"),
+            Command("attn model words"),
+        ],
     },
     GlossaryTerm {
         name: "latent attention",
@@ -237,6 +250,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         formula: None,
         node: None,
         see: &[Command("attn demo unembed")],
+    },
+    GlossaryTerm {
+        name: "logit lens",
+        also: &["lens"],
+        means: "What a model would predict if it ended after a layer: its final norm and its unembedding are applied to the residual stream there. It shows in which layer the answer comes up.",
+        formula: Some("P_l = softmax(norm(X_l) W_U)"),
+        node: None,
+        see: &[Command("attn model words \"the bat sleeps in the cave . it is\"")],
     },
     GlossaryTerm {
         name: "low rank",
@@ -368,7 +389,11 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector of a token on its way through all blocks. Each step reads it and adds something to it.",
         formula: None,
         node: None,
-        see: &[Command("attn demo block"), Command("attn demo sum-heads")],
+        see: &[
+            Command("attn demo block"),
+            Command("attn demo sum-heads"),
+            Command("attn model words \"the bat sleeps\" --layer 1"),
+        ],
     },
     GlossaryTerm {
         name: "RoPE",
@@ -472,7 +497,15 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A piece of text that the model handles as one unit: a word, a part of a word, or a punctuation mark. A row of X is one token.",
         formula: None,
         node: Some("X"),
-        see: &[Command("attn demo context")],
+        see: &[Command("attn demo context"), Command("attn tokens words \"the bat sleeps\"")],
+    },
+    GlossaryTerm {
+        name: "tokenizer",
+        also: &["tokenization", "BPE", "WordPiece"],
+        means: "The rules that split a text into tokens and give each one its id, the number of its row of the embedding. BPE joins pairs of letters in a fixed order; WordPiece takes the longest piece that the rest of a word begins with.",
+        formula: None,
+        node: None,
+        see: &[Command("attn tokens words \"the bat sleeps in the cave\"")],
     },
     GlossaryTerm {
         name: "transformer",
