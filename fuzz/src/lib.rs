@@ -9,17 +9,19 @@ mod commands;
 mod files;
 mod kernels;
 mod lessons;
+mod models;
 
 pub use commands::{cli, through_the_program};
 pub use files::{config, json, npy, npz, safetensors, text, words};
 pub use kernels::kernel;
 pub use lessons::{key, lesson, prose};
+pub use models::{model, tokenizer};
 
 /// What takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target under the name of its program and of its folder of seeds.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("npy", npy),
     ("npz", npz),
     ("safetensors", safetensors),
@@ -32,6 +34,8 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("prose", prose),
     ("cli", cli),
     ("kernel", kernel),
+    ("model", model),
+    ("tokenizer", tokenizer),
 ];
 
 /// The value, if there is one. What an error says of foreign text is fit for a terminal.

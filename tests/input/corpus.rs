@@ -62,6 +62,8 @@ replayed! {
     no_sentence_breaks_the_reading_of_numbers_and_votes: "prose",
     no_command_ends_otherwise_than_with_0_1_or_2: "cli",
     no_problem_gives_other_bits_on_other_instructions: "kernel",
+    no_folder_of_a_model_breaks_its_run: "model",
+    no_tokenizer_breaks_the_reading_of_texts: "tokenizer",
 }
 
 #[test]

@@ -209,6 +209,10 @@ fn what_cannot_be_compared_is_an_error() {
     let file = dump.to_str().unwrap();
     for (args, error) in [
         (vec!["--ids", "1,5,6", "--yours", file], "no tensor of the file has the shape"),
+        (
+            vec!["--ids", "1,5,6", "--yours", "query=1 2; 3 4"],
+            "no tensor of the file is a step of the model: `query`",
+        ),
         (vec!["--yours", file], "there is no text"),
         (vec!["--ids", "1,5,6"], "--yours"),
         (vec!["--ids", "1,5,6", "--yours", file, "--x", "x.npy"], "cannot be used with"),

@@ -1,6 +1,7 @@
 //! Which options belong to what is shown: one that would do nothing is refused.
 
 use super::ModelArgs;
+use super::used::first;
 use crate::error::{Error, Result};
 
 /// What a command shows.
@@ -19,9 +20,6 @@ pub(super) enum Shown {
     /// Nothing: matrices are only saved.
     Files,
 }
-
-/// An option, and whether it is used.
-type Used = (&'static str, bool);
 
 impl ModelArgs {
     /// What these options ask for.
@@ -126,9 +124,4 @@ impl ModelArgs {
             None => Ok(()),
         }
     }
-}
-
-/// The first option that is used.
-pub(super) fn first(all: &[Used]) -> Option<&'static str> {
-    all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::address::usual;
-use super::agree::first;
+use super::used::first;
 use crate::error::{Error, Result};
 use crate::model::{Architecture, Edits, Removal};
 use crate::text::clip;

@@ -12,6 +12,7 @@ mod overview;
 mod predicted;
 mod reading;
 mod survey;
+mod used;
 mod window;
 
 use clap::Args;

@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::agree::first;
 use super::opened::OpenedModel;
+use super::used::first;
 use crate::graph::{MAX_CELLS, Precision};
 use crate::kernel::Machine;
 use crate::model::{Edits, PassOptions};

@@ -153,15 +153,20 @@ impl OpenedModel {
         let ids: Vec<usize> = tokens.ids().iter().map(|&id| id as usize).collect();
         let vocabulary = self.architecture.model.vocabulary as usize;
         if let Some((at, id)) = ids.iter().enumerate().find(|(_, id)| **id >= vocabulary) {
-            return Err(Error::new(format!(
-                "token {} has the id {id}, but the model's vocabulary has {vocabulary} tokens",
-                at + 1
-            ))
-            .in_source(&self.folder.name)
-            .help("tokenizer.json belongs to another model: take both from one source"));
+            return Err(self.outside_vocabulary(&(at + 1).to_string(), *id));
         }
         let labels: Labels = tokens.shown().into();
         Ok(ReadText { text: Text { ids, tokens: labels }, tokens: Some(tokens), added })
+    }
+
+    /// The error for a token of the tokenizer that the model does not have.
+    pub fn outside_vocabulary(&self, token: &str, id: usize) -> Error {
+        let vocabulary = self.architecture.model.vocabulary;
+        Error::new(format!(
+            "token {token} has the id {id}, but the model's vocabulary has {vocabulary} tokens"
+        ))
+        .in_source(&self.folder.name)
+        .help("tokenizer.json belongs to another model: take both from one source")
     }
 
     /// “GPT-2, 2 layers of 4 heads”.

@@ -78,10 +78,13 @@ impl Repeated {
             return Err(Error::new("the vocabulary has special tokens alone"));
         }
         let mut stream = LegacyStream::seeded(SEED);
+        let beginning = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning());
+        if let Some(token) = beginning.filter(|token| u64::from(token.id) >= own.vocabulary) {
+            return Err(model.outside_vocabulary(&token.piece, token.id as usize));
+        }
         let drawn: Vec<usize> = (0..length)
             .map(|_| usual[((stream.uniform() * usual.len() as f64) as usize).min(usual.len() - 1)])
             .collect();
-        let beginning = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning());
         let first = beginning.map(|token| token.id as usize);
         let ids: Vec<usize> =
             first.into_iter().chain(drawn.iter().copied()).chain(drawn.iter().copied()).collect();

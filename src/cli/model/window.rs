@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
-use super::agree::first;
+use super::used::first;
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Shape};
 use crate::story::Window;

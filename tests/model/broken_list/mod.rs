@@ -26,14 +26,17 @@ struct Case {
 }
 
 impl Case {
-    fn of_text(mut self, text: &str) -> Case {
-        self.args = vec![text.to_string()];
+    fn of_args(mut self, args: &[&str]) -> Case {
+        self.args = args.iter().map(|arg| arg.to_string()).collect();
         self
     }
 
-    fn of_ids(mut self, ids: &str) -> Case {
-        self.args = vec!["--ids".to_string(), ids.to_string()];
-        self
+    fn of_text(self, text: &str) -> Case {
+        self.of_args(&[text])
+    }
+
+    fn of_ids(self, ids: &str) -> Case {
+        self.of_args(&["--ids", ids])
     }
 
     fn at(mut self, file: &str) -> Case {

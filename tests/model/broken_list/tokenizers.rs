@@ -41,6 +41,16 @@ fn tokenizers_that_are_broken() {
         .map(|case| case.of_text("the zebra sleeps")),
         11,
     );
+    let first = changed(&|file| {
+        let single =
+            json!([{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
+        let tokens = json!({"<s>": {"id": "<s>", "ids": [500], "tokens": ["<s>"]}});
+        let pair = json!([{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}]);
+        file["post_processor"] =
+            json!({"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens});
+    });
+    let words = ["FOLDER: token <s> has the id 500", "belongs to another model"];
+    assert_refused([case("a first token that the model lacks", first, &words).of_args(&["--survey"])], 1);
 }
 
 #[test]

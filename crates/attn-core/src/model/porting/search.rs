@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::architecture::Architecture;
 use crate::model::forward::PassOptions;
 use crate::model::run::{ModelRun, Text};
-use crate::text::counted;
+use crate::text::{counted, listed_briefly};
 
 /// More mistakes in one port are not looked for.
 const MOST_MISTAKES: usize = 4;
@@ -85,6 +85,13 @@ pub fn diagnose(
     options: PassOptions,
 ) -> Result<PortingReport> {
     let (items, left) = sorted(run.architecture, dump);
+    if items.is_empty() {
+        return Err(Error::new(format!(
+            "no tensor of the file is a step of the model: {}",
+            listed_briefly(dump.iter().map(|dumped| dumped.name.as_str()))
+        ))
+        .help("names are those of transformers (hidden_states.3), TransformerLens (blocks.0.attn.hook_q), nnsight, or attn (L1.Q_2)"));
+    }
     let precision = DumpPrecision::of(dump);
     let mut tracer = Tracer { tensors: run.tensors, items, text: text.clone(), options, precision };
     let of_text = adapt_text(&mut tracer, run.architecture, bos)?;
