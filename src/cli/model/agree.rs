@@ -1,25 +1,9 @@
 //! Which options belong to what is shown: one that would do nothing is refused.
 
 use super::ModelArgs;
+use super::shown::Shown;
 use super::used::first;
 use crate::error::{Error, Result};
-
-/// What a command shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// What the model consists of.
-    Model,
-    /// What it makes of a text.
-    Text,
-    /// How a text goes on.
-    Continuation,
-    /// All heads, scored.
-    Survey,
-    /// The steps of a layer, or nodes and cells of layers.
-    Layers,
-    /// Nothing: matrices are only saved.
-    Files,
-}
 
 impl ModelArgs {
     /// What these options ask for.

@@ -11,6 +11,7 @@ mod opened;
 mod overview;
 mod predicted;
 mod reading;
+mod shown;
 mod survey;
 mod used;
 mod window;
@@ -27,11 +28,11 @@ use crate::error::{EXIT_DONE, Result};
 use crate::graph::Convention;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
-use agree::Shown;
 use changes::ChangeArgs;
 use next_args::NextArgs;
 use numbers::NumbersArgs;
 pub(super) use opened::OpenedModel;
+use shown::Shown;
 use window::WindowArgs;
 
 /// Open a model's folder, run it on your sentence, and explain every number

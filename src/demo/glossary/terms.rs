@@ -196,7 +196,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A head that looks for the current token earlier in the text and attends to the token after it, so that what was repeated goes on as before. It needs a head of an earlier layer that looks at the previous token.",
         formula: None,
         node: None,
-        see: &[Command("attn model words \"the bat sleeps in the cave . it is\"")],
+        see: &[Command("attn model words 'the bat sleeps in the cave . it is'")],
     },
     GlossaryTerm {
         name: "key",
@@ -257,7 +257,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "What a model would predict if it ended after a layer: its final norm and its unembedding are applied to the residual stream there. It shows in which layer the answer comes up.",
         formula: Some("P_l = softmax(norm(X_l) W_U)"),
         node: None,
-        see: &[Command("attn model words \"the bat sleeps in the cave . it is\"")],
+        see: &[Command("attn model words 'the bat sleeps in the cave . it is'")],
     },
     GlossaryTerm {
         name: "low rank",
@@ -392,7 +392,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[
             Command("attn demo block"),
             Command("attn demo sum-heads"),
-            With("attn model words \"the bat sleeps\"", Hint::Layer, "1"),
+            Command("attn model words 'the bat sleeps'"),
         ],
     },
     GlossaryTerm {
@@ -497,7 +497,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A piece of text that the model handles as one unit: a word, a part of a word, or a punctuation mark. A row of X is one token.",
         formula: None,
         node: Some("X"),
-        see: &[Command("attn demo context"), Command("attn tokens words \"the bat sleeps\"")],
+        see: &[Command("attn demo context"), Command("attn tokens words 'the bat sleeps'")],
     },
     GlossaryTerm {
         name: "tokenizer",
@@ -505,7 +505,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The rules that split a text into tokens and give each one its id, the number of its row of the embedding. BPE joins pairs of letters in a fixed order; WordPiece takes the longest piece that the rest of a word begins with.",
         formula: None,
         node: None,
-        see: &[Command("attn tokens words \"the bat sleeps in the cave\"")],
+        see: &[Command("attn tokens words 'the bat sleeps in the cave'")],
     },
     GlossaryTerm {
         name: "transformer",
