@@ -18,3 +18,4 @@ mod reference;
 mod screen;
 mod words;
 mod words_as_folder;
+mod zeros;

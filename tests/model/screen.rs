@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::common::attn;
+use crate::zeros::{WEIGHTS_PER_TOKEN, zeros};
 
 const TEXT: &str = "model words 'the bat sleeps in the cave . it is'";
 
@@ -38,6 +39,18 @@ fn the_first_line_says_which_numbers_and_why() {
         first_line(&format!("{TEXT} --dtype f32")),
         "words: GPT-2, 2 layers of 4 heads, computed in f32 (as asked)"
     );
+}
+
+#[test]
+fn above_a_billion_multiplications_f32_is_the_default_and_the_first_line_says_so() {
+    let tokens = 1_000_000_000 / WEIGHTS_PER_TOKEN + 1;
+    assert_eq!((WEIGHTS_PER_TOKEN, tokens), (7_865_216, 128));
+    let folder = zeros(tokens);
+    let ids = vec!["1"; tokens].join(",");
+    let out = attn("model").arg(folder.path().display().to_string()).arg("--ids").arg(ids).ok().out;
+    let line = out.split("\n\n").next().unwrap().replace('\n', " ");
+    let why = "computed in f32 (128 tokens × 7,865,216 weights = 1,006,747,648, more than 10⁹)";
+    assert!(line.ends_with(why), "{line}");
 }
 
 #[test]
@@ -97,7 +110,7 @@ fn hidden_weights_look_hidden_in_a_window_too() {
     // The third query sees three keys of nine.
     assert_eq!(row.matches("░0").count(), 6, "{whole}");
     for (window, hidden) in [("--around cave", 6), ("--rows 3 --cols 2-6", 3), ("--cols 4-9", 6)] {
-        for node in ["L1.A_3", "L1.S_masked_3"] {
+        for node in ["L1.A_3", "L1.S_masked_3", "L1.A_3 --dtype f32"] {
             let out = attn(&format!("{TEXT} --only {node} {window}")).ok().out;
             let row = out.lines().find(|line| line.starts_with("│ sleeps")).unwrap();
             assert_eq!(
