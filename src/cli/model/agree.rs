@@ -46,7 +46,9 @@ impl ModelArgs {
             )
             .help("leave out --top"));
         }
-        if self.output.precision.is_some() && !matches!(shown, Shown::Layers) {
+        // A page for a browser has room for matrices beside the tables.
+        let has_matrices = shown == Shown::Layers || shown == Shown::Text && self.output.is_page();
+        if self.output.precision.is_some() && !has_matrices {
             return Err(Error::new("--precision is about the numbers of matrices, and none are shown here")
                 .help("add --layer 1, or --only with the name of a matrix"));
         }
