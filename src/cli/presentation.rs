@@ -141,13 +141,20 @@ fn scene(pages: &[Page], position: usize) -> Option<Page> {
 
 /// The command as it was typed, without the options that choose among its steps.
 pub(super) fn whole(typed: &[OsString]) -> String {
+    typed_without(typed, &["--step", "--steps"])
+}
+
+/// The command as it was typed, without some options and their values.
+pub(super) fn typed_without(typed: &[OsString], options: &[&str]) -> String {
     let mut words = vec!["attn".to_string()];
     let mut typed = typed.iter().map(|word| word.to_string_lossy());
+    let is_with_value =
+        |word: &str| word.split_once('=').is_some_and(|(option, _)| options.contains(&option));
     while let Some(word) = typed.next() {
-        match &*word {
-            "--step" | "--steps" => drop(typed.next()),
-            word if word.starts_with("--step=") || word.starts_with("--steps=") => {}
-            word => words.push(quoted(word).into_owned()),
+        if options.contains(&&*word) {
+            typed.next();
+        } else if !is_with_value(&word) {
+            words.push(quoted(&word).into_owned());
         }
     }
     words.join(" ")

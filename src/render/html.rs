@@ -24,6 +24,8 @@ pub(super) struct Html<'a> {
     title: Option<String>,
     titles: usize,
     in_step: bool,
+    /// False for tables that stand inside of a page.
+    is_page: bool,
     text: String,
 }
 
@@ -40,8 +42,14 @@ impl<'a> Html<'a> {
             title: None,
             titles: 0,
             in_step: false,
+            is_page: true,
             text: String::new(),
         }
+    }
+
+    /// For tables of words that stand inside of a page.
+    pub(super) fn inside_of_a_page(style: &'a Style) -> Html<'a> {
+        Html { is_page: false, ..Html::new(&[], "", style) }
     }
 
     fn end_step(&mut self) {
@@ -193,6 +201,9 @@ impl Markup for Html<'_> {
     fn finish(&mut self) -> String {
         self.end_story();
         let inside = std::mem::take(&mut self.text);
+        if !self.is_page {
+            return inside;
+        }
         let command = format!("attn {}", self.command);
         let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
         // A single headline is the page's own; several go below it.

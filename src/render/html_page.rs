@@ -36,17 +36,27 @@ pub struct HtmlPage<'a> {
     pub main: &'a str,
 }
 
-impl std::fmt::Display for HtmlPage<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let HtmlPage { style, script, main, .. } = self;
+impl HtmlPage<'_> {
+    /// The page up to the end of its content.
+    pub(super) fn opening(&self) -> String {
+        let HtmlPage { style, main, .. } = self;
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
-        write!(
-            f,
+        format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{HEAD}\
              <meta name=\"generator\" content=\"attn {version}\">\n\
-             <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}<script>\n{SCRIPT}{script}</script>\n\
-             </body>\n</html>\n"
+             <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}"
         )
+    }
+
+    /// The script, and the end of the page.
+    pub(super) fn closing(&self) -> String {
+        format!("<script>\n{SCRIPT}{}</script>\n</body>\n</html>\n", self.script)
+    }
+}
+
+impl std::fmt::Display for HtmlPage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.opening(), self.closing())
     }
 }
 

@@ -25,28 +25,36 @@ impl SourceFinder {
         if self.read > MOST_READ || graph[cell.node].op.is_given() || graph[cell.node].matrix().is_none() {
             return None;
         }
-        let term = graph.terms(cell);
-        let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
-        let mut order = Vec::new();
-        let mut add = |cell: CellId| {
-            if !order.contains(&cell.node) {
-                order.push(cell.node);
-            }
-            cells.entry(cell.node).or_default().push((cell.row, cell.col));
+        let (sources, count) = sources(graph, cell);
+        self.read += count;
+        let part = |(node, places): &(NodeId, Vec<(usize, usize)>)| {
+            format!("{}:{}", node.position(), shortest(places, graph[*node].shape()))
         };
-        self.read += read(&term, &mut add);
-        decided(graph, cell, &term).into_iter().for_each(&mut add);
-        let parts: Vec<String> = order
-            .into_iter()
-            .filter_map(|node| {
-                let mut places = cells.remove(&node)?;
-                places.sort_unstable();
-                places.dedup();
-                Some(format!("{}:{}", node.position(), shortest(&places, graph[node].shape())))
-            })
-            .collect();
+        let parts: Vec<String> = sources.iter().map(part).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
+}
+
+/// The places of each node that a cell was made of, sorted, the nodes in the order of writing; and how many parts its terms have.
+pub(super) fn sources(graph: &Graph, cell: CellId) -> (Vec<(NodeId, Vec<(usize, usize)>)>, usize) {
+    let term = graph.terms(cell);
+    let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut add = |cell: CellId| {
+        if !order.contains(&cell.node) {
+            order.push(cell.node);
+        }
+        cells.entry(cell.node).or_default().push((cell.row, cell.col));
+    };
+    let count = read(&term, &mut add);
+    decided(graph, cell, &term).into_iter().for_each(&mut add);
+    let sorted = order.into_iter().filter_map(|node| {
+        let mut places = cells.remove(&node)?;
+        places.sort_unstable();
+        places.dedup();
+        Some((node, places))
+    });
+    (sorted.collect(), count)
 }
 
 /// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.

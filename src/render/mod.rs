@@ -1,5 +1,6 @@
 //! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML.
 
+mod base64;
 mod block;
 mod charset;
 mod csv;
@@ -10,6 +11,9 @@ mod file_rows;
 mod heat;
 mod html;
 mod html_explained;
+mod html_heads;
+mod html_heads_data;
+mod html_operands;
 pub mod html_page;
 mod html_plane;
 mod html_sources;
@@ -46,6 +50,7 @@ mod wrap;
 pub use charset::Charset;
 pub use file_rows::{FileRows, wrapped_text};
 pub use heat::Heat;
+pub use html_heads::{ModelPage, PageToken, model_page};
 pub use json_diagnosis::{diagnosis, unusable};
 pub use json_porting::porting;
 pub use plot::{Curve, Plot, plots};

@@ -7,6 +7,7 @@ mod attend;
 mod comparison;
 pub mod condition;
 pub mod diagnosis;
+mod head_steps;
 mod mechanisms;
 mod model;
 mod model_layer;
@@ -26,11 +27,12 @@ mod window;
 pub use attend::attend;
 pub use comparison::{Comparison, comparison};
 pub use condition::{Claim, Condition, Quantity, Relation};
+pub use head_steps::{HeadStep, head_steps};
 pub use model::{Digits, ExplainedCell, Step, StepItem, Story};
 pub use model_layer::{ShownLayer, model_layer, shown_nodes};
 pub use model_text::{
-    HeadGrid, Prediction, change_table, head_grid, head_rules, last_token_grid, lens_table, prediction_table,
-    survey_table, top_heads,
+    HeadGrid, Prediction, change_table, head_grid, head_letter, head_rules, last_token_grid, lens_table,
+    prediction_table, survey_table, top_heads,
 };
 pub use numbers_of_tables::numbers_of_tables;
 pub use plane::Plane;

@@ -38,7 +38,7 @@ pub fn model_layer(title: &str, graph: Graph, shown: ShownLayer) -> Story {
 
 impl ShownLayer {
     /// Returns true if a node is computed in this layer; the stream that it gives to the next one has the name of that.
-    fn has(&self, node: &Node) -> bool {
+    pub(super) fn has(&self, node: &Node) -> bool {
         let in_layer = |layer: usize| node.name.strip_prefix(&format!("L{layer}.")).is_some();
         let is_next = node.name == format!("L{}.X", self.layer + 1) || node.name == "X_final";
         let is_own_stream = node.name == format!("L{}.X", self.layer);
@@ -47,7 +47,7 @@ impl ShownLayer {
 
     /// Returns true if a node belongs to the head: its own, those of the key/value head that it reads, and what all heads share up
     /// to their mix.
-    fn is_of_head(&self, node: &Node) -> bool {
+    pub(super) fn is_of_head(&self, node: &Node) -> bool {
         let Some(head) = self.head else { return true };
         let [heads, groups] = self.heads;
         let group = key_value_head(head - 1, heads, groups) + 1;

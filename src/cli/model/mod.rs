@@ -9,6 +9,7 @@ mod next_args;
 mod numbers;
 mod opened;
 mod overview;
+mod page;
 mod predicted;
 mod reading;
 mod shown;
@@ -138,7 +139,14 @@ impl ModelArgs {
             }
             (_, Some(text)) => match self.more.count() {
                 Some(count) => next::tables(&model, text, self, count)?,
-                None => reading::tables(&model, text, (self, program))?,
+                None => {
+                    let (parts, forward) = reading::tables(&model, &text, (self, program))?;
+                    if self.output.is_page() {
+                        page::write(&model, (&text, &forward), &parts, (self, program), (env, streams))?;
+                        return outcome(&parts);
+                    }
+                    parts
+                }
             },
         };
         self.tables(tables, env, streams)
@@ -147,7 +155,12 @@ impl ModelArgs {
     /// Writes tables of words.
     fn tables(&self, parts: Vec<(String, Table)>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         render::tables(&parts, "model", &self.output.style(env, Convention::Rows), streams.out)?;
-        let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
-        Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
+        outcome(&parts)
     }
+}
+
+/// The outcome of a command that has written tables of words.
+fn outcome(parts: &[(String, Table)]) -> Result<Outcome> {
+    let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
+    Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
 }

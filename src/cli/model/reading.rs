@@ -15,24 +15,27 @@ use crate::story::{
 };
 use crate::tensor::Tensor;
 
-/// The tables of a text.
+/// The title of the first table about heads.
+pub(super) const HEADS: &str = "What each head looks at";
+
+/// The tables of a text, and the pass that they are about.
 pub(super) fn tables(
     model: &OpenedModel,
-    read: ReadText,
+    read: &ReadText,
     (args, program): (&ModelArgs, &Program<'_>),
-) -> Result<Vec<(String, Table)>> {
+) -> Result<(Vec<(String, Table)>, Forward)> {
     let for_people = args.output.look.is_for_people();
     let edits = args.varied.changes.edits(&model.architecture)?;
     let chosen = args.varied.numbers.chosen(model, read.text.ids.len(), edits);
-    let mut parts = vec![beginning(model, &read, &chosen, args)];
-    parts.push(("Tokens".to_string(), tokens(&read)));
-    model.with_run(|run| {
+    let mut parts = vec![beginning(model, read, &chosen, args)];
+    parts.push(("Tokens".to_string(), tokens(read)));
+    let forward = model.with_run(|run| {
         let forward = run.forward(read.text.clone(), chosen.options.clone())?;
         if model.has_head {
             let shown = ShownPredictions {
                 model,
                 run: &run,
-                places: predicted::places(model, &read),
+                places: predicted::places(model, read),
                 top: usize::from(args.top.unwrap_or(TOP)),
                 for_people,
             };
@@ -48,9 +51,9 @@ pub(super) fn tables(
             parts.extend(shown.predictions(&forward)?);
         }
         parts.extend(heads(&forward, for_people));
-        Ok(())
+        Ok(forward)
     })?;
-    Ok(parts)
+    Ok((parts, forward))
 }
 
 /// What is shown of a model's predictions.
@@ -175,7 +178,7 @@ fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
     }
     let grid = HeadGrid { layers: &forward.heads };
     vec![
-        ("What each head looks at".to_string(), head_grid(&grid)),
+        (HEADS.to_string(), head_grid(&grid)),
         (
             "The token that the last one looks at most, in %".to_string(),
             last_token_grid(&grid, &forward.text.tokens),

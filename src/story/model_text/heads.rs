@@ -23,7 +23,7 @@ fn letter(look: Look) -> char {
 /// One row for each layer, one cell for each head: a letter, and the share in hundredths, by which it is shaded.
 pub fn head_grid(grid: &HeadGrid<'_>) -> Table {
     let share = |measures: &HeadMeasures| measures.name().map(|(_, share)| share);
-    grid.table(cell, share)
+    grid.table(head_letter, share)
 }
 
 /// One row for each layer, one column for each head: the token that the last query looks at most, and its weight in hundredths.
@@ -61,7 +61,7 @@ impl HeadGrid<'_> {
 }
 
 /// `p87`: the previous token, with 87 hundredths of the weights.
-fn cell(measures: &HeadMeasures) -> String {
+pub fn head_letter(measures: &HeadMeasures) -> String {
     match measures.name() {
         Some((look, share)) => format!("{}{:.0}", letter(look), (100.0 * share).min(99.0)),
         None => "·".to_string(),
