@@ -2,6 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+
+#[path = "../browser/mod.rs"]
+mod browser;
 mod fixtures;
 
 mod broken;
@@ -13,6 +16,7 @@ mod command;
 mod explained;
 mod masked;
 mod options;
+mod page;
 mod porting;
 mod reference;
 mod screen;

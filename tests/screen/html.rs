@@ -40,7 +40,7 @@ fn ill_formed(page: &str) -> Option<String> {
     (!open.is_empty()).then(|| format!("{open:?} stay open"))
 }
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "demo mask",
     "demo context",
     "demo context --until S_racket",
@@ -57,6 +57,8 @@ const COMMANDS: [&str; 16] = [
     "errata",
     "notation",
     "demo",
+    "model words 'the bat sleeps'",
+    "model words 'the bat sleeps' --without L1.A_3",
 ];
 
 #[test]
