@@ -74,9 +74,11 @@
     const colours = ramp(scheme);
     for (const { canvas, layer, head } of pictures) draw(canvas, layer, head, colours);
   };
-  isDark.addEventListener("change", () => drawAll(isDark.matches ? dark : light));
+  const isPrinted = matchMedia("print");
+  const drawForScreen = () => drawAll(isDark.matches && !isPrinted.matches ? dark : light);
+  for (const medium of [isDark, isPrinted]) medium.addEventListener("change", drawForScreen);
   addEventListener("beforeprint", () => drawAll(light));
-  addEventListener("afterprint", () => drawAll(isDark.matches ? dark : light));
+  addEventListener("afterprint", drawForScreen);
 
   // Of a list of elements one is a stop of the tabulator; keys lead from it to others.
   const rove = (elements, next) => {
@@ -99,7 +101,7 @@
   const buttons = [];
   for (const layer of layers) {
     const row = layer.heads.map((head, at) => {
-      const canvas = make("canvas", { "aria-hidden": "true" });
+      const canvas = make("canvas", { "aria-hidden": "true", class: tokens.length > 40 ? "fine" : null });
       pictures.push({ canvas, layer, head });
       const { name } = weightsOf(layer, head).node;
       const label = `${name}, the usual ${usualName(layer, at)}${head.looks_at ? ": " + head.looks_at : ""}`;
@@ -118,7 +120,7 @@
       "section",
       { class: "layer" },
       make("h3", {}, `Layer ${layer.layer}`),
-      make("div", { class: layer.heads.length > 6 ? "pictures" : "pictures few" }, ...row)
+      make("div", { class: "pictures", style: `--heads: ${layer.heads.length}` }, ...row)
     );
     root.append(layer.element);
   }
@@ -131,7 +133,7 @@
     return { Home: buttons[row][0], End: buttons[row].at(-1) }[key];
   });
   root.style.setProperty("--count", tokens.length);
-  drawAll(isDark.matches ? dark : light);
+  drawForScreen();
 
   // Pointing at a word: its row and its column in every picture and table, and what it gives and gets in the open head.
   const quoted = (token) => `“${token}”`;
@@ -207,8 +209,10 @@
         const isHidden = canHide && layer.isHidden(place);
         visible += isHidden ? 0 : 1;
         const shade = isHidden ? "masked" : shadeOf(step, numbers[place], max);
-        const said = isHidden ? texts[place].trim() : texts[place];
-        line.append(make("td", { class: shade || null, title: String(numbers[place]) }, said));
+        const cell = document.createElement("td");
+        cell.textContent = isHidden ? texts[place].trim() : texts[place];
+        if (shade) cell.className = shade;
+        line.append(cell);
       }
       if (!visible) line.cells[0].append(make("small", {}, " fully masked"));
       body.append(line);
@@ -300,6 +304,17 @@
     return `${name} = ${formula} ${operands.length ? "≈" : "="} ${value}`;
   };
 
+  // Scrolls a table, and not the page, so that the cells from one to another are in sight, or the first of them.
+  const bringIn = (table, first, last) => {
+    const room = table.parentElement;
+    const cell = ({ row, col }) => table.tBodies[0].rows[row].cells[col + 1];
+    const [from, to] = [cell(first), cell(last)];
+    const [above, beside] = [table.tHead.offsetHeight, table.rows[0].cells[0].offsetWidth];
+    const [top, left] = [from.offsetTop - above, from.offsetLeft - beside];
+    const isIn = (start, end, at, size) => at <= start && end <= at + size;
+    if (!isIn(top, to.offsetTop + to.offsetHeight, room.scrollTop, room.clientHeight)) room.scrollTop = top;
+    if (!isIn(left, to.offsetLeft + to.offsetWidth, room.scrollLeft, room.clientWidth)) room.scrollLeft = left;
+  };
   // The cell that is chosen: its operands are lit, and a line says the arithmetic.
   const show = (cell) => {
     if (!opened || cell === opened.shown) return;
@@ -309,11 +324,13 @@
     if (!cell) return;
     const { data } = cell.closest("table");
     const [i, j] = [cell.parentElement.sectionRowIndex, cell.cellIndex - 1];
+    cell.title = String(data.numbers[i * data.step.cols + j]);
     cell.classList.add("here");
     operandsOf(data, i, j).forEach(({ table, cells }, at) => {
       for (const { row, col } of cells) {
         table.tBodies[0].rows[row].cells[col + 1].classList.add(at % 2 ? "lit-2" : "lit");
       }
+      if (cells.length) bringIn(table, cells[0], cells.at(-1));
     });
     const command = `${text.command} --explain '${data.node.name}[${i + 1},${j + 1}]' --depth 2`;
     opened.made.append(arithmetic(opened.layer, data, i, j), make("small", {}, "down to the weights: ", make("code", {}, command)));
@@ -369,17 +386,23 @@
     panel.addEventListener("pointerover", (event) => event.pointerType !== "touch" && show(cellOf(event) ?? focused()));
     panel.addEventListener("pointerleave", () => show(focused()));
     panel.addEventListener("focusin", (event) => show(cellOf(event) ?? null));
-    panel.addEventListener("click", (event) => cellOf(event)?.focus({ preventScroll: true }));
+    panel.addEventListener("click", (event) => {
+      const cell = cellOf(event);
+      if (!cell) return;
+      cell.tabIndex = -1;
+      cell.focus({ preventScroll: true });
+    });
     panel.addEventListener("keydown", (event) => event.key === "Escape" && close(true));
     closer.addEventListener("click", () => close(true));
     tables.forEach(walk);
-    panel.scrollIntoView({ block: "nearest" });
+    // The picture stays in sight, below the words.
+    layer.element.style.scrollMarginTop = `${sentence.offsetHeight + 8}px`;
+    layer.element.scrollIntoView();
   };
   // By keyboard a table is one stop of the tabulator, and the arrows walk about in it.
   const walk = (table) => {
     const cells = [...table.tBodies[0].rows].map((line) => [...line.cells].slice(1));
     let stop = cells[0][0];
-    for (const cell of cells.flat()) cell.tabIndex = -1;
     stop.tabIndex = 0;
     table.addEventListener("focusin", (event) => {
       if (event.target.tagName !== "TD") return;
@@ -399,6 +422,7 @@
       }[event.key];
       if (!to || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
+      to.tabIndex = -1;
       to.focus();
     });
   };

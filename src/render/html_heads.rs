@@ -146,7 +146,7 @@ impl ModelPage<'_> {
     fn remarks(&self, detail: Detail) -> String {
         let how = "<p class=\"how script\">A picture for each head: rows are queries, columns are keys, and the stronger the colour of \
                    a cell, the larger the weight. Point at a word above to find its row and its column. Open a head to see its numbers.</p>\n";
-        let without_script = "<noscript><p class=\"notice\">The pictures and the numbers of a head need the script of this page. \
+        let without_script = "<noscript><style>.script { display: none; }</style><p class=\"notice\">The pictures and the numbers of a head need the script of this page. \
                               The tables do not.</p></noscript>\n";
         let command = escaped(&format!("{} --layer 3 --head 2", self.command));
         let left_out = match detail {
