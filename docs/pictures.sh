@@ -12,3 +12,7 @@ example screen_to_svg -- diagnose --random 6,4 --seed 1 --causal --batch example
 
 # The page, with the pointer on a number.
 example page_to_png -- 'td[data-from="10:r2 6:c1"]' attend --words "bat cave racket" --causal --only A,O | base64 -d > docs/page.png
+
+# The page of a sentence in a model: a head is open, and the pointer is on one of its weights.
+example page_to_png -- --open '[aria-label^="L1.A_3,"]' '[aria-label="L1.A_3"] tr:nth-child(9) td:nth-of-type(6)' \
+  model words "the bat sleeps in the cave . it is" | base64 -d > docs/model.png

@@ -1,5 +1,6 @@
 //! Opens the page of a command in Chromium, points at a cell, and writes the picture in Base64:
 //! `cargo run --example page_to_png -- 'td[data-from]' attend --words "bat cave racket" --only A,V,O | base64 -d > page.png`.
+//! With `--open BUTTON` first, it presses a button before, and takes the picture of the window instead of the whole page.
 
 #[path = "../tests/browser/mod.rs"]
 mod browser;
@@ -9,7 +10,8 @@ use std::io::Write as _;
 use attn::cli::{Env, Streams, run};
 
 fn main() -> std::io::Result<()> {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args().skip(1).peekable();
+    let button = args.next_if_eq("--open").and_then(|_| args.next());
     let cell = args.next().unwrap_or_default();
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut nothing: &[u8] = &[];
@@ -17,7 +19,19 @@ fn main() -> std::io::Result<()> {
     run(page, &Env::default(), &mut Streams { input: &mut nothing, out: &mut out, err: &mut err });
     std::io::stderr().lock().write_all(&err)?;
     let Some(mut browser) = browser::browser() else { return Ok(()) };
-    let mut page = browser.open(&String::from_utf8_lossy(&out), browser::window(900, 420));
-    page.hover(&cell);
-    writeln!(std::io::stdout().lock(), "{}", page.picture())
+    let html = String::from_utf8_lossy(&out);
+    let picture = match button {
+        Some(button) => {
+            let mut page = browser.open(&html, browser::window(1280, 700));
+            page.click(&button);
+            page.hover(&cell);
+            page.view()
+        }
+        None => {
+            let mut page = browser.open(&html, browser::window(900, 420));
+            page.hover(&cell);
+            page.picture()
+        }
+    };
+    writeln!(std::io::stdout().lock(), "{picture}")
 }

@@ -309,6 +309,13 @@ impl Page<'_> {
         picture["data"].as_str().expect("a picture").to_string()
     }
 
+    /// A picture of what the window shows, as the bytes of a PNG in Base64.
+    #[track_caller]
+    pub fn view(&mut self) -> String {
+        let picture = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
+        picture["data"].as_str().expect("a picture").to_string()
+    }
+
     /// The page as it is printed, as the bytes of a PDF in Base64.
     #[track_caller]
     pub fn printed(&mut self) -> String {
