@@ -22,9 +22,9 @@ fn main() -> std::io::Result<()> {
     let html = String::from_utf8_lossy(&out);
     let picture = match button {
         Some(button) => {
-            let mut page = browser.open(&html, browser::window(1280, 700));
+            let mut page = browser.open(&html, browser::window(1400, 820));
             page.click(&button);
-            page.hover(&cell);
+            page.point_at(&cell);
             page.view()
         }
         None => {

@@ -332,7 +332,7 @@
       }
       if (cells.length) bringIn(table, cells[0], cells.at(-1));
     });
-    const command = `${text.command} --explain '${data.node.name}[${i + 1},${j + 1}]' --depth 2`;
+    const command = text.explain.join(`${data.node.name}[${i + 1},${j + 1}]`);
     opened.made.append(arithmetic(opened.layer, data, i, j), make("small", {}, "down to the weights: ", make("code", {}, command)));
   };
 
@@ -381,7 +381,7 @@
     button.setAttribute("aria-expanded", "true");
     sentence.classList.add("has-head");
     layer.element.after(panel);
-    const cellOf = (event) => event.target.closest?.(".open-head td");
+    const cellOf = (event) => event.target.closest?.(".open-head tbody td");
     const focused = () => (panel.contains(document.activeElement) ? document.activeElement.closest("td") : null);
     panel.addEventListener("pointerover", (event) => event.pointerType !== "touch" && show(cellOf(event) ?? focused()));
     panel.addEventListener("pointerleave", () => show(focused()));

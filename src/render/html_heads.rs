@@ -41,8 +41,10 @@ pub struct ModelPage<'a> {
     pub heads: &'a [[usize; 2]],
     /// What the heads of each layer look at.
     pub measures: &'a [Vec<HeadMeasures>],
-    /// The command of the run, to which `--layer` or `--explain` can be added.
-    pub command: &'a str,
+    /// The command that shows all steps of a head.
+    pub command_of_head: &'a str,
+    /// The command that explains a cell, as the texts before and after the cell's address.
+    pub command_of_cell: [&'a str; 2],
 }
 
 /// A token of the text.
@@ -148,7 +150,7 @@ impl ModelPage<'_> {
                    a cell, the larger the weight. Point at a word above to find its row and its column. Open a head to see its numbers.</p>\n";
         let without_script = "<noscript><style>.script { display: none; }</style><p class=\"notice\">The pictures and the numbers of a head need the script of this page. \
                               The tables do not.</p></noscript>\n";
-        let command = escaped(&format!("{} --layer 3 --head 2", self.command));
+        let command = escaped(self.command_of_head);
         let left_out = match detail {
             Detail::Steps => String::new(),
             Detail::Weights => format!(
@@ -175,7 +177,7 @@ impl ModelPage<'_> {
             "tokens": self.tokens.iter().map(|token| visible(&token.label)).collect::<Vec<_>>(),
             "addresses": tokens.map(|(row, _)| address(row)).collect::<Vec<_>>(),
             "places": style.places.unwrap_or(PLACES),
-            "command": self.command,
+            "explain": self.command_of_cell,
         })
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Optio
     rows.dedup();
     for row in rows.into_iter().filter(|row| *row < shape.rows) {
         for col in 0..shape.cols {
-            let (found, _) = sources(graph, CellId { node, row, col });
+            let found = sources(graph, CellId { node, row, col }).cells;
             // A fully masked row is made of nothing.
             if found.is_empty() {
                 continue;

@@ -25,18 +25,26 @@ impl SourceFinder {
         if self.read > MOST_READ || graph[cell.node].op.is_given() || graph[cell.node].matrix().is_none() {
             return None;
         }
-        let (sources, count) = sources(graph, cell);
-        self.read += count;
+        let Sources { cells, read } = sources(graph, cell);
+        self.read += read;
         let part = |(node, places): &(NodeId, Vec<(usize, usize)>)| {
             format!("{}:{}", node.position(), shortest(places, graph[*node].shape()))
         };
-        let parts: Vec<String> = sources.iter().map(part).collect();
+        let parts: Vec<String> = cells.iter().map(part).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
 }
 
-/// The places of each node that a cell was made of, sorted, the nodes in the order of writing; and how many parts its terms have.
-pub(super) fn sources(graph: &Graph, cell: CellId) -> (Vec<(NodeId, Vec<(usize, usize)>)>, usize) {
+/// The cells that a cell was made of.
+pub(super) struct Sources {
+    /// The places in each node, sorted; the nodes in the order of writing.
+    pub cells: Vec<(NodeId, Vec<(usize, usize)>)>,
+    /// How many parts of terms were read.
+    pub read: usize,
+}
+
+/// The cells that a cell was made of: those in its terms, and those that decide which case of its formula holds.
+pub(super) fn sources(graph: &Graph, cell: CellId) -> Sources {
     let term = graph.terms(cell);
     let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -46,7 +54,7 @@ pub(super) fn sources(graph: &Graph, cell: CellId) -> (Vec<(NodeId, Vec<(usize, 
         }
         cells.entry(cell.node).or_default().push((cell.row, cell.col));
     };
-    let count = read(&term, &mut add);
+    let read = read(&term, &mut add);
     decided(graph, cell, &term).into_iter().for_each(&mut add);
     let sorted = order.into_iter().filter_map(|node| {
         let mut places = cells.remove(&node)?;
@@ -54,7 +62,7 @@ pub(super) fn sources(graph: &Graph, cell: CellId) -> (Vec<(NodeId, Vec<(usize, 
         places.dedup();
         Some((node, places))
     });
-    (sorted.collect(), count)
+    Sources { cells: sorted.collect(), read }
 }
 
 /// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.

@@ -241,6 +241,15 @@ impl Page<'_> {
         self.ask("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
     }
 
+    /// Says that the mouse is over an element, without scrolling to it.
+    #[track_caller]
+    pub fn point_at(&mut self, selector: &str) {
+        self.eval(&format!(
+            "document.querySelector({}).dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}))",
+            json!(selector)
+        ));
+    }
+
     /// Presses the mouse's left button on an element.
     #[track_caller]
     pub fn click(&mut self, selector: &str) {

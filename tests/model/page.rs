@@ -275,7 +275,7 @@ const BAD_PIECES: [&str; 7] =
 fn no_piece_of_a_text_breaks_the_page() {
     let folder = folder_with_pieces(&BAD_PIECES);
     let place = folder.path().to_str().unwrap();
-    let page = attn(&format!("model {place}")).arg(&BAD_PIECES.join(" ")).arg("--format=html").ok().out;
+    let page = attn(&format!("model {place}")).arg(BAD_PIECES.join(" ")).arg("--format=html").ok().out;
     let text = data(&page, "sentence").unwrap();
     let tokens: Vec<&str> = array(&text["tokens"]).iter().map(|token| token.as_str().unwrap()).collect();
     assert_eq!(tokens, BAD_PIECES);

@@ -32,6 +32,8 @@ pub(super) fn write(
         *title = "The same in letters".to_string();
     }
     let heads = heads(model)?;
+    let command = typed_without(program.typed, &OF_THE_PAGE);
+    let [layer, head] = [heads.len().min(3), heads.last().map_or(1, |heads| heads[0].min(2))];
     let page = ModelPage {
         title: &title,
         before: &parts,
@@ -40,7 +42,8 @@ pub(super) fn write(
         tokens: &tokens(read),
         heads: &heads,
         measures: &forward.heads,
-        command: &typed_without(program.typed, &OF_THE_PAGE),
+        command_of_head: &format!("{command} --layer {layer} --head {head}"),
+        command_of_cell: [&format!("{command} --explain '"), "' --depth 2"],
     };
     let style = args.output.style(env, Convention::Rows);
     model.with_run(|run| {
