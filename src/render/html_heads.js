@@ -293,15 +293,21 @@
         `over ${line(operands[0], true)}, and ${most} is its largest score`
       );
     }
-    // Single numbers stand in the formula in place of their matrices.
-    const formula = operands.reduce(
-      (formula, { table, cells }) =>
-        cells.length === 1
-          ? formula.replace(new RegExp(`${table.data.node.name.replaceAll(".", "\\.")} \\(\\d+×\\d+\\)`), inside(cells[0].x))
-          : formula,
-      node.is
-    );
-    return `${name} = ${formula} ${operands.length ? "≈" : "="} ${value}`;
+    // Single numbers stand in the formula in place of their matrices; others are listed behind it.
+    let formula = node.is;
+    const listed = [];
+    for (const { table, cells } of operands) {
+      const { data } = table;
+      const matrix = `${data.node.name} (${data.step.rows}×${data.step.cols})`;
+      if (cells.length === 1 && formula.includes(matrix)) {
+        formula = formula.replace(matrix, () => inside(cells[0].x));
+      } else if (cells.length) {
+        const few = cells.map(({ x }) => formulaText(x, places)).join(" and ");
+        listed.push(`${cells.length > 2 ? `${cells.length} numbers` : few} of ${data.node.name}`);
+      }
+    }
+    const reads = listed.length ? `; it reads ${listed.join(", and ")}` : "";
+    return `${name} = ${formula} ${operands.length ? "≈" : "="} ${value}${reads}`;
   };
 
   // Scrolls a table, and not the page, so that the cells from one to another are in sight, or the first of them.
