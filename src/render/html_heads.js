@@ -1,447 +1,134 @@
 // The heads of a model: a picture of each, and the one that is opened, step by step. Every number is one that the page holds, and
 // which cells made it is a rule of the page: nothing of attention is computed here.
-(() => {
-  const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
-  const root = document.getElementById("heads");
-  const text = root && read("sentence");
-  if (!text) return;
-  const layers = [];
-  for (let layer; (layer = read("layer-" + (layers.length + 1))); ) layers.push(layer);
-  const { tokens, addresses, places } = text;
-  const words = [...document.querySelectorAll(".sentence li")];
-  const ofToken = document.getElementById("of-token");
-  let opened = null; // The panel of the open head: element, layer, head, tables.
+const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
+const root = document.getElementById("heads");
+const text = read("sentence");
+const layers = [];
+for (let layer; (layer = read("layer-" + (layers.length + 1))); ) layers.push(layer);
+const { tokens, addresses, places } = text;
+const words = [...document.querySelectorAll(".sentence li")];
+const ofToken = document.getElementById("of-token");
+let opened = null; // The panel of the open head: element, layer, head, tables.
 
-  const make = (tag, attributes = {}, ...inside) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
-    element.append(...inside);
-    return element;
-  };
-  const bytes = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+const make = (tag, attributes = {}, ...inside) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
+  element.append(...inside);
+  return element;
+};
+const bytes = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
-  // The numbers of a step of a head, row by row.
-  const decoded = new Map();
-  const matrix = (step, node) => {
-    if (!decoded.has(node)) {
-      const { buffer } = bytes(node.numbers);
-      decoded.set(node, step.type === "f32" ? new Float32Array(buffer) : new Float64Array(buffer));
-    }
-    return decoded.get(node);
-  };
-  for (const layer of layers) {
-    const bits = bytes(layer.hidden);
-    layer.isHidden = (at) => ((bits[at >> 3] >> (at & 7)) & 1) === 1;
-    layer.weights = layer.steps.findIndex((step) => step.stage === "A");
+// The numbers of a step of a head, row by row.
+const decoded = new Map();
+const matrix = (step, node) => {
+  if (!decoded.has(node)) {
+    const { buffer } = bytes(node.numbers);
+    decoded.set(node, step.type === "f32" ? new Float32Array(buffer) : new Float64Array(buffer));
   }
-  const weightsOf = (layer, head) => {
-    const step = layer.steps[layer.weights];
-    return { step, node: step.nodes[head.nodes[layer.weights]] };
-  };
-  const usualName = (layer, at) => `L${layer.layer - 1}H${at}`;
+  return decoded.get(node);
+};
+for (const layer of layers) {
+  const bits = bytes(layer.hidden);
+  layer.isHidden = (at) => ((bits[at >> 3] >> (at & 7)) & 1) === 1;
+  layer.weights = layer.steps.findIndex((step) => step.stage === "A");
+}
+const weightsOf = (layer, head) => {
+  const step = layer.steps[layer.weights];
+  return { step, node: step.nodes[head.nodes[layer.weights]] };
+};
+const usualName = (layer, at) => `L${layer.layer - 1}H${at}`;
 
-  // Colours of weights from 0 to 1, of the scheme of the screen, or of the light one, which is printed.
-  const rules = [...document.styleSheets[0].cssRules];
-  const light = rules.find((rule) => rule.selectorText === ":root").style;
-  const dark = rules.find((rule) => rule.media?.mediaText.includes("dark")).cssRules[0].style;
-  const isDark = matchMedia("(prefers-color-scheme: dark)");
-  const ramp = (scheme) =>
-    ["paper", "more-1", "more-2", "more-3", "more-4", "more-5", "more-6", "more-7"].map((name) => {
-      const colour = parseInt(scheme.getPropertyValue("--" + name).trim().slice(1), 16);
-      return [colour >> 16, (colour >> 8) & 255, colour & 255];
-    });
-
-  // A picture: a pixel for each weight. What the mask hides stays transparent, and shows the hatching behind it.
-  const pictures = [];
-  const draw = (canvas, layer, head, colours) => {
-    const { step, node } = weightsOf(layer, head);
-    const weights = matrix(step, node);
-    [canvas.width, canvas.height] = [step.cols, step.rows];
-    const image = new ImageData(step.cols, step.rows);
-    weights.forEach((weight, at) => {
-      if (layer.isHidden(at)) return;
-      const place = Math.min(Math.max(weight, 0), 1) * (colours.length - 1);
-      const below = Math.min(Math.floor(place), colours.length - 2);
-      for (let channel = 0; channel !== 3; channel++) {
-        const [from, to] = [colours[below][channel], colours[below + 1][channel]];
-        image.data[4 * at + channel] = from + (to - from) * (place - below);
-      }
-      image.data[4 * at + 3] = 255;
-    });
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  };
-  const drawAll = (scheme) => {
-    const colours = ramp(scheme);
-    for (const { canvas, layer, head } of pictures) draw(canvas, layer, head, colours);
-  };
-  const isPrinted = matchMedia("print");
-  const drawForScreen = () => drawAll(isDark.matches && !isPrinted.matches ? dark : light);
-  for (const medium of [isDark, isPrinted]) medium.addEventListener("change", drawForScreen);
-  addEventListener("beforeprint", () => drawAll(light));
-  addEventListener("afterprint", drawForScreen);
-
-  // Of a list of elements one is a stop of the tabulator; keys lead from it to others.
-  const rove = (elements, next) => {
-    elements.forEach((element, at) => (element.tabIndex = at ? -1 : 0));
-    for (const element of elements) {
-      element.addEventListener("focus", () => {
-        for (const other of elements) other.tabIndex = other === element ? 0 : -1;
-      });
-      element.addEventListener("keydown", (event) => {
-        const to = event.ctrlKey || event.altKey || event.metaKey ? null : next(element, event.key);
-        if (!to) return;
-        event.preventDefault();
-        to.focus();
-      });
-    }
-  };
-  const step1 = { ArrowLeft: -1, ArrowRight: 1 };
-
-  // The pictures: a row for each layer, a button for each head.
-  const buttons = [];
-  for (const layer of layers) {
-    const row = layer.heads.map((head, at) => {
-      const canvas = make("canvas", { "aria-hidden": "true", class: tokens.length > 40 ? "fine" : null });
-      pictures.push({ canvas, layer, head });
-      const { name } = weightsOf(layer, head).node;
-      const label = `${name}, the usual ${usualName(layer, at)}${head.looks_at ? ": " + head.looks_at : ""}`;
-      const button = make(
-        "button",
-        { type: "button", class: "head", "aria-expanded": "false", "aria-label": label, title: label },
-        make("span", { class: "picture" }, canvas),
-        make("span", { class: "head-name" }, name),
-        make("span", { class: "usual" }, usualName(layer, at), make("b", {}, head.letter ?? ""))
-      );
-      button.addEventListener("click", () => toggle(layer, at, button));
-      return button;
-    });
-    buttons.push(row);
-    layer.element = make(
-      "section",
-      { class: "layer" },
-      make("h3", {}, `Layer ${layer.layer}`),
-      make("div", { class: "pictures", style: `--heads: ${layer.heads.length}` }, ...row)
-    );
-    root.append(layer.element);
-  }
-  rove(buttons.flat(), (button, key) => {
-    const row = buttons.findIndex((row) => row.includes(button));
-    const at = buttons[row].indexOf(button);
-    if (key in step1) return buttons[row][at + step1[key]];
-    if (key === "ArrowDown") return buttons[row + 1]?.[at];
-    if (key === "ArrowUp") return buttons[row - 1]?.[at];
-    return { Home: buttons[row][0], End: buttons[row].at(-1) }[key];
+// Colours of weights from 0 to 1, of the scheme of the screen, or of the light one, which is printed.
+const rules = [...document.styleSheets[0].cssRules];
+const light = rules.find((rule) => rule.selectorText === ":root").style;
+const dark = rules.find((rule) => rule.media?.mediaText.includes("dark")).cssRules[0].style;
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+const ramp = (scheme) =>
+  ["paper", "more-1", "more-2", "more-3", "more-4", "more-5", "more-6", "more-7"].map((name) => {
+    const colour = parseInt(scheme.getPropertyValue("--" + name).trim().slice(1), 16);
+    return [colour >> 16, (colour >> 8) & 255, colour & 255];
   });
-  root.style.setProperty("--count", tokens.length);
-  drawForScreen();
 
-  // Pointing at a word: its row and its column in every picture and table, and what it gives and gets in the open head.
-  const quoted = (token) => `“${token}”`;
-  const largest = (list) =>
-    list
-      .map((weight, at) => [weight, at])
-      .filter(([weight]) => weight !== 0)
-      .sort((a, b) => b[0] - a[0])
-      .slice(0, 3)
-      .map(([weight, at]) => `${quoted(addresses[at])} ${formulaText(weight, places)}`)
-      .join(", ");
-  const pointAt = (token) => {
-    root.classList.toggle("pointing", token !== null);
-    for (const marked of document.querySelectorAll(".of-token")) marked.classList.remove("of-token");
-    for (const word of words) word.className = "";
-    ofToken.textContent = "";
-    if (token === null) return;
-    root.style.setProperty("--token", token);
-    words[token].className = "pointed";
-    if (!opened) return;
-    for (const table of opened.tables) markToken(table, token);
-    const { layer, head } = opened;
-    const { step, node } = weightsOf(layer, head);
-    const weights = matrix(step, node);
-    const row = [...weights.subarray(token * step.cols, (token + 1) * step.cols)];
-    const column = tokens.map((_, at) => weights[at * step.cols + token]);
-    row.forEach((weight, at) => {
-      const level = Math.min(7, Math.floor(weight * 8));
-      if (level && at !== token) words[at].className = "more-" + level;
+// A picture: a pixel for each weight. What the mask hides stays transparent, and shows the hatching behind it.
+const pictures = [];
+const draw = (canvas, layer, head, colours) => {
+  const { step, node } = weightsOf(layer, head);
+  const weights = matrix(step, node);
+  [canvas.width, canvas.height] = [step.cols, step.rows];
+  const image = new ImageData(step.cols, step.rows);
+  weights.forEach((weight, at) => {
+    if (layer.isHidden(at)) return;
+    const place = Math.min(Math.max(weight, 0), 1) * (colours.length - 1);
+    const below = Math.min(Math.floor(place), colours.length - 2);
+    for (let channel = 0; channel !== 3; channel++) {
+      const [from, to] = [colours[below][channel], colours[below + 1][channel]];
+      image.data[4 * at + channel] = from + (to - from) * (place - below);
+    }
+    image.data[4 * at + 3] = 255;
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+};
+const drawAll = (scheme) => {
+  const colours = ramp(scheme);
+  for (const { canvas, layer, head } of pictures) draw(canvas, layer, head, colours);
+};
+const isPrinted = matchMedia("print");
+const drawForScreen = () => drawAll(isDark.matches && !isPrinted.matches ? dark : light);
+for (const medium of [isDark, isPrinted]) medium.addEventListener("change", drawForScreen);
+addEventListener("beforeprint", () => drawAll(light));
+addEventListener("afterprint", drawForScreen);
+
+// Of a list of elements one is a stop of the tabulator; keys lead from it to others.
+const rove = (elements, next) => {
+  elements.forEach((element, at) => (element.tabIndex = at ? -1 : 0));
+  for (const element of elements) {
+    element.addEventListener("focus", () => {
+      for (const other of elements) other.tabIndex = other === element ? 0 : -1;
     });
-    ofToken.textContent =
-      `In ${node.name}, ${quoted(addresses[token])} looks at ${largest(row) || "nothing"}; ` +
-      `it is looked at by ${largest(column) || "nothing"}.`;
-  };
-  const markToken = (table, token) => {
-    const [ofRows, ofColumns] = table.data.step.has_tokens;
-    const lines = [...table.tBodies[0].rows];
-    if (ofRows) lines[token].cells[0].classList.add("of-token");
-    if (ofColumns) table.tHead.rows[0].cells[token + 1].classList.add("of-token");
-  };
-  const wordOf = (event) => event.target.closest?.("li[data-token]");
-  const sentence = document.querySelector(".sentence");
-  sentence.addEventListener("pointerover", (event) => wordOf(event) && pointAt(Number(wordOf(event).dataset.token)));
-  sentence.addEventListener("pointerleave", () => pointAt(null));
-  sentence.addEventListener("focusin", (event) => wordOf(event) && pointAt(Number(wordOf(event).dataset.token)));
-  sentence.addEventListener("focusout", () => pointAt(null));
-  rove(words, (word, key) => words[Number(word.dataset.token) + (step1[key] ?? NaN)]);
-
-  // A table of a step. Which cell a number is in follows from its place.
-  const shadeOf = (step, x, max) => {
-    if (!step.shade || Number.isNaN(x) || !max) return "";
-    const level = Number.isFinite(x) ? Math.min(7, Math.floor((Math.abs(x) / max) * 8)) : 7;
-    return level ? (x > 0 ? "more-" : "less-") + level : "";
-  };
-  const tableOf = (layer, head, at) => {
-    const step = layer.steps[at];
-    const node = step.nodes[head.nodes[at]];
-    const numbers = matrix(step, node);
-    const texts = matrixTexts(numbers, places);
-    const canHide = step.stage === "S_masked" || step.stage === "A";
-    const finite = numbers.filter(Number.isFinite);
-    const max = step.shade === "weights" ? 1 : finite.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
-    const head1 = make("tr", {}, make("td"));
-    for (let j = 0; j !== step.cols; j++) {
-      head1.append(make("th", { scope: "col" }, step.has_tokens[1] ? tokens[j] : String(j + 1)));
-    }
-    const body = make("tbody");
-    for (let i = 0; i !== step.rows; i++) {
-      const line = make("tr", {}, make("th", { scope: "row" }, step.has_tokens[0] ? tokens[i] : String(i + 1)));
-      let visible = 0;
-      for (let j = 0; j !== step.cols; j++) {
-        const place = i * step.cols + j;
-        const isHidden = canHide && layer.isHidden(place);
-        visible += isHidden ? 0 : 1;
-        const shade = isHidden ? "masked" : shadeOf(step, numbers[place], max);
-        const cell = document.createElement("td");
-        cell.textContent = isHidden ? texts[place].trim() : texts[place];
-        if (shade) cell.className = shade;
-        line.append(cell);
-      }
-      if (!visible) line.cells[0].append(make("small", {}, " fully masked"));
-      body.append(line);
-    }
-    const table = make("table", { class: "matrix", role: "grid", "aria-label": node.name }, make("thead", {}, head1), body);
-    table.data = { at, step, node, numbers };
-    return table;
-  };
-
-  // An open head begins with its weights; each matrix is followed by those that it was made of.
-  const order = [
-    ...["A", "S_masked", "S_capped", "S_tempered", "S_biased", "S_scaled", "S"],
-    ...["Q_rotated", "K_rotated", "Q_normed", "K_normed", "Q", "K", "F_scaled", "F", "O", "C", "V"],
-  ];
-
-  // The lines that a rule names for the cell in row i and column j.
-  const lines = (rule, i, j, count) => {
-    if (rule === "i") return [i];
-    if (rule === "j") return [j];
-    return rule === "*" ? Array.from({ length: count }, (_, line) => line) : rule[j] ?? [];
-  };
-  // The operands of a cell: for each, its table and the places of the cells.
-  const operandsOf = (data, i, j) =>
-    data.step.from.map(([at, rowRule, colRule]) => {
-      const table = opened.tables.find((table) => table.data.at === at);
-      const { step, numbers } = table.data;
-      const cells = lines(rowRule, i, j, step.rows).flatMap((row) =>
-        lines(colRule, i, j, step.cols).map((col) => ({ row, col, x: numbers[row * step.cols + col] }))
-      );
-      return { table, cells };
-    });
-
-  const addressOf = ({ step, node }, i, j) => {
-    const name = (has, at) => (has ? addresses[at] : at + 1);
-    return `${node.name}[${name(step.has_tokens[0], i)},${name(step.has_tokens[1], j)}]`;
-  };
-  const inside = (x) => (x < 0 ? `(${formulaText(x, places)})` : formulaText(x, places));
-  // A sum of products: all of them, or the largest six.
-  const products = (a, b) => {
-    const terms = a.map(({ x }, at) => ({ at, size: Math.abs(x * b[at].x) }));
-    const shown = terms.length > 8 ? terms.toSorted((s, t) => t.size - s.size).slice(0, 6) : terms;
-    const texts = shown
-      .sort((s, t) => s.at - t.at)
-      .map(({ at }, place) => `${place ? inside(a[at].x) : formulaText(a[at].x, places)}·${inside(b[at].x)}`);
-    const left = terms.length - shown.length;
-    return texts.join(" + ") + (left ? ` + … (${left} more)` : "");
-  };
-  // The arithmetic of a cell, with the numbers as they were recorded.
-  const arithmetic = (layer, data, i, j) => {
-    const { step, node, numbers } = data;
-    const operands = operandsOf(data, i, j);
-    const [a, b] = operands.map(({ cells }) => cells);
-    const name = addressOf(data, i, j);
-    const value = formulaText(numbers[i * step.cols + j], places);
-    const isHidden = layer.isHidden(i * step.cols + j);
-    const line = (operand, isRow) => {
-      const { data } = operand.table;
-      const { row, col } = operand.cells[0];
-      const has = data.step.has_tokens[isRow ? 0 : 1];
-      const which = has ? quoted(addresses[isRow ? row : col]) : (isRow ? row : col) + 1;
-      return `${isRow ? "row" : "column"} ${which} of ${data.node.name}`;
-    };
-    if (step.op === "product-transposed" && b) {
-      return `${name} = ${line(operands[0], true)} · ${line(operands[1], true)} = ${products(a, b)} ≈ ${value}`;
-    }
-    if (step.op === "product" && b) {
-      return `${name} = ${line(operands[0], true)} · ${line(operands[1], false)} = ${products(a, b)} ≈ ${value}`;
-    }
-    if (step.op === "mask") {
-      return isHidden ? `${name} = −∞: the mask hides this key` : `${name} = ${value}: the mask leaves it`;
-    }
-    if (step.op === "softmax" && a) {
-      if (isHidden) return `${name} = 0: the mask hides this key, and exp(−∞) is 0`;
-      const most = formulaText(Math.max(...a.map(({ x }) => x)), places).replace(/^−(.*)/, "(−$1)");
-      const own = formulaText(a[j].x, places);
-      return (
-        `${name} = exp(${own} − ${most}) / Σ ≈ ${value}, where Σ is the sum of exp(score − ${most}) ` +
-        `over ${line(operands[0], true)}, and ${most} is its largest score`
-      );
-    }
-    // Single numbers stand in the formula in place of their matrices; others are listed behind it.
-    let formula = node.is;
-    const listed = [];
-    for (const { table, cells } of operands) {
-      const { data } = table;
-      const matrix = `${data.node.name} (${data.step.rows}×${data.step.cols})`;
-      if (cells.length === 1 && formula.includes(matrix)) {
-        formula = formula.replace(matrix, () => inside(cells[0].x));
-      } else if (cells.length) {
-        const few = cells.map(({ x }) => formulaText(x, places)).join(" and ");
-        listed.push(`${cells.length > 2 ? `${cells.length} numbers` : few} of ${data.node.name}`);
-      }
-    }
-    const reads = listed.length ? `; it reads ${listed.join(", and ")}` : "";
-    return `${name} = ${formula} ${operands.length ? "≈" : "="} ${value}${reads}`;
-  };
-
-  // Scrolls a table, and not the page, so that the cells from one to another are in sight, or the first of them.
-  const bringIn = (table, first, last) => {
-    const room = table.parentElement;
-    const cell = ({ row, col }) => table.tBodies[0].rows[row].cells[col + 1];
-    const [from, to] = [cell(first), cell(last)];
-    const [above, beside] = [table.tHead.offsetHeight, table.rows[0].cells[0].offsetWidth];
-    const [top, left] = [from.offsetTop - above, from.offsetLeft - beside];
-    const isIn = (start, end, at, size) => at <= start && end <= at + size;
-    if (!isIn(top, to.offsetTop + to.offsetHeight, room.scrollTop, room.clientHeight)) room.scrollTop = top;
-    if (!isIn(left, to.offsetLeft + to.offsetWidth, room.scrollLeft, room.clientWidth)) room.scrollLeft = left;
-  };
-  // The cell that is chosen: its operands are lit, and a line says the arithmetic.
-  const show = (cell) => {
-    if (!opened || cell === opened.shown) return;
-    for (const lit of opened.panel.querySelectorAll(".lit, .lit-2, .here")) lit.classList.remove("lit", "lit-2", "here");
-    opened.shown = cell;
-    opened.made.textContent = "";
-    if (!cell) return;
-    const { data } = cell.closest("table");
-    const [i, j] = [cell.parentElement.sectionRowIndex, cell.cellIndex - 1];
-    cell.title = String(data.numbers[i * data.step.cols + j]);
-    cell.classList.add("here");
-    operandsOf(data, i, j).forEach(({ table, cells }, at) => {
-      for (const { row, col } of cells) {
-        table.tBodies[0].rows[row].cells[col + 1].classList.add(at % 2 ? "lit-2" : "lit");
-      }
-      if (cells.length) bringIn(table, cells[0], cells.at(-1));
-    });
-    const command = text.explain.join(`${data.node.name}[${i + 1},${j + 1}]`);
-    opened.made.append(arithmetic(opened.layer, data, i, j), make("small", {}, "down to the weights: ", make("code", {}, command)));
-  };
-
-  const close = (moves) => {
-    const { panel, button } = opened;
-    opened = null;
-    sentence.classList.remove("has-head");
-    panel.remove();
-    button.setAttribute("aria-expanded", "false");
-    pointAt(null);
-    if (moves) button.focus();
-  };
-  const toggle = (layer, at, button) => {
-    const isOpen = opened?.button === button;
-    if (opened) close(false);
-    if (isOpen) return;
-    const head = layer.heads[at];
-    const { node } = weightsOf(layer, head);
-    const facts = [
-      `layer ${layer.layer}, head ${at + 1}, the usual ${usualName(layer, at)}`,
-      head.looks_at,
-      head.entropy === null ? null : `entropy ${formulaText(head.entropy, 2)} bits`,
-      head.key_head === null ? null : `reads key/value head ${head.key_head}`,
-      head.is_removed ? "taken out: its result does not go on" : null,
-    ];
-    const closer = make("button", { type: "button", class: "close" }, "Close");
-    const made = make("p", { class: "made", role: "status" });
-    const tables = layer.steps.map((_, place) => tableOf(layer, head, place));
-    const figure = (table) =>
-      make(
-        "figure",
-        {},
-        make("p", {}, table.data.step.text),
-        make("figcaption", {}, `${table.data.node.name} = ${table.data.node.is}`),
-        make("div", { class: "scroll" }, table)
-      );
-    const place = (table) => order.indexOf(table.data.step.stage);
-    const panel = make(
-      "section",
-      { class: "open-head", "aria-label": node.name },
-      make("header", {}, make("h3", {}, node.name), make("p", {}, facts.filter(Boolean).join(" · ")), closer),
-      make("div", { class: "steps" }, ...tables.toSorted((a, b) => place(a) - place(b)).map(figure)),
-      made
-    );
-    opened = { panel, layer, head, button, tables, made, shown: null };
-    button.setAttribute("aria-expanded", "true");
-    sentence.classList.add("has-head");
-    layer.element.after(panel);
-    const cellOf = (event) => event.target.closest?.(".open-head tbody td");
-    const focused = () => (panel.contains(document.activeElement) ? document.activeElement.closest("td") : null);
-    panel.addEventListener("pointerover", (event) => event.pointerType !== "touch" && show(cellOf(event) ?? focused()));
-    panel.addEventListener("pointerleave", () => show(focused()));
-    panel.addEventListener("focusin", (event) => show(cellOf(event) ?? null));
-    panel.addEventListener("click", (event) => {
-      const cell = cellOf(event);
-      if (!cell) return;
-      cell.tabIndex = -1;
-      cell.focus({ preventScroll: true });
-    });
-    panel.addEventListener("keydown", (event) => event.key === "Escape" && close(true));
-    closer.addEventListener("click", () => close(true));
-    tables.forEach(walk);
-    // The picture stays in sight, below the words.
-    layer.element.style.scrollMarginTop = `${sentence.offsetHeight + 8}px`;
-    layer.element.scrollIntoView();
-  };
-  // By keyboard a table is one stop of the tabulator, and the arrows walk about in it.
-  const walk = (table) => {
-    const cells = [...table.tBodies[0].rows].map((line) => [...line.cells].slice(1));
-    let stop = cells[0][0];
-    stop.tabIndex = 0;
-    table.addEventListener("focusin", (event) => {
-      if (event.target.tagName !== "TD") return;
-      stop.tabIndex = -1;
-      stop = event.target;
-      stop.tabIndex = 0;
-    });
-    table.addEventListener("keydown", (event) => {
-      const [i, j] = [event.target.parentElement.sectionRowIndex, event.target.cellIndex - 1];
-      const to = {
-        ArrowRight: cells[i]?.[j + 1],
-        ArrowLeft: cells[i]?.[j - 1],
-        ArrowDown: cells[i + 1]?.[j],
-        ArrowUp: cells[i - 1]?.[j],
-        Home: cells[i]?.[0],
-        End: cells[i]?.at(-1),
-      }[event.key];
-      if (!to || event.ctrlKey || event.altKey || event.metaKey) return;
+    element.addEventListener("keydown", (event) => {
+      const to = event.ctrlKey || event.altKey || event.metaKey ? null : next(element, event.key);
+      if (!to) return;
       event.preventDefault();
-      to.tabIndex = -1;
       to.focus();
     });
-  };
+  }
+};
+const step1 = { ArrowLeft: -1, ArrowRight: 1 };
 
-  // `page.html#L1.A_3` opens that head.
-  const openNamed = () => {
-    const name = decodeURIComponent(location.hash.slice(1));
-    layers.forEach((layer, row) =>
-      layer.heads.forEach((head, at) => {
-        if (weightsOf(layer, head).node.name === name) toggle(layer, at, buttons[row][at]);
-      })
+// The pictures: a row for each layer, a button for each head.
+const buttons = [];
+for (const layer of layers) {
+  const row = layer.heads.map((head, at) => {
+    const canvas = make("canvas", { "aria-hidden": "true", class: tokens.length > 40 ? "fine" : null });
+    pictures.push({ canvas, layer, head });
+    const { name } = weightsOf(layer, head).node;
+    const label = `${name}, the usual ${usualName(layer, at)}${head.looks_at ? ": " + head.looks_at : ""}`;
+    const button = make(
+      "button",
+      { type: "button", class: "head", "aria-expanded": "false", "aria-label": label, title: label },
+      make("span", { class: "picture" }, canvas),
+      make("span", { class: "head-name" }, name),
+      make("span", { class: "usual" }, usualName(layer, at), make("b", {}, head.letter ?? ""))
     );
-  };
-  addEventListener("hashchange", openNamed);
-  openNamed();
-})();
+    button.addEventListener("click", () => toggle(layer, at, button));
+    return button;
+  });
+  buttons.push(row);
+  layer.element = make(
+    "section",
+    { class: "layer" },
+    make("h3", {}, `Layer ${layer.layer}`),
+    make("div", { class: "pictures", style: `--heads: ${layer.heads.length}` }, ...row)
+  );
+  root.append(layer.element);
+}
+rove(buttons.flat(), (button, key) => {
+  const row = buttons.findIndex((row) => row.includes(button));
+  const at = buttons[row].indexOf(button);
+  if (key in step1) return buttons[row][at + step1[key]];
+  if (key === "ArrowDown") return buttons[row + 1]?.[at];
+  if (key === "ArrowUp") return buttons[row - 1]?.[at];
+  return { Home: buttons[row][0], End: buttons[row].at(-1) }[key];
+});
+root.style.setProperty("--count", tokens.length);
+drawForScreen();

@@ -19,7 +19,15 @@ use crate::model::HeadMeasures;
 use crate::story::{HeadStep, Table};
 
 const STYLE: &str = include_str!("html_heads.css");
-const SCRIPT: &str = concat!(include_str!("html_numbers.js"), include_str!("html_heads.js"));
+/// One block, whose parts know what stands in those before them.
+const SCRIPT: &str = concat!(
+    "{\n",
+    include_str!("html_numbers.js"),
+    include_str!("html_heads.js"),
+    include_str!("html_words.js"),
+    include_str!("html_head.js"),
+    "}\n"
+);
 
 /// The decimals of numbers, where the user does not set them.
 const PLACES: usize = 4;
