@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::document::tables;
 use super::html::Html;
 use super::html_heads_data::{Detail, LayerHeads};
-use super::html_page::{HtmlPage, escaped};
+use super::html_page::{HtmlPage, PICTURES, WORDS, escaped};
 use super::{Style, write_text};
 use crate::error::Result;
 use crate::foreign::visible;
@@ -123,14 +123,16 @@ impl ModelPage<'_> {
             format!("<div class=\"parts\">\n{}</div>\n", parts.iter().map(section).collect::<String>())
         };
         format!(
-            "<h1>{}</h1>\n{}{}<h2>{}</h2>\n{}<div id=\"heads\"></div>\n{}",
+            "<h1>{}</h1>\n{}{}{}<h2>{}</h2>\n{}<div id=\"heads\"></div>\n{}{}",
             escaped(self.title),
             self.words(),
             self.before
                 .split_at_checked(1)
                 .map_or_else(String::new, |(run, rest)| inside(run) + &inside(rest)),
+            PICTURES[0],
             escaped(self.heading),
             self.remarks(detail),
+            PICTURES[1],
             inside(self.after)
         )
     }
@@ -147,8 +149,8 @@ impl ModelPage<'_> {
         };
         let words: String = self.tokens.iter().enumerate().map(word).collect();
         format!(
-            "<div class=\"sentence\"><ol aria-label=\"the text, token by token\">{words}</ol>\
-             <p id=\"of-token\" role=\"status\"></p></div>\n"
+            "{}<ol aria-label=\"the text, token by token\">{words}</ol><p id=\"of-token\" role=\"status\"></p>{}",
+            WORDS[0], WORDS[1]
         )
     }
 

@@ -12,6 +12,10 @@ const HEAD: &str = include_str!("html_head.html");
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
 
+/// The beginning and the end of the words of a text that has pictures, and of the pictures. They need a script and data of the page.
+pub(super) const WORDS: [&str; 2] = ["<div class=\"sentence\">", "</div>\n"];
+pub(super) const PICTURES: [&str; 2] = ["<section class=\"of-heads\">\n", "</section>\n"];
+
 /// The hint under the headline of a page whose numbers light.
 pub const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
 
@@ -61,13 +65,20 @@ impl std::fmt::Display for HtmlPage<'_> {
 }
 
 /// The content between `<main>` and `</main>` of an [`HtmlPage`], to be put into another page, where headlines are three levels
-/// further down; `None` for a text that is no such page.
+/// further down, without what needs more than the page's own script; `None` for a text that is no such page.
 pub fn fragment(page: &str) -> Option<String> {
     // A text in the page is escaped, so that tags are the page's own.
     let start = page.find(OPENS)? + OPENS.len();
     let end = page.rfind(CLOSES)?;
     // The page around it says this once for all.
     let mut inside = page.get(start..end)?.replacen(HOW, "", 1);
+    for [opens, closes] in [WORDS, PICTURES] {
+        if let Some((before, rest)) = inside.split_once(opens)
+            && let Some((_, after)) = rest.split_once(closes)
+        {
+            inside = format!("{before}{after}");
+        }
+    }
     for level in (1..=3).rev() {
         inside = inside
             .replace(&format!("<h{level}>"), &format!("<h{}>", level + 3))

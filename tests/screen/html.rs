@@ -77,6 +77,18 @@ fn every_page_is_whole_and_loads_nothing() {
 }
 
 #[test]
+fn in_another_page_a_text_of_a_model_has_its_tables_and_no_pictures() {
+    let page = page("model words 'the bat sleeps'");
+    let inside = fragment(&page).unwrap();
+    assert_eq!(ill_formed(&format!("<html>{inside}</html>")), None);
+    assert!(page.contains("class=\"sentence\"") && page.contains("id=\"heads\""));
+    assert!(!inside.contains("class=\"sentence\"") && !inside.contains("id=\"heads\""), "{inside}");
+    for title in ["Tokens", "The next token", "What each head looks at, in letters", "Letters"] {
+        assert!(inside.contains(&format!(">{title}</h5>")), "{title}: {inside}");
+    }
+}
+
+#[test]
 fn a_page_does_not_depend_on_the_terminal() {
     let command = "attend --words 'bat cave racket' --causal";
     let plain = page(command);

@@ -29,7 +29,7 @@ pub(super) fn write(
     let split = parts.iter().position(|(title, _)| title.starts_with(HEADS)).unwrap_or(parts.len());
     let mut after = parts.split_off(split);
     if let Some((title, _)) = after.first_mut().filter(|(title, _)| title == HEADS) {
-        *title = "The same in letters".to_string();
+        *title = format!("{HEADS}, in letters");
     }
     let heads = heads(model)?;
     let command = typed_without(program.typed, &OF_THE_PAGE);
