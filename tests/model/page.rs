@@ -360,6 +360,24 @@ fn in_a_browser_a_head_opens_with_the_texts_of_its_tables_and_cells_light() {
     );
     assert_eq!(lit, serde_json::json!(vec!["L1.S_masked_39"; 9]));
     page.press("Escape");
+    assert_eq!(page.eval("document.activeElement.getAttribute('aria-label').split(',')[0]"), "L1.A_3");
+    for key in ["ArrowDown", "ArrowRight", "Enter"] {
+        page.press(key);
+    }
+    assert_eq!(page.eval("document.querySelector('.open-head').ariaLabel"), "L2.A_4");
+    // The button that closes it, the first cell of its first table, and the one to the right below.
+    page.eval("document.querySelector('.close').focus()");
+    for key in ["Tab", "ArrowDown", "ArrowRight"] {
+        page.press(key);
+    }
+    let here = page.eval("[...document.querySelectorAll('.here')].map((cell) => cell.title)");
+    let [value] = array(&here) else { panic!("{here}") };
+    let json = attn(&format!("{SENTENCE} --only L2.A_4 --format json")).ok().out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let nodes = array(&json["graphs"][0]["nodes"]);
+    let weights = nodes.iter().find(|node| node["name"] == "L2.A_4").expect("the weights");
+    assert_eq!(value.as_str().unwrap().parse::<f64>().ok(), weights["values"][1][1].as_f64());
+    page.press("Escape");
     page.hover(".sentence li:nth-child(2)");
     assert_eq!(page.eval("document.querySelector('#heads').classList.contains('pointing')"), true);
     assert_eq!(page.complaints(), Vec::<String>::new());
