@@ -17,7 +17,7 @@ use crate::simd::{LoadHalves, MAX_LANES};
 
 /// The inputs whose weights are in registers together, of weights in rows of inputs. Each of their rows is read on its own, and
 /// more rows at a time than this are more than the processor prefetches by itself.
-const INPUTS_TOGETHER: usize = 8;
+const INPUTS_TOGETHER: usize = 4;
 
 /// The registers of outputs of a small panel: a sum waits for its last addition, so there must be several.
 const REGISTERS: usize = 4;
@@ -101,6 +101,7 @@ fn sums_of_one_row<W: RegisterWeight, S: LoadHalves, const R: usize>(
     let ahead = R * S::LANES * linear.weights.stride();
     let behind = LINE.div_ceil(together * size_of::<W>());
     let mut sums = [simd.splat(0.0); R];
+    let mut weights = [[simd.splat(0.0); MAX_LANES]; 2];
     for step in 0..squares + (R - 1) * behind {
         for r in 0..R {
             let square = step.wrapping_sub(r * behind);
@@ -110,11 +111,11 @@ fn sums_of_one_row<W: RegisterWeight, S: LoadHalves, const R: usize>(
             let k = square * together;
             prefetch_rows::<W, S>(simd, &starts[r], k, ahead);
             // SAFETY: this many weights are left in every row.
-            let square = unsafe { W::load_square(simd, &starts[r], k) };
-            for i in 0..together {
+            unsafe { W::load_square(simd, &starts[r], k, &mut weights) };
+            for (i, weights) in weights.as_flattened()[..together].iter().enumerate() {
                 // SAFETY: this many inputs are left.
                 let x = simd.splat(unsafe { *x.get_unchecked(k + i) });
-                sums[r] = simd.mul_add(x, square[i], sums[r]);
+                sums[r] = simd.mul_add(x, *weights, sums[r]);
             }
         }
     }
@@ -151,7 +152,8 @@ unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadHalves>(simd: S, task:
     let panel = scratch.take::<PanelRow<S, REGISTERS>>(PANEL_INPUTS);
     for first in outputs.clone().step_by(REGISTERS * S::LANES) {
         let outputs = first..(first + REGISTERS * S::LANES).min(outputs.end);
-        let group = Group { linear, rows: 0..linear.input.rows(), outputs, output };
+        let rows = 0..linear.input.rows();
+        let group = Group { linear, rows, outputs, output, next_outputs: 0..0 };
         // SAFETY: the caller's promise.
         unsafe { group.multiply::<S, REGISTERS, 2>(simd, panel, PANEL_INPUTS) };
     }
@@ -209,8 +211,15 @@ fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
     let rows = linear.input.rows();
     let weights: [&[W]; I] = std::array::from_fn(|i| &linear.weights.row(k + i)[outputs.clone()]);
     let whole = outputs.len() - outputs.len() % S::LANES;
+    let ahead = 8 * linear.weights.stride();
     let x: [S::Register; I] = std::array::from_fn(|i| simd.splat(linear.input.row(0)[k + i]));
     for (n, sums) in (0..whole).step_by(S::LANES).zip(sums.chunks_exact_mut(rows)) {
+        if n.is_multiple_of(LINE / size_of::<W>()) {
+            // The same outputs of the inputs after these: rows are too far apart for the processor to see what comes next.
+            for row in &weights {
+                simd.prefetch_far(row.as_ptr().wrapping_add(n + ahead));
+            }
+        }
         let mut registers = [simd.splat(0.0); I];
         for i in 0..I {
             // SAFETY: a register of weights is left in every row.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::pack::{PanelRow, pack, widened};
 use super::problem::Linear;
 use super::tile::Step;
+use super::upcoming::UpcomingWeights;
 use super::weight::RegisterWeight;
 use crate::output::SharedRows;
 use crate::scratch::Scratch;
@@ -13,10 +14,10 @@ use crate::simd::LoadHalves;
 /// The inputs of a block: a panel of them fits half of the nearest cache.
 const INPUTS: usize = 256;
 
-/// The outputs of a group: the panels of a block fit the second cache.
-pub(super) const GROUP_OUTPUTS: usize = 192;
+/// The outputs of a group: the panels of a block, and the weights of the next one, fit the second cache.
+pub(super) const GROUP_OUTPUTS: usize = 128;
 
-/// The rows that are multiplied by one panel after the other: a block of their inputs fits the second cache.
+/// The rows that are multiplied by one panel after the other: a block of their inputs fits the second cache too.
 const ROWS_TOGETHER: usize = 96;
 
 /// Some outputs, for some rows of the input.
@@ -25,6 +26,8 @@ pub(super) struct Group<'a, W> {
     pub rows: Range<usize>,
     pub outputs: Range<usize>,
     pub output: &'a SharedRows<'a, f32>,
+    /// The outputs of the group that this thread takes next, as far as that is known.
+    pub next_outputs: Range<usize>,
 }
 
 /// The arguments of [`multiply_group`].
@@ -65,12 +68,14 @@ impl<W: RegisterWeight> Group<'_, W> {
         panels: &mut [PanelRow<S, R>],
         length: usize,
     ) {
-        let Group { linear, rows, outputs, output } = self;
+        let Group { linear, rows, outputs, output, .. } = self;
         let width = R * S::LANES;
         // Without inputs there is still an empty block, which writes the bias.
         for start in (0..linear.inputs().max(1)).step_by(length) {
             let inputs = start..(start + length).min(linear.inputs());
             pack::<W, S, R>(simd, linear, &inputs, outputs, panels, length);
+            let tiles = rows.len().div_ceil(M) * outputs.len().div_ceil(width);
+            let mut upcoming = self.after(&inputs, length, tiles);
             let bias = linear.bias.filter(|_| inputs.end == linear.inputs());
             for start in rows.clone().step_by(ROWS_TOGETHER) {
                 let rows = start..(start + ROWS_TOGETHER).min(rows.end);
@@ -85,9 +90,20 @@ impl<W: RegisterWeight> Group<'_, W> {
                         outputs,
                     };
                     // SAFETY: the caller's promise.
-                    unsafe { step.multiply::<S, M>(simd, output) };
+                    unsafe { step.multiply::<S, W, M>(simd, output, &mut upcoming) };
                 }
             }
         }
+    }
+
+    /// The weights that this thread needs next.
+    #[inline(always)]
+    fn after(&self, inputs: &Range<usize>, length: usize, tiles: usize) -> UpcomingWeights<W> {
+        let all = self.linear.inputs();
+        if inputs.end < all {
+            let inputs = inputs.end..(inputs.end + length).min(all);
+            return UpcomingWeights::new(self.linear, inputs, self.outputs.clone(), tiles);
+        }
+        UpcomingWeights::new(self.linear, 0..length.min(all), self.next_outputs.clone(), tiles)
     }
 }

@@ -14,6 +14,7 @@ mod problem;
 mod rows;
 mod run;
 mod tile;
+mod upcoming;
 mod weight;
 
 pub use kernel::LinearWeight;

@@ -99,6 +99,7 @@ fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
 ) {
     let together = W::PER_LANE * S::LANES;
     let whole = inputs.len() - inputs.len() % together;
+    let mut square = [[simd.splat(0.0); MAX_LANES]; 2];
     for (number, first) in outputs.clone().step_by(S::LANES).enumerate() {
         let panel = &mut panels[number / R * length..][..inputs.len()];
         let (squares, last) = panel.split_at_mut(whole);
@@ -109,9 +110,9 @@ fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
         for (panel, k) in squares.chunks_exact_mut(together).zip((inputs.start..).step_by(together)) {
             prefetch_rows::<W, S>(simd, &rows, k, ahead);
             // SAFETY: this many weights are left in every row.
-            let square = unsafe { W::load_square(simd, &rows, k) };
-            for (row, register) in panel.iter_mut().zip(square) {
-                row[number % R] = register;
+            unsafe { W::load_square(simd, &rows, k, &mut square) };
+            for (row, register) in panel.iter_mut().zip(square.as_flattened()) {
+                row[number % R] = *register;
             }
         }
         for (row, k) in last.iter_mut().zip(inputs.start + whole..) {

@@ -102,11 +102,13 @@ fn run_groups<W: LinearWeight>(
     let threads = pool::run(threads, groups * rows.div_ceil(TASK_ROWS), &|task| {
         let (first_row, first_output) = (task / groups * TASK_ROWS, task % groups * GROUP_OUTPUTS);
         with_scratch(bytes, |scratch| {
+            let group_from = |first: usize| first.min(outputs)..(first + GROUP_OUTPUTS).min(outputs);
             let group = Group {
                 linear: problem,
                 rows: first_row..(first_row + TASK_ROWS).min(rows),
-                outputs: first_output..(first_output + GROUP_OUTPUTS).min(outputs),
+                outputs: group_from(first_output),
                 output,
+                next_outputs: group_from(first_output + threads * GROUP_OUTPUTS),
             };
             let task = GroupTask { group, scratch };
             // SAFETY: the level was found available; every cell is one task's.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::pack::{PanelRow, widened};
 use super::rows::Rows;
+use super::upcoming::UpcomingWeights;
 use crate::output::{RowId, SharedRows};
 use crate::simd::{LoadHalves, MAX_LANES, Simd};
 use crate::tile::accumulate;
@@ -29,17 +30,18 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     /// # Safety
     /// The rows, inputs and outputs exist, and no other thread reads or writes these cells of the output meanwhile.
     #[inline(always)]
-    pub unsafe fn multiply<S: LoadHalves + Simd<f32, Register = P>, const M: usize>(
+    pub unsafe fn multiply<S: LoadHalves + Simd<f32, Register = P>, W: Copy, const M: usize>(
         &self,
         simd: S,
         output: &SharedRows<'_, f32>,
+        upcoming: &mut UpcomingWeights<W>,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let from = self.multiply_by::<S, M>(simd, output, self.rows.start);
-            let from = if M > 4 { self.multiply_by::<S, 4>(simd, output, from) } else { from };
-            let from = self.multiply_by::<S, 2>(simd, output, from);
-            self.multiply_by::<S, 1>(simd, output, from);
+            let from = self.multiply_by::<S, W, M>(simd, output, upcoming, self.rows.start);
+            let from = if M > 4 { self.multiply_by::<S, W, 4>(simd, output, upcoming, from) } else { from };
+            let from = self.multiply_by::<S, W, 2>(simd, output, upcoming, from);
+            self.multiply_by::<S, W, 1>(simd, output, upcoming, from);
         }
     }
 
@@ -48,14 +50,16 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     /// # Safety
     /// As for `multiply`.
     #[inline(always)]
-    unsafe fn multiply_by<S: LoadHalves + Simd<f32, Register = P>, const M: usize>(
+    unsafe fn multiply_by<S: LoadHalves + Simd<f32, Register = P>, W: Copy, const M: usize>(
         &self,
         simd: S,
         output: &SharedRows<'_, f32>,
+        upcoming: &mut UpcomingWeights<W>,
         from: usize,
     ) -> usize {
         let mut t = from;
         while t + M <= self.rows.end {
+            upcoming.prefetch_some(simd);
             let is_whole = self.outputs.len() == R * S::LANES;
             // SAFETY: the caller's promise.
             unsafe {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use half::{bf16, f16};
 
-use crate::simd::{LoadHalves, MAX_LANES};
+use crate::simd::{LoadHalves, MAX_LANES, Simd};
 
 /// A type of weights: `f32`, `f16` or `bf16`. All of their values are values of `f32` too, so widening is exact.
 pub trait Weight: Copy + Debug + Default + Send + Sync + 'static {
@@ -15,8 +15,8 @@ pub trait Weight: Copy + Debug + Default + Send + Sync + 'static {
     fn widen(self) -> f32;
 }
 
-/// The inputs of [`RegisterWeight::load_square`] where a lane holds two weights, and the most lanes.
-pub(super) const MAX_INPUTS: usize = 2 * MAX_LANES;
+/// The inputs of [`RegisterWeight::load_square`], a register for each: the second half is for those of a lane that holds two weights.
+pub(super) type Square<S> = [[<S as Simd<f32>>::Register; MAX_LANES]; 2];
 
 /// A weight that a register of `f32` can be filled with.
 pub(super) trait RegisterWeight: Weight {
@@ -30,7 +30,7 @@ pub(super) trait RegisterWeight: Weight {
     unsafe fn load<S: LoadHalves>(simd: S, weights: *const Self) -> S::Register;
 
     /// PER_LANE · LANES weights of each row, from the k-th on, transposed and widened: a register for each of these inputs, in
-    /// which lane i has the weight of row i.
+    /// which lane i has the weight of row i. The caller's square is used again and again: a new one would be cleared each time.
     ///
     /// # Safety
     /// Each of LANES rows has this many weights there.
@@ -39,16 +39,13 @@ pub(super) trait RegisterWeight: Weight {
         simd: S,
         rows: &[*const Self; MAX_LANES],
         k: usize,
-    ) -> [S::Register; MAX_INPUTS] {
-        let mut square = [simd.splat(0.0); MAX_LANES];
+        [square, _]: &mut Square<S>,
+    ) {
         for lane in 0..S::LANES {
             // SAFETY: the caller has these weights.
             square[lane] = unsafe { Self::load(simd, rows[lane].add(k)) };
         }
-        simd.transpose(&mut square);
-        let mut inputs = [simd.splat(0.0); MAX_INPUTS];
-        inputs[..MAX_LANES].copy_from_slice(&square);
-        inputs
+        simd.transpose(square);
     }
 }
 
@@ -102,19 +99,20 @@ impl RegisterWeight for bf16 {
         simd: S,
         rows: &[*const bf16; MAX_LANES],
         k: usize,
-    ) -> [S::Register; MAX_INPUTS] {
-        let mut pairs = [simd.splat(0.0); MAX_LANES];
+        square: &mut Square<S>,
+    ) {
+        let [pairs, _] = &mut *square;
         for lane in 0..S::LANES {
             // SAFETY: the caller has these weights.
             let weights = unsafe { std::slice::from_raw_parts(rows[lane].add(k), 2 * S::LANES) };
             // SAFETY: there are LANES pairs.
             pairs[lane] = unsafe { simd.load_bf16_pairs(weights) };
         }
-        simd.transpose(&mut pairs);
-        let mut inputs = [simd.splat(0.0); MAX_INPUTS];
-        for lane in 0..S::LANES {
-            [inputs[2 * lane], inputs[2 * lane + 1]] = simd.split_bf16_pairs(pairs[lane]);
+        simd.transpose(pairs);
+        // From the last on, so that no pair is overwritten before it is split.
+        let inputs = square.as_flattened_mut();
+        for lane in (0..S::LANES).rev() {
+            [inputs[2 * lane], inputs[2 * lane + 1]] = simd.split_bf16_pairs(inputs[lane]);
         }
-        inputs
     }
 }
