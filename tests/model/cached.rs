@@ -77,3 +77,20 @@ fn a_text_goes_on_as_in_transformers() {
         }
     });
 }
+
+#[test]
+fn a_pass_has_room_for_one_head_at_a_time_and_a_layer_with_all_steps_for_all() {
+    of_every_decoder(|name, run, expected| {
+        let whole = text(expected.integers("ids").unwrap());
+        for precision in [Precision::Exact, Precision::Single(Machine::here())] {
+            let limited = |limit| PassOptions { limit, ..options(precision) };
+            let fits = |limit: &usize| run.forward(whole.clone(), limited(*limit)).is_ok();
+            let limits: Vec<usize> = (0..400_000).step_by(100).collect();
+            let least = limits[limits.partition_point(|limit| !fits(limit))];
+            let forward = run.forward(whole.clone(), limited(least)).unwrap();
+            let several = (1..=run.layers()).any(|layer| run.recipe(layer).unwrap().heads > 1);
+            let again = (1..=run.layers()).all(|layer| run.layers_again(&forward, layer..=layer).is_ok());
+            assert!(!(several && again), "{name}: {least} numbers are enough for all heads in {precision:?}");
+        }
+    });
+}

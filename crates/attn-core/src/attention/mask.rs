@@ -1,5 +1,7 @@
 //! Masks: the rules that decide which keys a query may attend to.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
 
@@ -104,6 +106,23 @@ impl Mask {
         (!allowed).then_some(HidingRule::ByMatrix)
     }
 
+    /// Returns true if each query sees keys next to each other: only the order of the tokens and the window hide some.
+    pub(crate) fn is_range(&self) -> bool {
+        self.matrix.is_none() && !self.inverted && !self.hides_own && self.keep_first == 0
+    }
+
+    /// The keys that query `i` sees, of a mask that [is a range](Mask::is_range).
+    pub(crate) fn range_of(&self, i: usize, size: Shape) -> Range<usize> {
+        let Shape { rows: queries, cols: keys } = size;
+        // The position of the query plus `queries`, as above.
+        let position = if self.from_start { i + queries } else { keys + i };
+        let window = self.window.unwrap_or(usize::MAX);
+        let start = (position + 1).saturating_sub(window.saturating_add(queries)).min(keys);
+        let ahead = if self.causal { window.min(1) } else { window };
+        let end = position.saturating_add(ahead).saturating_sub(queries).min(keys);
+        start..end.max(start)
+    }
+
     /// The pattern as a matrix of the given shape: 1 where query i may attend to key j, 0 elsewhere. `matrix` is the mask
     /// matrix, of that shape, where there is a rule for it.
     pub fn pattern(&self, queries: usize, keys: usize, matrix: Option<&Matrix>) -> Matrix {
@@ -189,6 +208,29 @@ mod tests {
     fn more_queries_than_keys_leave_the_first_queries_with_nothing() {
         let causal = Mask { causal: true, ..Mask::default() };
         assert_eq!(pattern(causal, 4, 2), ["00", "00", "10", "11"]);
+    }
+
+    #[test]
+    fn the_keys_that_a_query_sees_are_those_of_the_rules() {
+        let masks =
+            [None, Some(0), Some(1), Some(3), Some(50)].into_iter().flat_map(|window| {
+                [(false, false), (false, true), (true, false), (true, true)]
+                    .map(|(causal, from_start)| Mask { causal, window, from_start, ..Mask::default() })
+            });
+        for mask in masks {
+            for (queries, keys) in [(1, 1), (5, 5), (2, 6), (6, 2), (1, 7), (4, 0)] {
+                for i in 0..queries {
+                    let seen: Vec<usize> =
+                        (0..keys).filter(|j| mask.is_visible((i, *j), (queries, keys), None)).collect();
+                    let range = mask.range_of(i, Shape { rows: queries, cols: keys });
+                    assert_eq!(
+                        range.collect::<Vec<_>>(),
+                        seen,
+                        "{mask:?}, {queries} queries, {keys} keys, {i}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

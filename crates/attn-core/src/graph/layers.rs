@@ -54,6 +54,26 @@ impl Graph {
         Ok(())
     }
 
+    /// The number of nodes.
+    pub(crate) fn recorded_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Forgets the numbers of the steps after the first `count` nodes that no later step reads: their shapes and ops stay, and there
+    /// is room for others.
+    pub(crate) fn forget_since(&mut self, count: usize, kept: &[NodeId]) {
+        for (at, node) in self.nodes.iter_mut().enumerate().skip(count) {
+            if let Value::Formed(tensor) = &node.value
+                && !node.op.is_given()
+                && !kept.contains(&NodeId(at))
+            {
+                let shape = tensor.shape();
+                self.recorded = self.recorded.saturating_sub(shape.rows * shape.cols);
+                node.value = Value::NeverFormed(shape);
+            }
+        }
+    }
+
     /// A name in the layer that is recorded now.
     pub(super) fn in_layer(&self, name: &str) -> String {
         match self.layer {

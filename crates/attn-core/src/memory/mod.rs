@@ -18,7 +18,7 @@ use crate::hint::Hint;
 use crate::text::size_in_brief;
 
 pub use charged_bytes::ChargedBytes;
-pub use reserve::{bytes_of, grow, reserved, room_for, zeros};
+pub use reserve::{bytes_of, grow, reserved, room_for, uncharged_zeros, zeros};
 pub use size::{enough, parsed};
 
 /// A command that needs no more than this is not compared with the free memory.

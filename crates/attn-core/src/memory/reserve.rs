@@ -17,6 +17,15 @@ pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
+/// `count` zeros, which are not charged. Large ones take no memory before they are written to.
+///
+/// # Errors
+/// If they exceed the memory that is left, or the system refuses them.
+pub fn uncharged_zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
+    let _held = hold(bytes_of::<T>(count))?;
+    try_zeroed_vec(count).map_err(|()| exhausted())
+}
+
 /// Room for `count` numbers, charged until the command is over.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use crate::attention::RopeScaling;
 use crate::error::Result;
 use crate::graph::recipes::{PositionKind, Rotary};
 use crate::graph::{Graph, NodeId, Op, Origin};
+use crate::matrix::Labels;
 use crate::tensor::Tensor;
 
 impl ModelRun<'_> {
@@ -30,16 +31,17 @@ impl ModelRun<'_> {
         let x = self.embed(&mut graph, more, past)?;
         let mut rows = numbers(&graph, x)?;
         for layer in 1..=self.layers() {
-            streams[layer - 1] = below(&options.graph(), &streams[layer - 1], &rows)?;
+            put_below(&options.graph(), &mut streams[layer - 1], &rows, &text.tokens)?;
             let mut graph = options.graph();
             let x = self.stream_of(&mut graph, layer, rows)?;
             let past = std::mem::take(&mut caches[layer - 1]);
-            let output = self.layer(&mut graph, layer, LayerInput { x, past, edits: &options.edits })?;
+            let input = LayerInput { x, past, edits: &options.edits };
+            let output = self.layer_in_passing(&mut graph, layer, input, &|_, _| ())?;
             rows = numbers(&graph, output.x)?;
             caches[layer - 1] = output.cache;
         }
         let last = streams.len() - 1;
-        streams[last] = below(&options.graph(), &streams[last], &rows)?;
+        put_below(&options.graph(), &mut streams[last], &rows, &text.tokens)?;
         Ok(Forward { options, text, streams, caches, heads })
     }
 
@@ -71,11 +73,17 @@ impl ModelRun<'_> {
     }
 }
 
-/// The rows of one tensor below those of another, in the numbers of the graph.
-fn below(graph: &Graph, above: &Tensor, rows: &Tensor) -> Result<Tensor> {
+/// Puts rows below those of a tensor, in the numbers of the graph, under these names.
+fn put_below(graph: &Graph, above: &mut Tensor, rows: &Tensor, names: &Labels) -> Result<()> {
+    if above.append(rows, Some(names))? {
+        return Ok(());
+    }
     let mut graph = Graph::new().in_precision(graph.precision()).with_limit(usize::MAX);
-    let above = graph.weights("above", above.clone(), Origin::Cache)?;
-    let rows = graph.weights("rows", rows.clone(), Origin::Cache)?;
-    let all = graph.add("all", Op::Stack(None), &[above, rows])?;
-    numbers(&graph, all)
+    let inputs = [
+        graph.weights("above", above.clone(), Origin::Cache)?,
+        graph.weights("rows", rows.clone(), Origin::Cache)?,
+    ];
+    let all = graph.add("all", Op::Stack(Some(names.clone())), &inputs)?;
+    *above = numbers(&graph, all)?;
+    Ok(())
 }

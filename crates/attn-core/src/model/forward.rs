@@ -1,6 +1,7 @@
 //! A pass over a text, layer by layer: of each layer only its input, its cache and the measures of its heads are kept. A layer that
 //! is asked for is computed again from its input, to the same bits.
 
+use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use super::edits::Edits;
@@ -8,7 +9,7 @@ use super::measures::HeadMeasures;
 use super::run::{LayerInput, ModelRun, Text};
 use crate::error::{Error, Result};
 use crate::graph::recipes::HeadCache;
-use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin, Precision, Stage};
+use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin, Precision};
 use crate::matrix::Labels;
 use crate::tensor::Tensor;
 
@@ -72,16 +73,17 @@ impl ModelRun<'_> {
         for layer in 1..=self.layers() {
             let mut graph = forward.options.graph();
             let x = self.entered(&forward, &mut graph, layer)?;
-            let edits = &forward.options.edits;
-            let output =
-                self.layer(&mut graph, layer, LayerInput { x, past: HeadCache::default(), edits })?;
-            let measures = match forward.options.measured {
-                true => self.measures(&graph, layer, &forward.text.ids)?,
-                false => Vec::new(),
+            let (edits, measures) = (&forward.options.edits, RefCell::new(Vec::new()));
+            let look = |_: usize, weights: &Tensor| {
+                if forward.options.measured {
+                    measures.borrow_mut().push(HeadMeasures::of(weights, &forward.text.ids));
+                }
             };
+            let input = LayerInput { x, past: HeadCache::default(), edits };
+            let output = self.layer_in_passing(&mut graph, layer, input, &look)?;
             forward.streams.push(numbers(&graph, output.x)?);
             forward.caches.push(output.cache);
-            forward.heads.push(measures);
+            forward.heads.push(measures.into_inner());
         }
         Ok(forward)
     }
@@ -158,17 +160,6 @@ impl ModelRun<'_> {
         let stream = layer.checked_sub(1).and_then(|at| forward.streams.get(at));
         let stream = stream.ok_or_else(|| Error::new(format!("there is no layer {layer}")))?;
         self.stream_of(graph, layer, stream.clone())
-    }
-
-    fn measures(&self, graph: &Graph, layer: usize, ids: &[usize]) -> Result<Vec<HeadMeasures>> {
-        let heads = self.block(layer)?.recipe.heads;
-        let of_head = |head: usize| {
-            let step = Stage::Weights.of_head((heads > 1).then_some(head)).in_layer(Some(layer));
-            let pattern = graph.at(step).and_then(|node| graph[node].tensor());
-            let pattern = pattern.ok_or_else(|| Error::new(format!("head {head} has no pattern")))?;
-            Ok(HeadMeasures::of(pattern, ids))
-        };
-        (1..=heads).map(of_head).collect()
     }
 }
 

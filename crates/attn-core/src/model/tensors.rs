@@ -158,20 +158,27 @@ impl<'c> Tensors<'c> {
     /// The number of weights that a token is multiplied with: all matrices of the layers and of the head, and not the tables of
     /// embeddings.
     pub fn weights_per_token(&self) -> u64 {
-        let is_product = |slot: &Slot| match slot {
-            Slot::Weight(symbol) => symbol.starts_with('W') && !["W_E", "W_P", "W_T"].contains(symbol),
+        let entries = self.checkpoint.entries();
+        let of = |(_, place): (_, &Place)| entries.get(&place.name).map_or(0, Entry::count);
+        self.products().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// The weights that a token is multiplied with, in memory.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn product_weights(&self) -> Result<Vec<Tensor>> {
+        let loaded = |((slot, layer), _): ((Slot, Option<usize>), _)| Ok(self.loaded(slot, layer)?.tensor);
+        self.products().map(loaded).collect()
+    }
+
+    fn products(&self) -> impl Iterator<Item = ((Slot, Option<usize>), &Place)> {
+        let is_product = |slot: Slot| match slot {
+            Slot::Weight("W_E") => self.tied && self.has_head,
+            Slot::Weight(symbol) => symbol.starts_with('W') && !["W_P", "W_T"].contains(&symbol),
             Slot::Gain(_) | Slot::Bias(_) => false,
         };
-        let entries = self.checkpoint.entries();
-        let of = |place: &Place| entries.get(&place.name).map_or(0, Entry::count);
-        let products =
-            self.places.iter().filter(|((slot, _), _)| is_product(slot)).map(|(_, place)| of(place));
-        let head = self
-            .places
-            .get(&(Slot::Weight("W_E"), None))
-            .filter(|_| self.tied && self.has_head)
-            .map_or(0, of);
-        products.fold(head, u64::saturating_add)
+        self.places.iter().map(|(key, place)| (*key, place)).filter(move |((slot, _), _)| is_product(*slot))
     }
 }
 

@@ -4,6 +4,7 @@
 //! they are asked for ([`Storage`]). As a matrix it is its heads side by side, a row for each token; [`Matrix`] is that view in
 //! `f64`, with which the exact path computes. Widening a number to `f64` changes none.
 
+mod append;
 mod dtype;
 mod element;
 mod load;
@@ -204,6 +205,11 @@ impl Tensor {
     /// The numbers as they lie in memory, if they are there and of this type; [`Tensor::layout`] says which is which.
     pub fn slice<T: Element>(&self) -> Option<&[T]> {
         T::of(&self.values)
+    }
+
+    /// The bytes of floating-point numbers in memory.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.values.bytes()
     }
 
     /// The layout of the numbers.

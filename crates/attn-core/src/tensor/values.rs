@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use super::dtype::Dtype;
@@ -50,6 +51,18 @@ impl Values {
             Values::Bool(values) => values.len(),
             Values::Matrix(matrix) => matrix.column_by_column().len(),
             Values::Stored(stored) => stored.count(),
+        }
+    }
+
+    /// The bytes of floating-point numbers in memory, as the machine has them.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Values::F32(values) => Some(bytemuck::cast_slice(values)),
+            Values::F64(values) => Some(bytemuck::cast_slice(values)),
+            Values::F16(values) => Some(bytemuck::cast_slice::<u16, _>(values.reinterpret_cast())),
+            Values::Bf16(values) => Some(bytemuck::cast_slice::<u16, _>(values.reinterpret_cast())),
+            Values::Matrix(matrix) => Some(bytemuck::cast_slice(matrix.column_by_column())),
+            Values::Bool(_) | Values::Stored(_) => None,
         }
     }
 

@@ -36,7 +36,7 @@ pub fn attend_fused(
     dtype: Dtype,
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
-    let pipeline = Pipeline { graph: Graph::new(), recipe, past: None };
+    let pipeline = Pipeline { graph: Graph::new(), recipe, past: None, look: None };
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),

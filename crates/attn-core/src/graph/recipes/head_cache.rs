@@ -12,6 +12,9 @@ pub struct HeadCache {
     pub values: Vec<Tensor>,
 }
 
+/// Looks at the weights of a head, counted from 1, before they are forgotten.
+pub(crate) type LookAtWeights<'a> = &'a dyn Fn(usize, &Tensor);
+
 impl HeadCache {
     /// The number of tokens in it.
     pub fn tokens(&self) -> usize {

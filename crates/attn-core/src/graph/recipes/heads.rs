@@ -42,6 +42,7 @@ impl Pipeline<'_> {
         for (head, &query) in queries.iter().enumerate() {
             let number = number(head, heads);
             let suffix = suffix(number);
+            let begun = self.graph.recorded_nodes();
             let mut one = self.head((&suffix, number), &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
             let weights = if reads_wait { read } else { one.weights(read)? };
@@ -49,7 +50,11 @@ impl Pipeline<'_> {
             if waits {
                 waiting.push(weights);
             } else {
-                mixes.extend(self.mix(head, weights, values[group(head)])?);
+                let mix = self.mix(head, weights, values[group(head)])?;
+                if heads > 1 && self.look.is_some() {
+                    self.graph.forget_since(begun, &mix);
+                }
+                mixes.extend(mix);
             }
         }
         let weights = if together {
@@ -74,6 +79,9 @@ impl Pipeline<'_> {
         let heads = self.recipe.heads;
         let number = number(head, heads);
         let weights = rounded(&mut self.graph, self.recipe, &suffix(number), weights)?;
+        if let (Some(look), Some(numbers)) = (self.look, self.graph[weights].tensor()) {
+            look(head + 1, numbers);
+        }
         if heads == 1 {
             return Ok(vec![weights, values]);
         }

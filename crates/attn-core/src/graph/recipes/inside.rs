@@ -1,11 +1,12 @@
 //! The heads of attention inside a larger graph: a layer of a model gives queries, keys and values, and goes on with the result.
 
 use super::attend::{Pipeline, SharedNodes};
-use super::head_cache::HeadCache;
+use super::head_cache::{HeadCache, LookAtWeights};
 use super::recipe::Recipe;
 use super::weights::suffix;
 use crate::error::Result;
 use crate::graph::{Factor, Graph, NodeId, Op, Origin, Role, Stage};
+use crate::matrix::Labels;
 use crate::tensor::Tensor;
 
 /// What the heads of a layer start from.
@@ -20,6 +21,8 @@ pub(crate) struct HeadInputs<'a> {
     pub is_removed: &'a dyn Fn(usize) -> bool,
     /// True if the mean of its output stands in for it, and not 0.
     pub by_mean: bool,
+    /// Looks at the weights of each head, counted from 1, before they are forgotten; without it they stay recorded.
+    pub look: Option<LookAtWeights<'a>>,
 }
 
 /// The heads of attention side by side, `C`, from queries, keys and values that the graph has, and the cache after them. Gains of the
@@ -34,7 +37,7 @@ pub(crate) fn heads_inside(
 ) -> Result<(NodeId, HeadCache)> {
     recipe.check()?;
     let past = Some(std::mem::take(&mut inputs.past));
-    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past };
+    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past, look: inputs.look };
     let joined = pipeline.joined_heads(&inputs);
     *graph = pipeline.graph;
     Ok((joined?, pipeline.past.unwrap_or_default()))
@@ -73,24 +76,45 @@ impl Pipeline<'_> {
     /// Keys and values of each head below those of earlier tokens; from now on, the cache has them too.
     pub(super) fn with_past(&mut self, keys: Vec<NodeId>, values: Vec<NodeId>) -> Result<[Vec<NodeId>; 2]> {
         let Some(past) = self.past.take() else { return Ok([keys, values]) };
-        let keys = self.below(Role::K, &past.keys, keys)?;
-        let values = self.below(Role::V, &past.values, values)?;
+        let tokens = self.tokens_with(&past, &keys);
+        let keys = self.below(Role::K, past.keys, (keys, &tokens))?;
+        let values = self.below(Role::V, past.values, (values, &tokens))?;
         let numbers =
             |ids: &[NodeId]| ids.iter().filter_map(|&id| self.graph[id].tensor().cloned()).collect();
         self.past = Some(HeadCache { keys: numbers(&keys), values: numbers(&values) });
         Ok([keys, values])
     }
 
+    /// The names of the tokens of the cache and of the new ones, once for all heads.
+    fn tokens_with(&self, past: &HeadCache, keys: &[NodeId]) -> Option<Labels> {
+        let (before, new) = (past.keys.first()?.row_labels()?, self.graph[*keys.first()?].labels().0?);
+        Some(before.iter().chain(new.iter()).cloned().collect())
+    }
+
     /// The rows of each head below those of the cache.
-    fn below(&mut self, role: Role, past: &[Tensor], heads: Vec<NodeId>) -> Result<Vec<NodeId>> {
+    fn below(
+        &mut self,
+        role: Role,
+        past: Vec<Tensor>,
+        (heads, tokens): (Vec<NodeId>, &Option<Labels>),
+    ) -> Result<Vec<NodeId>> {
         if past.is_empty() {
             return Ok(heads);
         }
         let several = heads.len() > 1;
-        let stacked = |(head, (node, past)): (usize, (NodeId, &Tensor))| {
+        let stacked = |(head, (node, mut past)): (usize, (NodeId, Tensor))| {
             let (name, suffix) = (role.name(), suffix(several.then_some(head + 1)));
-            let cached = self.graph.weights(&format!("{name}_past{suffix}"), past.clone(), Origin::Cache)?;
-            self.graph.add(&format!("{name}_all{suffix}"), Op::Stack(None), &[cached, node])
+            let names = [format!("{name}_past{suffix}"), format!("{name}_all{suffix}")];
+            let (shape, op) = (past.shape(), Op::Stack(tokens.clone()));
+            // Where nothing is kept but the cache, it grows where it is.
+            if let (Some(_), Some(new)) = (self.look, self.graph[node].tensor())
+                && past.append(new, tokens.as_ref())?
+            {
+                let cached = self.graph.never_formed(&names[0], Op::Given(Origin::Cache), &[], shape)?;
+                return self.graph.record(&names[1], op, &[cached, node], past);
+            }
+            let cached = self.graph.weights(&names[0], past, Origin::Cache)?;
+            self.graph.add(&names[1], op, &[cached, node])
         };
         heads.into_iter().zip(past).enumerate().map(stacked).collect()
     }

@@ -16,7 +16,7 @@ pub(super) fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Opt
         return Ok(None);
     }
     let a = singles(first)?;
-    let mut out: Vec<f32> = memory::reserved(a.len())?;
+    let mut out: Vec<f32> = memory::room_for(a.len())?;
     match op {
         Op::Add => {
             out.extend_from_slice(&a);

@@ -24,7 +24,7 @@ pub(super) fn as_matrix(tensor: &Tensor) -> Result<Cow<'_, Matrix>> {
 
 /// A matrix in single precision. Numbers beyond its range become infinite, as they do in every program that computes in it.
 pub(super) fn rounded(matrix: &Matrix) -> Result<Tensor> {
-    let mut values: Vec<f32> = memory::reserved(matrix.rows().saturating_mul(matrix.cols()))?;
+    let mut values: Vec<f32> = memory::room_for(matrix.rows().saturating_mul(matrix.cols()))?;
     values.extend(matrix.cells().map(|x| x as f32));
     named(values, (matrix.rows(), matrix.cols()), matrix.row_labels(), matrix.col_labels())
 }
@@ -48,7 +48,7 @@ pub(super) fn singles(tensor: &Tensor) -> Result<Cow<'_, [f32]>> {
         return Ok(Cow::Borrowed(values));
     }
     let shape = tensor.shape();
-    let mut values: Vec<f32> = memory::reserved(shape.rows.saturating_mul(shape.cols))?;
+    let mut values: Vec<f32> = memory::room_for(shape.rows.saturating_mul(shape.cols))?;
     match tensor.is_stored() {
         true => values.extend(tensor.clone().loaded()?.cells().map(|x| x as f32)),
         false => values.extend(tensor.cells().map(|x| x as f32)),

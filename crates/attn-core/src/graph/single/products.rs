@@ -34,8 +34,7 @@ pub(super) fn linear(
         WeightLayout::OutIn => WeightOrder::OutIn,
         WeightLayout::InOut => WeightOrder::InOut,
     };
-    let mut out: Vec<f32> = memory::reserved(rows.saturating_mul(outputs))?;
-    out.resize(rows * outputs, 0.0);
+    let mut out: Vec<f32> = memory::uncharged_zeros(rows.saturating_mul(outputs))?;
     let product = Product { x: &x_numbers, rows, inputs, weights, order, bias: bias.as_deref(), machine };
     match weights.dtype() {
         Dtype::F16 => product.run::<f16>(weights.slice::<f16>(), &mut out),

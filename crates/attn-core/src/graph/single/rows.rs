@@ -22,7 +22,10 @@ pub(super) fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Opt
         Op::Concatenate if inputs.iter().all(|input| input.shape().rows == a.shape().rows) => {
             concatenated(inputs).map(Some)
         }
-        Op::Mask(mask) if is_range(mask) => masked(a, mask).map(Some),
+        Op::Stack(names) if inputs.iter().all(|input| input.shape().cols == a.shape().cols) => {
+            stacked(inputs, names.clone()).map(Some)
+        }
+        Op::Mask(mask) if mask.is_range() => masked(a, mask).map(Some),
         Op::Softmax(Axis::Rows, Base::E) => softmax(a, machine).map(Some),
         Op::RmsNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, false).map(Some),
         Op::LayerNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, true).map(Some),
@@ -32,7 +35,7 @@ pub(super) fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Opt
 
 fn columns(a: &Tensor, start: usize, count: usize) -> Result<Tensor> {
     let (shape, values) = (a.shape(), singles(a)?);
-    let mut out: Vec<f32> = memory::reserved(shape.rows.saturating_mul(count))?;
+    let mut out: Vec<f32> = memory::room_for(shape.rows.saturating_mul(count))?;
     for row in values.chunks(shape.cols.max(1)) {
         out.extend_from_slice(&row[start..start + count]);
     }
@@ -44,7 +47,7 @@ fn columns(a: &Tensor, start: usize, count: usize) -> Result<Tensor> {
 fn concatenated(inputs: &[&Tensor]) -> Result<Tensor> {
     let rows = inputs[0].shape().rows;
     let cols: usize = inputs.iter().map(|input| input.shape().cols).sum();
-    let mut out: Vec<f32> = memory::reserved(rows.saturating_mul(cols))?;
+    let mut out: Vec<f32> = memory::room_for(rows.saturating_mul(cols))?;
     let values = inputs.iter().map(|input| singles(input)).collect::<Result<Vec<_>>>()?;
     for i in 0..rows {
         for (input, values) in inputs.iter().zip(&values) {
@@ -55,21 +58,25 @@ fn concatenated(inputs: &[&Tensor]) -> Result<Tensor> {
     named(out, (rows, cols), inputs[0].row_labels(), None)
 }
 
-/// Returns true if each query sees a range of neighbouring keys.
-fn is_range(mask: &Mask) -> bool {
-    mask.matrix.is_none() && !mask.inverted && !mask.hides_own && mask.keep_first == 0
+fn stacked(inputs: &[&Tensor], names: Option<Labels>) -> Result<Tensor> {
+    let (first, rows) = (inputs[0], inputs.iter().map(|input| input.shape().rows).sum());
+    let mut out: Vec<f32> = memory::room_for(usize::saturating_mul(rows, first.shape().cols))?;
+    for input in inputs {
+        out.extend_from_slice(&singles(input)?);
+    }
+    let own: Option<Vec<&Labels>> = inputs.iter().map(|input| input.row_labels()).collect();
+    let own = own.map(|all| all.into_iter().flat_map(|labels| labels.iter().cloned()).collect());
+    let names = names.filter(|names| names.len() == rows).or(own);
+    named(out, (rows, first.shape().cols), names.as_ref(), first.col_labels())
 }
 
 fn masked(scores: &Tensor, mask: &Mask) -> Result<Tensor> {
     let (shape, values) = (scores.shape(), singles(scores)?);
     let mut out = values.into_owned();
     for (i, row) in out.chunks_mut(shape.cols.max(1)).enumerate() {
-        let size = (shape.rows, shape.cols);
-        let sees = |j: &usize| mask.is_visible((i, *j), size, None);
-        let first = (0..shape.cols).find(sees).unwrap_or(shape.cols);
-        let end = (first..shape.cols).rev().find(sees).map_or(first, |last| last + 1);
-        row[..first].fill(f32::NEG_INFINITY);
-        row[end..].fill(f32::NEG_INFINITY);
+        let visible = mask.range_of(i, shape);
+        row[..visible.start].fill(f32::NEG_INFINITY);
+        row[visible.end..].fill(f32::NEG_INFINITY);
     }
     named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
 }

@@ -2,7 +2,7 @@
 
 use super::{ModelRun, Slot};
 use crate::error::Result;
-use crate::graph::recipes::{HeadCache, removed};
+use crate::graph::recipes::{HeadCache, LookAtWeights, removed};
 use crate::graph::{Graph, NodeId, Op};
 use crate::model::architecture::{AfterNorm, Block, Sublayers};
 use crate::model::edits::{Edits, LayerEdit, Removal};
@@ -61,6 +61,8 @@ pub(super) struct LayerBuilder<'a> {
     pub edit: LayerEdit,
     pub removal: Removal,
     pub without_first: bool,
+    /// Looks at the weights of each head before they are forgotten.
+    pub look: Option<LookAtWeights<'a>>,
 }
 
 impl ModelRun<'_> {
@@ -69,6 +71,30 @@ impl ModelRun<'_> {
     /// # Errors
     /// If there is no such layer, its weights cannot be read, or more numbers would be recorded than the graph may have.
     pub fn layer(&self, graph: &mut Graph, layer: usize, input: LayerInput<'_>) -> Result<LayerOutput> {
+        self.layer_of(graph, layer, input, None)
+    }
+
+    /// A layer, of which the steps of each head are forgotten, once its weights have been looked at.
+    ///
+    /// # Errors
+    /// Those of [`ModelRun::layer`].
+    pub(in crate::model) fn layer_in_passing(
+        &self,
+        graph: &mut Graph,
+        layer: usize,
+        input: LayerInput<'_>,
+        look: LookAtWeights<'_>,
+    ) -> Result<LayerOutput> {
+        self.layer_of(graph, layer, input, Some(look))
+    }
+
+    fn layer_of(
+        &self,
+        graph: &mut Graph,
+        layer: usize,
+        input: LayerInput<'_>,
+        look: Option<LookAtWeights<'_>>,
+    ) -> Result<LayerOutput> {
         let block = self.block(layer)?;
         let before = graph.enter_layer(Some(layer));
         let LayerInput { x, past, edits } = input;
@@ -80,6 +106,7 @@ impl ModelRun<'_> {
             edit: edits.layers.get(&layer).cloned().unwrap_or_default(),
             removal: edits.removal,
             without_first: edits.without_first,
+            look,
         };
         let output = builder.output(x, past);
         graph.enter_layer(before);
