@@ -83,13 +83,19 @@ impl Format {
 pub fn save(path: &Path, name: &str, table: &dyn Table, writing: WritePermission) -> Result<()> {
     writing.check(path)?;
     let format = Format::of(path)?;
-    replaced(path, |file| match format {
-        Format::Npy => npy(file, table),
-        Format::Npz => npz(file, None, &[(name, table)]),
-        Format::Safetensors => safetensors(file, name, table),
-        Format::Delimited(delimiter) => delimited(file, delimiter, table),
-        Format::Json => json(file, &TableObject(table)),
-    })
+    let mut computed = Ok(());
+    let written = replaced(path, |file| {
+        match format {
+            Format::Npy => npy(file, table),
+            Format::Npz => npz(file, None, &[(name, table)]),
+            Format::Safetensors => safetensors(file, name, table),
+            Format::Delimited(delimiter) => delimited(file, delimiter, table),
+            Format::Json => json(file, &TableObject(table)),
+        }?;
+        computed = table.check();
+        if computed.is_ok() { Ok(()) } else { Err("a number could not be computed".into()) }
+    });
+    computed.and(written)
 }
 
 /// Writes matrices under their names, and the names of the tokens where there are any, as [`super::Files::bundle`] reads

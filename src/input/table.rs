@@ -17,6 +17,13 @@ pub trait Table {
     fn row_labels(&self) -> Option<&Labels>;
     /// The names of the columns, where they have any.
     fn col_labels(&self) -> Option<&Labels>;
+    /// Checks, after all numbers have been asked for, that each of them could be computed.
+    ///
+    /// # Errors
+    /// If one could not.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The numbers of a node.

@@ -14,6 +14,7 @@ mod cached;
 mod changing_file;
 mod command;
 mod explained;
+mod logits_file;
 mod masked;
 mod options;
 mod page;

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::address::{Within, layers_of, name_in, node_name};
+use super::logits::LogitsTable;
 use super::opened::{OpenedModel, ReadText};
 use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
 use crate::cli::nodes::NodeArgs;
@@ -15,8 +16,11 @@ use crate::foreign::to_path;
 use crate::graph::{Convention, Graph, NodeId};
 use crate::input;
 use crate::matrix::Shape;
-use crate::model::ModelRun;
+use crate::model::{Forward, ModelRun};
 use crate::story::{ShownLayer, Story, model_layer};
+
+/// The name of the scores of the next token.
+const LOGITS: &str = "logits";
 
 impl ModelArgs {
     /// The text or the ids, as the model reads them.
@@ -46,7 +50,8 @@ impl ModelArgs {
         let chosen = self.varied.numbers.chosen(model, text.text.ids.len(), edits);
         let names = self.all_names(&nodes);
         let title = self.title(model, &chosen);
-        let mut story = model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, title))?;
+        let (mut story, forward) =
+            model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, title))?;
         model.name_words(&mut story.graph);
         let nodes = nodes_in(&story.graph, &nodes, self.within())?;
         let story = Story { window: self.window.window(), ..story };
@@ -59,16 +64,15 @@ impl ModelArgs {
             // The weights of a layer are in the model's file already.
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
         }
-        for saved in
-            self.saved(&page.story.graph)?.into_iter().map(|(node, _)| node).chain(page.nodes.clone())
-        {
+        let saved = self.saved(&page.story.graph)?;
+        for saved in saved.into_iter().filter_map(|(node, _)| node).chain(page.nodes.clone()) {
             page.story.graph.load(saved)?;
         }
         // Below an explanation the nodes of --only are shown, and none is data.
         let looked_at = if page.nodes.is_empty() { page.story.shown_nodes() } else { page.nodes.clone() };
         let shapes: Vec<Shape> = looked_at.iter().map(|&id| page.story.graph[id].shape()).collect();
         self.window.check(&shapes, &text.text.tokens)?;
-        self.write_files(&page.story.graph, env)?;
+        self.write_files(model, (&page.story.graph, &forward), env)?;
         let style = self.output.style(env, Convention::Rows);
         let presentation = Presentation {
             program,
@@ -98,7 +102,9 @@ impl ModelArgs {
             let edits = args.varied.changes.edits(&model.architecture)?;
             let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
             let title = args.title(model, &chosen);
-            model.with_run(|run| args.story(&run, text, (layers.clone(), &names), &chosen, title))
+            let (story, _) =
+                model.with_run(|run| args.story(&run, text, (layers.clone(), &names), &chosen, title))?;
+            Ok(story)
         };
         let base = story(self)?;
         let names = nodes_in(&base.graph, nodes, self.within())?.names();
@@ -130,8 +136,8 @@ impl ModelArgs {
     }
 
     fn all_names(&self, nodes: &NodeArgs) -> Vec<String> {
-        let saved =
-            self.save.iter().filter_map(|saving| saving.split_once('=')).map(|(name, _)| name.to_string());
+        let saved = self.save.iter().filter_map(|saving| saving.split_once('='));
+        let saved = saved.map(|(name, _)| name.to_string()).filter(|name| name != LOGITS);
         nodes.only.iter().cloned().chain(nodes.explain.cells().map(str::to_string)).chain(saved).collect()
     }
 
@@ -192,7 +198,7 @@ impl ModelArgs {
         (layers, names): (RangeInclusive<usize>, &[String]),
         chosen: &ChosenNumbers,
         title: String,
-    ) -> Result<Story> {
+    ) -> Result<(Story, Forward)> {
         let mut options = chosen.options.clone();
         options.measured = false;
         let forward = run.forward(text.text.clone(), options)?;
@@ -215,32 +221,47 @@ impl ModelArgs {
             return Err(Error::new(format!("there is no head {head}"))
                 .help(format!("the layer has {} heads, counted from 1", heads[0])));
         }
-        Ok(model_layer(
-            &title,
-            graph,
-            ShownLayer { layer: self.layer.unwrap_or(last), head: self.head, heads },
-        ))
+        let shown = ShownLayer { layer: self.layer.unwrap_or(last), head: self.head, heads };
+        Ok((model_layer(&title, graph, shown), forward))
     }
 
-    /// The nodes and files of `--save`, checked.
-    fn saved(&self, graph: &Graph) -> Result<Vec<(NodeId, &str)>> {
-        let parse = |saving: &'_ String| -> Result<(NodeId, usize)> {
+    /// The nodes and files of `--save`, checked; the logits are only computed while they are written, unless they are shown too.
+    fn saved(&self, graph: &Graph) -> Result<Vec<(Option<NodeId>, &str)>> {
+        let parse = |saving: &'_ String| -> Result<(Option<NodeId>, usize)> {
             let (name, file) =
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(|| {
                     Error::new(format!("`--save {saving}` has no file name"))
                         .help("write --save L3.A_2=a.npy")
                 })?;
             input::check_ending(&to_path(file))?;
-            Ok((graph.require(&name_in(graph, &node_name(name)?, self.within()))?, saving.len() - file.len()))
+            let at = saving.len() - file.len();
+            if name == LOGITS && graph.find(LOGITS).is_none() {
+                return Ok((None, at));
+            }
+            Ok((Some(graph.require(&name_in(graph, &node_name(name)?, self.within()))?), at))
         };
         let parsed = self.save.iter().map(|saving| parse(saving).map(|(node, at)| (node, &saving[at..])));
         parsed.collect()
     }
 
     /// Writes the files of `--save`.
-    fn write_files(&self, graph: &Graph, env: &Env) -> Result<()> {
+    fn write_files(
+        &self,
+        model: &OpenedModel,
+        (graph, forward): (&Graph, &Forward),
+        env: &Env,
+    ) -> Result<()> {
         for (node, file) in self.saved(graph)? {
-            input::save(&to_path(file), &graph[node].name, input::table(graph, node)?, env.writing)?;
+            let path = to_path(file);
+            match node {
+                Some(node) => {
+                    input::save(&path, &graph[node].name, input::table(graph, node)?, env.writing)?;
+                }
+                None => model.with_run(|run| {
+                    let table = LogitsTable::new(model, &run, forward)?;
+                    input::save(&path, LOGITS, &table, env.writing)
+                })?,
+            }
         }
         Ok(())
     }

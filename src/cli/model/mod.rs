@@ -4,6 +4,7 @@ mod address;
 mod agree;
 mod changes;
 mod layer;
+mod logits;
 mod next;
 mod next_args;
 mod numbers;
