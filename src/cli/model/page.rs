@@ -71,9 +71,10 @@ fn shortened(word: &OsString) -> OsString {
 
 /// The headline of the pictures, which says what was changed.
 fn heading(args: &ModelArgs) -> String {
-    match args.varied.changes.described() {
-        Some(changed) => format!("{HEADS}, {changed}"),
-        None => HEADS.to_string(),
+    match (args.varied.changes.described(), args.versus.options()) {
+        (Some(changed), _) => format!("{HEADS}, {changed}"),
+        (None, Some(_)) => format!("{HEADS}, as it is"),
+        (None, None) => HEADS.to_string(),
     }
 }
 
