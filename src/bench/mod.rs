@@ -5,6 +5,7 @@
 
 mod estimate;
 mod growth;
+mod model;
 mod problem;
 mod shape;
 mod single;
@@ -13,6 +14,7 @@ mod timing;
 
 pub use estimate::estimate;
 pub use growth::{Growth, Measurement, Method, Point, SIZES};
+pub use model::ModelMeasurement;
 pub use problem::{Problem, memory_limit};
 pub use shape::Shape;
 pub use single::{Rates, ReadRates, ShapeMeasurement};

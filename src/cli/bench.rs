@@ -2,6 +2,7 @@
 
 mod figures;
 mod line;
+mod model;
 mod overview;
 mod single;
 
@@ -26,8 +27,15 @@ use crate::render::Style;
 #[command(after_help = EXAMPLES)]
 pub(super) struct BenchArgs {
     /// Number of keys [default: lengths from 64 to 8192]
+    ///
+    /// With --model, the number of tokens [default: 64].
     #[arg(long, value_name = "N")]
     n: Option<usize>,
+    /// Measure a whole model, from its folder
+    ///
+    /// In f32: a text of N tokens with all logits, one more token from a cache, and the rate at which the weights can be read.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["n_q", "heads", "kv_heads", "dim", "causal", "dtype"])]
+    model: Option<String>,
     /// Number of queries, the last of N [default: N]
     #[arg(long, value_name = "T")]
     n_q: Option<usize>,
@@ -68,6 +76,7 @@ Examples:
   attn bench --causal --dtype f64      with a mask, in double precision
   attn bench --n 1024 --heads 12       one shape, measured for longer
   attn bench --n 1024 --format json    one line for a script
+  attn bench --model words --n 100     a whole model, from its folder
   attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128
                                        decoding with a cache";
 
@@ -96,6 +105,9 @@ const MOST_SECONDS: f64 = 3600.0;
 
 impl BenchArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        if let Some(folder) = &self.model {
+            return self.model(folder, env, streams);
+        }
         match (self.shape()?, self.dtype) {
             (Some(shape), DtypeArg::F32) => self.single::<f32>(shape, env, streams),
             (Some(shape), DtypeArg::F64) => self.single::<f64>(shape, env, streams),

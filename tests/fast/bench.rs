@@ -57,6 +57,38 @@ fn only_few_queries_are_told_how_fast_keys_and_values_are_read() {
 }
 
 #[test]
+fn a_model_is_measured_with_what_its_weights_take() {
+    let line = line("--model words --n 20 --threads 1");
+    assert_eq!((&line["tokens"], &line["threads"]), (&20.into(), &1.into()));
+    // 19,616 weights for each token, as `attn model words TEXT` says; four bytes each.
+    let weights = 19_616.0;
+    assert_eq!(number(&line, "weight_bytes"), 4.0 * weights);
+    let flop = number(&line, "forward_gflops") * number(&line, "forward_s") * 1e9;
+    assert!((flop / (2.0 * 20.0 * weights) - 1.0).abs() < 1e-9, "{line}");
+    let reading = 4.0 * weights / (number(&line, "read_gb_s") * 1e9);
+    let share = number(&line, "decode_share_of_reading");
+    assert!((share * number(&line, "decode_min_s") / reading - 1.0).abs() < 1e-9, "{line}");
+    assert!(number(&line, "forward_min_s") <= number(&line, "forward_s"));
+}
+
+#[test]
+fn an_encoder_has_no_next_token_to_measure() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/bert-a");
+    let out = attn("bench --n 5 --seconds 0.01 --format json --model").arg(folder).ok().out;
+    let line: Value = serde_json::from_str(&out).expect("JSON");
+    assert!(line["decode_s"].is_null() && line["decode_share_of_reading"].is_null(), "{line}");
+    assert!(number(&line, "forward_s") > 0.0);
+}
+
+#[test]
+fn a_model_is_measured_on_a_text_that_fits_it() {
+    attn("bench --model words --n 0").refused(&["--n 0 leaves nothing to compute"]);
+    attn("bench --model words --n 9999").refused(&["the text has 9999 tokens", "positions"]);
+    attn("bench --model nowhere").refused(&["nowhere"]);
+    attn("bench --model words --heads 2").refused(&["cannot be used with"]);
+}
+
+#[test]
 fn the_instructions_asked_for_are_those_that_are_measured() {
     let shape = "--n 20 --heads 1 --dim 8 --threads 1";
     for level in SimdLevel::available() {

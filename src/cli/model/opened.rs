@@ -107,8 +107,12 @@ impl OpenedModel {
 
     /// Runs something on the model.
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
-        let tensors = Tensors::find(&self.architecture, &self.checkpoint)?;
-        work(ModelRun::new(&self.architecture, &tensors))
+        self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
+    }
+
+    /// Does something with the model's tensors.
+    pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors<'_>) -> Result<T>) -> Result<T> {
+        work(&Tensors::find(&self.architecture, &self.checkpoint)?)
     }
 
     /// A text, as the model reads it.
