@@ -28,7 +28,7 @@ use crate::render::Style;
 pub(super) struct BenchArgs {
     /// Number of keys [default: lengths from 64 to 8192]
     ///
-    /// With --model, the number of tokens [default: 64].
+    /// With --model, the number of tokens [default: 64, but at most half of what the model has positions for].
     #[arg(long, value_name = "N")]
     n: Option<usize>,
     /// Measure a whole model, from its folder
@@ -76,7 +76,7 @@ Examples:
   attn bench --causal --dtype f64      with a mask, in double precision
   attn bench --n 1024 --heads 12       one shape, measured for longer
   attn bench --n 1024 --format json    one line for a script
-  attn bench --model words --n 100     a whole model, from its folder
+  attn bench --model words             a whole model, from its folder
   attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128
                                        decoding with a cache";
 

@@ -72,6 +72,16 @@ fn a_model_is_measured_with_what_its_weights_take() {
 }
 
 #[test]
+fn a_model_with_a_short_context_is_measured_on_half_of_it() {
+    // `words` has 32 positions.
+    let line = line("--model words");
+    assert_eq!(line["tokens"], 16);
+    assert!(number(&line, "decode_runs") >= 1.0, "{line}");
+    let full = attn("bench --model words --n 32 --seconds 0.01 --format json").ok().out;
+    assert!(full.contains("\"decode_s\":null"), "{full}");
+}
+
+#[test]
 fn an_encoder_has_no_next_token_to_measure() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/bert-a");
     let out = attn("bench --n 5 --seconds 0.01 --format json --model").arg(folder).ok().out;

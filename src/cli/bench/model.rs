@@ -7,11 +7,12 @@ use crate::bench::{ModelMeasurement, Timing};
 use crate::cli::model::OpenedModel;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
+use crate::params::Positions;
 use crate::render;
 use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size};
 
-/// The default number of tokens.
+/// The default number of tokens, where the model has positions for twice as many.
 const USUAL_TOKENS: usize = 64;
 
 /// The default time for each part.
@@ -21,11 +22,11 @@ impl BenchArgs {
     /// Measures the model of a folder.
     pub(super) fn model(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
-        let tokens = self.n.unwrap_or(USUAL_TOKENS);
-        if tokens == 0 {
+        if self.n == Some(0) {
             return Err(Error::new("--n 0 leaves nothing to compute").help("give 1 token or more"));
         }
         let model = OpenedModel::open(folder, env)?;
+        let tokens = self.n.unwrap_or_else(|| usual_tokens(model.architecture.model.positions));
         let measured = model.with_tensors(|tensors| {
             ModelMeasurement::measure(&model.architecture, tensors, tokens, (machine, budget))
         })?;
@@ -38,6 +39,14 @@ impl BenchArgs {
             }
         }
         Ok(())
+    }
+}
+
+/// A text that leaves room for more tokens.
+fn usual_tokens(positions: Positions) -> usize {
+    match positions {
+        Positions::Learned(count) => USUAL_TOKENS.min(count as usize / 2).max(1),
+        _ => USUAL_TOKENS,
     }
 }
 
