@@ -13,7 +13,7 @@ use super::commands::output;
 
 /// The text for a tokenizer that comes without one.
 const TEXT: &str = "The bat didn't sleep  in the cave, 42 times. Größe 👍🏽 蝙蝠 [MASK]";
-/// A file of tensors has so many bytes of numbers at most.
+/// The most bytes of numbers in a file of tensors.
 const MOST_NUMBERS: usize = 1 << 20;
 
 thread_local! {

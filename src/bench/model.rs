@@ -10,7 +10,7 @@ use crate::matrix::Labels;
 use crate::model::{Architecture, ModelRun, PassOptions, Tensors, Text, WeightReading};
 use crate::params::Positions;
 
-/// After so many more tokens a text begins again.
+/// The number of tokens after which a text begins again.
 const MOST_MORE_TOKENS: usize = 64;
 
 /// The measurement of a model in `f32`.

@@ -243,6 +243,8 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> WriteResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::{Labels, Shape};
+    use crate::tensor::Dtype;
 
     #[test]
     fn several_matrices_are_written_as_npz_or_json_alone() {
@@ -251,5 +253,48 @@ mod tests {
             assert!(said.starts_with(name) && said.contains(".npz or .json"), "{said}");
         }
         assert!(check_bundle_ending(Path::new("a.NPZ")).is_ok());
+    }
+
+    /// A matrix whose last number cannot be computed.
+    struct Failing(Matrix);
+
+    impl Table for Failing {
+        fn shape(&self) -> Shape {
+            self.0.shape()
+        }
+
+        fn at(&self, i: usize, j: usize) -> f64 {
+            self.0[(i, j)]
+        }
+
+        fn dtype(&self) -> Dtype {
+            Dtype::F64
+        }
+
+        fn row_labels(&self) -> Option<&Labels> {
+            None
+        }
+
+        fn col_labels(&self) -> Option<&Labels> {
+            None
+        }
+
+        fn check(&self) -> Result<()> {
+            Err(Error::new("the weights have changed"))
+        }
+    }
+
+    #[test]
+    fn a_file_stays_as_it_was_if_a_number_cannot_be_computed() {
+        let folder = tempfile::tempdir().unwrap();
+        let failing = Failing(Matrix::identity(2));
+        for name in ["a.npy", "a.npz", "a.safetensors", "a.csv", "a.json"] {
+            let path = folder.path().join(name);
+            fs::write(&path, "before").unwrap();
+            let error = save(&path, "a", &failing, WritePermission::Allowed).unwrap_err();
+            assert_eq!(error.to_string(), "the weights have changed", "{name}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "before", "{name}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "no draft is left behind");
     }
 }

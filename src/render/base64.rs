@@ -18,7 +18,7 @@ pub(super) fn encoded(bytes: &[u8]) -> String {
     text
 }
 
-/// The length of the text for so many bytes.
+/// The length of the text for this number of bytes.
 pub(super) fn encoded_length(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }

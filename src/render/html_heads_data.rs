@@ -38,7 +38,7 @@ pub(super) struct LayerHeads<'a> {
 }
 
 impl Detail {
-    /// The most that fits for a model of so many layers, each with these steps.
+    /// The most that fits for a model with this number of layers, each with these steps.
     pub(super) fn fitting(graph: &Graph, steps: &[HeadStep], layers: usize) -> Detail {
         let bytes = |is_in: &dyn Fn(&HeadStep) -> bool| -> usize {
             let nodes = steps.iter().filter(|step| is_in(step)).flat_map(|step| unique(&step.nodes));

@@ -68,7 +68,10 @@ fn table(measured: &ModelMeasurement) -> Table {
         format!("{} at {} GB/s, if nothing is done with them", size(reading.bytes), giga(reading.rate));
     rows.push(row("reading the weights".to_string(), rate));
     rows.extend(measured.share_of_reading().map(|share| {
-        row("one more token".to_string(), format!("{} of the rate of reading", percent(share.min(1.0), 1.0)))
+        row(
+            "share of that rate".to_string(),
+            format!("{}, for one more token in the best run", percent(share.min(1.0), 1.0)),
+        )
     }));
     Table::new(&["what", "measured"], rows)
 }

@@ -17,8 +17,9 @@ use crate::story::Table;
 /// Options that a further command about the same run does not need.
 const OF_THE_PAGE: [&str; 3] = ["--format", "--versus", "--top"];
 
-/// A longer word of the command line, such as a text, is shortened in commands of the page, to so many characters.
+/// The most characters of a word of the command line, such as a text, that commands on the page repeat.
 const LONGEST_WORD: usize = 240;
+/// The characters that are kept of a longer one.
 const KEPT_OF_IT: usize = 40;
 
 /// Writes the page: the tables of the text, and the heads, layer by layer.

@@ -77,7 +77,7 @@ fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
     let LanguagePart { family, object, .. } = language_part(value)?;
     if model.layers > MOST_LAYERS {
         return Err(Error::new(format!("the model has {} layers, more than {MOST_LAYERS}", model.layers))
-            .help("check the number of layers in the configuration: no model has so many"));
+            .help("check the number of layers in the configuration: no model has that many"));
     }
     let mut fields = Fields { object, assumed: Vec::new() };
     let norm = norm(&mut fields, family)?;
