@@ -63,7 +63,8 @@
 //! 4. `plain_decode.rs` and `decode/`: a few queries over many keys, again plain first.
 //! 5. `linear/` and `rowwise/`: the rest of a layer, plain first as well.
 //! 6. `simd/`: the dozen operations that all this is written with, for each instruction set, and the list of sets. `kernels.rs`
-//!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`.
+//!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`,
+//!    and `read_ahead.rs` lets its idle threads fetch what comes next.
 //!    `real.rs` has what differs between `f32` and `f64`; `peak/` measures the limits of the machine.
 //!
 //! # The differences between the lane version and the plain one, and their gains
@@ -121,7 +122,9 @@ mod peak;
 mod plain;
 mod plain_decode;
 mod pool;
+mod prefetch;
 mod problem;
+mod read_ahead;
 mod real;
 mod relative_bias;
 mod rowwise;
@@ -129,6 +132,7 @@ mod scratch;
 mod simd;
 mod soft_cap;
 mod softmax;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -145,10 +149,12 @@ pub use layout::Layout;
 pub use linear::{Linear, LinearWeight, Rows, Weight, WeightOrder, linear};
 pub use machine::{Machine, Resources};
 pub use output::Output;
-pub use peak::{multiply_add_rate, read_rate};
+pub use peak::{multiply_add_rate, read_once, read_rate};
 pub use pool::MAX_THREADS;
 pub use problem::Attention;
+pub use read_ahead::read_ahead;
 pub use real::Real;
 pub use rowwise::{Activation, Norm, NormKind, activate, normalize, softmax_rows};
 pub use simd::SimdLevel;
 pub use soft_cap::SoftCap;
+pub use tasks::each_task;

@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// The time that a worker polls for a job before it sleeps.
+use crate::read_ahead::fetch_some;
+
+/// The time that a worker polls for a job before it sleeps, after its last one and after reading ahead.
 const AWAKE: Duration = Duration::from_micros(200);
 
 /// Polls between two looks at the clock, or before the processor is yielded.
@@ -103,7 +105,11 @@ pub(crate) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -
     let mut polls = 0u32;
     while job.held.load(Ordering::Acquire) != 0 {
         polls = polls.wrapping_add(1);
-        if polls.is_multiple_of(POLLS) { thread::yield_now() } else { spin_loop() }
+        if polls.is_multiple_of(POLLS) {
+            thread::yield_now();
+        } else if !fetch_some() {
+            spin_loop();
+        }
     }
     drop(workers);
     if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -136,6 +142,7 @@ fn work_for_ever(slot: &JobSlot) {
 fn next_job(slot: &JobSlot) -> *mut Job<'static> {
     let mut since = Instant::now();
     loop {
+        let mut fetched = false;
         for _ in 0..POLLS {
             if !slot.0.load(Ordering::Relaxed).is_null() {
                 let job = slot.0.swap(null_mut(), Ordering::AcqRel);
@@ -143,9 +150,15 @@ fn next_job(slot: &JobSlot) -> *mut Job<'static> {
                     return job;
                 }
             }
-            spin_loop();
+            if fetch_some() {
+                fetched = true;
+            } else {
+                spin_loop();
+            }
         }
-        if since.elapsed() > AWAKE {
+        if fetched {
+            since = Instant::now();
+        } else if since.elapsed() > AWAKE {
             thread::park();
             since = Instant::now();
         }

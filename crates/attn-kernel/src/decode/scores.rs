@@ -6,6 +6,7 @@ use super::lanes::{PREFETCH_ROWS, fold_all};
 use crate::blocks::BLOCK;
 use crate::heads::View;
 use crate::plain_decode::VIRTUAL_LANES;
+use crate::prefetch;
 use crate::problem::Head;
 use crate::real::Real;
 use crate::simd::Simd;
@@ -97,7 +98,7 @@ impl<T: Real, const J: usize> SixteenColumns<'_, T, J> {
         for part in 0..K {
             let at = self.column + part * S::LANES;
             for ahead in 0..J {
-                simd.prefetch(self.keys[ahead], at + self.prefetch);
+                prefetch::near(self.keys[ahead].as_ptr().wrapping_add(at + self.prefetch));
                 // SAFETY: the caller has sixteen columns there.
                 let key = unsafe { simd.load(self.keys[ahead].get_unchecked(at..)) };
                 for r in 0..G {

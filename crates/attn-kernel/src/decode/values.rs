@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::lanes::PREFETCH_ROWS;
 use crate::blocks::BLOCK;
 use crate::heads::View;
+use crate::prefetch;
 use crate::real::Real;
 use crate::simd::Simd;
 use crate::visibility::BlockVisibility;
@@ -55,7 +56,9 @@ fn add_registers<T: Real, S: Simd<T>, const G: usize, const C: usize>(
         for j in keys.clone() {
             let values = v.row(j - keys.start, column);
             for part in 0..C {
-                simd.prefetch(values, part * S::LANES + PREFETCH_ROWS * v.row_stride());
+                prefetch::near(
+                    values.as_ptr().wrapping_add(part * S::LANES + PREFETCH_ROWS * v.row_stride()),
+                );
                 // SAFETY: that many columns are left.
                 let value = unsafe { simd.load(values.get_unchecked(part * S::LANES..)) };
                 for r in 0..G {

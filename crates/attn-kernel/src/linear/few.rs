@@ -7,17 +7,22 @@
 use std::ops::Range;
 
 use super::group::Group;
-use super::pack::{LINE, PanelRow, load_column, prefetch_rows, row_starts, widened};
+use super::one_row::{add_whole_lines, sums_of_outputs};
+use super::pack::{PanelRow, widened};
 use super::problem::{Linear, WeightOrder};
 use super::rows::Rows;
 use super::weight::RegisterWeight;
 use crate::output::{RowId, SharedRows};
+use crate::prefetch::{self, LINE};
 use crate::scratch::Scratch;
 use crate::simd::{LoadHalves, MAX_LANES};
 
 /// The inputs whose weights are in registers together, of weights in rows of inputs. Each of their rows is read on its own, and
 /// more rows at a time than this are more than the processor prefetches by itself.
 const INPUTS_TOGETHER: usize = 4;
+
+/// Prefetch distance, in inputs.
+const PREFETCH_INPUTS: usize = 8;
 
 /// The registers of outputs of a small panel: a sum waits for its last addition, so there must be several.
 const REGISTERS: usize = 4;
@@ -71,60 +76,15 @@ unsafe fn multiply_one_row<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewT
         let end = (first + 2 * S::LANES).min(outputs.end);
         let middle = (first + S::LANES).min(end);
         let sums = if middle < end {
-            sums_of_one_row(simd, linear, [first, middle], end)
+            sums_of_outputs(simd, linear, [first, middle], end)
         } else {
-            let [sum] = sums_of_one_row(simd, linear, [first], end);
+            let [sum] = sums_of_outputs(simd, linear, [first], end);
             [sum, sum]
         };
         for (cells, (sum, first)) in cells.chunks_mut(S::LANES).zip(sums.into_iter().zip([first, middle])) {
             store_with_bias(simd, linear, first, sum, cells);
         }
     }
-}
-
-/// The sums of one row for R registers of outputs, which begin with `firsts` and end before `end`.
-///
-/// Every register of outputs is a cache line behind the one before it: where the rows of weights are a multiple of 4096 bytes, the
-/// same line of all of them would not fit the nearest cache.
-#[inline(always)]
-fn sums_of_one_row<W: RegisterWeight, S: LoadHalves, const R: usize>(
-    simd: S,
-    linear: &Linear<'_, W>,
-    firsts: [usize; R],
-    end: usize,
-) -> [S::Register; R] {
-    let x = linear.input.row(0);
-    let together = W::PER_LANE * S::LANES;
-    let squares = x.len() / together;
-    let outputs = firsts.map(|first| first..(first + S::LANES).min(end));
-    let starts = outputs.each_ref().map(|outputs| row_starts(linear, outputs));
-    let ahead = R * S::LANES * linear.weights.stride();
-    let behind = LINE.div_ceil(together * size_of::<W>());
-    let mut sums = [simd.splat(0.0); R];
-    let mut weights = [[simd.splat(0.0); MAX_LANES]; 2];
-    for step in 0..squares + (R - 1) * behind {
-        for r in 0..R {
-            let square = step.wrapping_sub(r * behind);
-            if square >= squares {
-                continue;
-            }
-            let k = square * together;
-            prefetch_rows::<W, S>(simd, &starts[r], k, ahead);
-            // SAFETY: this many weights are left in every row.
-            unsafe { W::load_square(simd, &starts[r], k, &mut weights) };
-            for (i, weights) in weights.as_flattened()[..together].iter().enumerate() {
-                // SAFETY: this many inputs are left.
-                let x = simd.splat(unsafe { *x.get_unchecked(k + i) });
-                sums[r] = simd.mul_add(x, *weights, sums[r]);
-            }
-        }
-    }
-    for k in squares * together..x.len() {
-        for r in 0..R {
-            sums[r] = simd.mul_add(simd.splat(x[k]), load_column(simd, linear, &outputs[r], k), sums[r]);
-        }
-    }
-    sums
 }
 
 /// Adds the bias of the outputs from `first` on, and writes as many as there are cells.
@@ -170,7 +130,8 @@ unsafe fn multiply_in_place<W: RegisterWeight, S: LoadHalves>(simd: S, task: Few
     // For each register of outputs, the sums of all rows.
     let sums = scratch.take::<S::Register>(rows * outputs.len().div_ceil(S::LANES));
     sums.fill(simd.splat(0.0));
-    add_columns(simd, linear, &outputs, sums);
+    let done = if rows == 1 { add_whole_lines(simd, linear, &outputs, sums) } else { 0 };
+    add_columns(simd, linear, &(outputs.start + done..outputs.end), &mut sums[done / S::LANES * rows..]);
     let starts = outputs.clone().step_by(S::LANES);
     for (first, sums) in starts.zip(sums.chunks_exact(rows)) {
         let count = S::LANES.min(outputs.end - first);
@@ -211,13 +172,12 @@ fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
     let rows = linear.input.rows();
     let weights: [&[W]; I] = std::array::from_fn(|i| &linear.weights.row(k + i)[outputs.clone()]);
     let whole = outputs.len() - outputs.len() % S::LANES;
-    let ahead = 8 * linear.weights.stride();
-    let x: [S::Register; I] = std::array::from_fn(|i| simd.splat(linear.input.row(0)[k + i]));
+    let ahead = PREFETCH_INPUTS * linear.weights.stride();
     for (n, sums) in (0..whole).step_by(S::LANES).zip(sums.chunks_exact_mut(rows)) {
         if n.is_multiple_of(LINE / size_of::<W>()) {
             // The same outputs of the inputs after these: rows are too far apart for the processor to see what comes next.
             for row in &weights {
-                simd.prefetch_far(row.as_ptr().wrapping_add(n + ahead));
+                prefetch::far(row.as_ptr().wrapping_add(n + ahead));
             }
         }
         let mut registers = [simd.splat(0.0); I];
@@ -225,14 +185,7 @@ fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
             // SAFETY: a register of weights is left in every row.
             registers[i] = unsafe { W::load(simd, weights[i].as_ptr().add(n)) };
         }
-        match sums {
-            [sum] => {
-                for i in 0..I {
-                    *sum = simd.mul_add(x[i], registers[i], *sum);
-                }
-            }
-            sums => multiply_add(simd, &linear.input, k, &registers, sums),
-        }
+        multiply_add(simd, &linear.input, k, &registers, sums);
     }
     if whole < outputs.len() {
         let weights: [S::Register; I] = std::array::from_fn(|i| {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::problem::{Linear, WeightOrder};
 use super::weight::RegisterWeight;
+use crate::prefetch::{self, LINE};
 use crate::simd::{LoadHalves, MAX_LANES, Simd};
 
 /// The weights of one input for R · LANES outputs, one a lane.
@@ -40,7 +41,7 @@ fn pack_columns<W: RegisterWeight, S: LoadHalves, const R: usize>(
     for (at, k) in inputs.clone().enumerate() {
         let weights = &linear.weights.row(k)[outputs.clone()];
         if k + PREFETCH_ROWS < inputs.end {
-            prefetch_all(simd, &linear.weights.row(k + PREFETCH_ROWS)[outputs.clone()]);
+            prefetch_all(&linear.weights.row(k + PREFETCH_ROWS)[outputs.clone()]);
         }
         let rows = panels[at..].iter_mut().step_by(length);
         for (row, weights) in rows.zip(weights[..whole].chunks_exact(R * S::LANES)) {
@@ -55,17 +56,14 @@ fn pack_columns<W: RegisterWeight, S: LoadHalves, const R: usize>(
     }
 }
 
-/// The bytes of a cache line.
-pub(super) const LINE: usize = 64;
-
 /// Prefetch distance, in rows of weights.
 const PREFETCH_ROWS: usize = 8;
 
 /// Prefetches the cache lines of these weights.
 #[inline(always)]
-fn prefetch_all<W, S: LoadHalves>(simd: S, weights: &[W]) {
+fn prefetch_all<W>(weights: &[W]) {
     for line in weights.chunks(LINE / size_of::<W>()) {
-        simd.prefetch_place(line.as_ptr());
+        prefetch::near(line.as_ptr());
     }
 }
 
@@ -108,7 +106,7 @@ fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
         // The same inputs for the outputs after these: they are next, or soon.
         let ahead = R * S::LANES * linear.weights.stride();
         for (panel, k) in squares.chunks_exact_mut(together).zip((inputs.start..).step_by(together)) {
-            prefetch_rows::<W, S>(simd, &rows, k, ahead);
+            prefetch_rows::<W, S>(&rows, k, ahead);
             // SAFETY: this many weights are left in every row.
             unsafe { W::load_square(simd, &rows, k, &mut square) };
             for (row, register) in panel.iter_mut().zip(square.as_flattened()) {
@@ -123,10 +121,10 @@ fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
 
 /// Prefetches what lies `ahead` weights after the k-th of each row, once for each cache line.
 #[inline(always)]
-pub(super) fn prefetch_rows<W, S: LoadHalves>(simd: S, rows: &[*const W; MAX_LANES], k: usize, ahead: usize) {
+pub(super) fn prefetch_rows<W, S: LoadHalves>(rows: &[*const W; MAX_LANES], k: usize, ahead: usize) {
     if (k * size_of::<W>()).is_multiple_of(LINE) {
         for row in &rows[..S::LANES] {
-            simd.prefetch_far(row.wrapping_add(k + ahead));
+            prefetch::far(row.wrapping_add(k + ahead));
         }
     }
 }

@@ -59,7 +59,7 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     ) -> usize {
         let mut t = from;
         while t + M <= self.rows.end {
-            upcoming.prefetch_some(simd);
+            upcoming.prefetch_some();
             let is_whole = self.outputs.len() == R * S::LANES;
             // SAFETY: the caller's promise.
             unsafe {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::pack::LINE;
 use super::problem::{Linear, WeightOrder};
-use crate::simd::LoadHalves;
+use crate::prefetch::{self, LINE};
 
 /// The cache lines of a block of weights that have not been prefetched yet.
 pub(super) struct UpcomingWeights<W> {
@@ -44,12 +43,12 @@ impl<W: Copy> UpcomingWeights<W> {
 
     /// Prefetches some more of them.
     #[inline(always)]
-    pub fn prefetch_some<S: LoadHalves>(&mut self, simd: S) {
+    pub fn prefetch_some(&mut self) {
         for _ in 0..self.at_a_time {
             if self.rows_left == 0 {
                 return;
             }
-            simd.prefetch_far(self.row.wrapping_add(self.line * (LINE / size_of::<W>())));
+            prefetch::far(self.row.wrapping_add(self.line * (LINE / size_of::<W>())));
             self.line += 1;
             if self.line == self.lines_per_row {
                 self.line = 0;

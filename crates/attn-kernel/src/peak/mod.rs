@@ -4,4 +4,4 @@ mod loops;
 mod rates;
 
 pub(crate) use loops::{PeakKernel, chains, total};
-pub use rates::{multiply_add_rate, read_rate};
+pub use rates::{multiply_add_rate, read_once, read_rate};

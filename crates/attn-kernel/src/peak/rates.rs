@@ -13,9 +13,13 @@ use super::loops::PeakKernel;
 use crate::error::{Error, Result};
 use crate::kernels::Kernels;
 use crate::machine::Machine;
+use crate::pool;
 
 /// The turns that are timed together: some tenths of a millisecond.
 const TURNS: usize = 100_000;
+
+/// The numbers that a thread reads at a time, before it takes the next: some tenths of a millisecond.
+const PIECE: usize = 1 << 20;
 
 /// The loops for a machine.
 fn kernel_of<T: Kernels>(machine: Machine) -> Result<PeakKernel<T>> {
@@ -52,6 +56,21 @@ pub fn read_rate<T: Kernels>(machine: Machine, arrays: &[&[T]], time: Duration) 
         };
         arrays.iter().map(part).sum()
     })
+}
+
+/// Reads all of `arrays` once, on the threads that [`linear`](crate::linear()) and [`attend`](crate::attend()) use, and returns the
+/// bytes: no product with these numbers can be formed sooner.
+///
+/// # Errors
+/// If this processor lacks `machine.simd`.
+pub fn read_once<T: Kernels>(machine: Machine, arrays: &[&[T]]) -> Result<usize> {
+    let kernel = kernel_of::<T>(machine)?;
+    let pieces: Vec<&[T]> = arrays.iter().flat_map(|array| array.chunks(PIECE)).collect();
+    pool::run(machine.threads, pieces.len(), &|piece| {
+        // SAFETY: the level was found available.
+        black_box(unsafe { (kernel.total)(black_box(pieces[piece])) });
+    });
+    Ok(pieces.iter().map(|piece| size_of_val(*piece)).sum())
 }
 
 /// The range of `count` numbers that a thread reads; the last thread takes the remainder.
@@ -130,6 +149,19 @@ mod tests {
             let kernel = kernel_of::<f64>(Machine { simd, threads: 1 }).unwrap();
             // SAFETY: the level is available.
             assert_eq!(unsafe { (kernel.total)(&numbers) }, 4095.0 * 4096.0 / 2.0, "{simd}");
+        }
+    }
+
+    #[test]
+    fn arrays_of_all_lengths_are_read_once() {
+        let numbers = vec![1.0_f32; 2 * PIECE + 5];
+        let arrays = [&numbers[..], &[], &numbers[..3]];
+        for simd in SimdLevel::available() {
+            assert_eq!(
+                read_once(Machine { simd, threads: 2 }, &arrays).unwrap(),
+                4 * (2 * PIECE + 8),
+                "{simd}"
+            );
         }
     }
 

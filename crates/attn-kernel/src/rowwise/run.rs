@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::linear::Rows;
 use crate::machine::{Machine, Resources};
 use crate::output::{RowId, SharedRows};
-use crate::pool;
+use crate::tasks::each_task;
 
 /// The numbers of a task, about: some microseconds.
 const TASK_NUMBERS: usize = 8192;
@@ -23,7 +23,7 @@ pub fn activate(activation: Activation, numbers: &mut [f32], machine: Machine) -
     let kernel = kernel(machine.simd);
     let count = numbers.len();
     let shared = SharedRows::new(numbers, Layout::stacked(1, 1, count))?;
-    Ok(run(machine, count.div_ceil(TASK_NUMBERS), &|task| {
+    Ok(each_task(machine, count.div_ceil(TASK_NUMBERS), &|task| {
         let (first, row) = (task * TASK_NUMBERS, RowId { head: 0, row: 0 });
         // SAFETY: every number is one task's.
         let numbers = unsafe { shared.row_mut(row, first, TASK_NUMBERS.min(count - first)) };
@@ -105,15 +105,7 @@ fn each_row(machine: Machine, rows: usize, columns: usize, work: &(dyn Fn(usize)
         return Resources::default();
     }
     let together = TASK_NUMBERS.div_ceil(columns);
-    run(machine, rows.div_ceil(together), &|task| {
+    each_task(machine, rows.div_ceil(together), &|task| {
         (task * together..((task + 1) * together).min(rows)).for_each(work);
     })
-}
-
-/// Runs the tasks, a single one on this thread.
-fn run(machine: Machine, tasks: usize, work: &(dyn Fn(usize) + Sync)) -> Resources {
-    match tasks {
-        0 => Resources::default(),
-        _ => Resources { extra_bytes: 0, threads: pool::run(machine.threads.max(1), tasks, work) },
-    }
 }

@@ -175,12 +175,6 @@ impl Simd<f32> for Avx2 {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(self, numbers: &[f32], ahead: usize) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
-    }
 }
 
 impl Simd<f64> for Avx2 {
@@ -290,11 +284,5 @@ impl Simd<f64> for Avx2 {
                 _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
             }
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(self, numbers: &[f64], ahead: usize) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }

@@ -42,16 +42,4 @@ impl LoadHalves for Avx2 {
                 .map(|bits| _mm256_castsi256_ps(bits))
         }
     }
-
-    #[inline(always)]
-    fn prefetch_far<C>(self, place: *const C) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) }
-    }
-
-    #[inline(always)]
-    fn prefetch_place<C>(self, place: *const C) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
-    }
 }

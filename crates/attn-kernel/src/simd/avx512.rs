@@ -167,12 +167,6 @@ impl Simd<f32> for Avx512 {
             (_mm512_permutex2var_ps(a, first, b), _mm512_permutex2var_ps(a, second, b))
         }
     }
-
-    #[inline(always)]
-    fn prefetch(self, numbers: &[f32], ahead: usize) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
-    }
 }
 
 impl Simd<f64> for Avx512 {
@@ -279,11 +273,5 @@ impl Simd<f64> for Avx512 {
             let (first, second) = (index64(first), index64(second));
             (_mm512_permutex2var_pd(a, first, b), _mm512_permutex2var_pd(a, second, b))
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(self, numbers: &[f64], ahead: usize) {
-        // SAFETY: prefetching reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }

@@ -86,11 +86,6 @@ pub(crate) trait Simd<T: Real>: Copy {
             exchange_rows(self, rows, 8);
         }
     }
-    /// Prefetches the cache line `ahead` numbers after the first of `numbers`, which need not exist.
-    #[inline(always)]
-    fn prefetch(self, numbers: &[T], ahead: usize) {
-        let _ = (numbers, ahead);
-    }
 }
 
 /// One round of a transposition: exchanges groups of `distance` lanes between rows so far apart.
@@ -122,14 +117,4 @@ pub(crate) trait LoadHalves: Simd<f32> {
     unsafe fn load_bf16_pairs(self, numbers: &[bf16]) -> <Self as Simd<f32>>::Register;
     /// The first and the second number of each pair, widened.
     fn split_bf16_pairs(self, pairs: <Self as Simd<f32>>::Register) -> [<Self as Simd<f32>>::Register; 2];
-    /// Prefetches the cache line at this address, which need not exist, but not into the nearest cache.
-    #[inline(always)]
-    fn prefetch_far<C>(self, place: *const C) {
-        let _ = place;
-    }
-    /// Prefetches the cache line at this address, which need not exist.
-    #[inline(always)]
-    fn prefetch_place<C>(self, place: *const C) {
-        let _ = place;
-    }
 }
