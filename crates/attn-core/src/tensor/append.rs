@@ -1,12 +1,11 @@
 //! More rows below those of a tensor, as a cache gets them token by token.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::{Tensor, Values};
 use crate::error::Result;
 use crate::kernel::Layout;
 use crate::matrix::Labels;
-use crate::memory;
 
 impl Tensor {
     /// Puts rows below those of this tensor, which then has these names. Numbers that no other tensor shares stay where they are.
@@ -22,9 +21,7 @@ impl Tensor {
         else {
             return Ok(false);
         };
-        let numbers = Arc::make_mut(numbers);
-        memory::grow(numbers, more.len(), usize::MAX)?;
-        numbers.extend_from_slice(more);
+        numbers.extend(more)?;
         self.layout = Layout::stacked(1, self.layout.rows + rows.layout.rows, self.layout.columns);
         self.row_labels = names.filter(|names| names.len() == self.layout.rows).cloned();
         self.view = OnceLock::new();

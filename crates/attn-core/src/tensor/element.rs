@@ -7,6 +7,7 @@ use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
 use super::dtype::Dtype;
+use super::shared::Shared;
 use super::values::Values;
 use crate::error::{Error, Result};
 use crate::hint::Hint;
@@ -18,7 +19,7 @@ pub trait Element: Copy + std::fmt::Debug + 'static {
     /// The type of its bits, with the size that [`Dtype::size`] says: all bits are a value of it.
     type Bits: Pod;
     /// Numbers of this type as a tensor holds them.
-    fn held(values: Vec<Self>) -> Values;
+    fn held(values: Shared<Self>) -> Values;
     /// The numbers, if they are in memory and of this type.
     fn of(values: &Values) -> Option<&[Self]>;
     /// The nearest value of this type; as a truth value, true unless x is 0.
@@ -38,8 +39,8 @@ macro_rules! floating {
             const DTYPE: Dtype = Dtype::$dtype;
             type Bits = $bits;
 
-            fn held(values: Vec<$type>) -> Values {
-                Values::$dtype(values.into())
+            fn held(values: Shared<$type>) -> Values {
+                Values::$dtype(values)
             }
 
             fn of(values: &Values) -> Option<&[$type]> {
@@ -73,8 +74,8 @@ impl Element for f64 {
     const DTYPE: Dtype = Dtype::F64;
     type Bits = f64;
 
-    fn held(values: Vec<f64>) -> Values {
-        Values::F64(values.into())
+    fn held(values: Shared<f64>) -> Values {
+        Values::F64(values)
     }
 
     fn of(values: &Values) -> Option<&[f64]> {
@@ -106,8 +107,8 @@ impl Element for bool {
     const DTYPE: Dtype = Dtype::Bool;
     type Bits = u8;
 
-    fn held(values: Vec<bool>) -> Values {
-        Values::Bool(values.into())
+    fn held(values: Shared<bool>) -> Values {
+        Values::Bool(values)
     }
 
     fn of(values: &Values) -> Option<&[bool]> {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::shared::read_from;
 use super::{Dtype, Element, StoredNumbers, Tensor, Values};
 use crate::error::{Error, Result};
 use crate::kernel::Layout;
 use crate::matrix::Matrix;
-use crate::memory;
 use crate::text::counted;
 
 impl Tensor {
@@ -80,10 +80,8 @@ impl Tensor {
 /// Some of the numbers in a file, by their places.
 fn in_memory(stored: &StoredNumbers, places: Range<usize>) -> Result<Values> {
     fn read<T: Element>(stored: &StoredNumbers, places: Range<usize>) -> Result<Values> {
-        let mut bits: Vec<T::Bits> =
-            memory::zeros(places.len()).map_err(|error| error.in_source(stored.name()))?;
-        stored.read(places, &mut bits)?;
-        Ok(T::held(T::of_bits(bits)))
+        let read = |bits: &mut [T::Bits]| stored.read(places.clone(), bits);
+        Ok(T::held(read_from(stored.name(), places.len(), T::of_bits, read)?))
     }
     match stored.dtype() {
         Dtype::F32 => read::<f32>(stored, places),

@@ -9,6 +9,7 @@ mod dtype;
 mod element;
 mod load;
 mod numbers;
+mod shared;
 mod storage;
 mod values;
 
@@ -60,7 +61,7 @@ impl Tensor {
     /// If the layout reaches past the values.
     pub fn new<T: Element>(values: Vec<T>, layout: Layout) -> Result<Tensor> {
         Heads::new("an array", &values, layout)?;
-        Ok(Tensor::of(T::held(values), layout))
+        Ok(Tensor::of(T::held(values.into()), layout))
     }
 
     /// A matrix in which this many heads stand side by side.

@@ -1,11 +1,10 @@
 //! The numbers of a tensor: in memory, shared by its clones, or in a file.
 
-use std::sync::Arc;
-
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use super::dtype::Dtype;
+use super::shared::Shared;
 use super::storage::StoredNumbers;
 use crate::matrix::Matrix;
 
@@ -13,15 +12,15 @@ use crate::matrix::Matrix;
 #[derive(Clone, Debug)]
 pub enum Values {
     /// In single precision.
-    F32(Arc<Vec<f32>>),
+    F32(Shared<f32>),
     /// In double precision.
-    F64(Arc<Vec<f64>>),
+    F64(Shared<f64>),
     /// In half precision.
-    F16(Arc<Vec<f16>>),
+    F16(Shared<f16>),
     /// Numbers in bfloat16.
-    Bf16(Arc<Vec<bf16>>),
+    Bf16(Shared<bf16>),
     /// Truth values.
-    Bool(Arc<Vec<bool>>),
+    Bool(Shared<bool>),
     /// In double precision, as the exact path computes with them: the cells of a matrix, column by column.
     Matrix(Matrix),
     /// In a file, from which they are read when they are asked for.
