@@ -1,6 +1,6 @@
 //! A pass in parts: tokens after a cache, layers computed again, greedy continuations.
 
-use attn::graph::{Graph, Precision};
+use attn::graph::{Graph, Op, Precision};
 use attn::kernel::Machine;
 use attn::model::{ModelRun, PassOptions, Text};
 
@@ -43,6 +43,43 @@ fn tokens_after_a_cache_have_the_bits_of_a_pass_over_all_of_them() {
             }
         }
     });
+}
+
+#[test]
+fn a_pass_whose_heads_nobody_measures_has_the_same_bits() {
+    of_every_decoder(|name, run, expected| {
+        let whole = text(expected.integers("ids").unwrap());
+        let single = options(Precision::Single(Machine { threads: 2, ..Machine::here() }));
+        let pass = |measured| run.forward(whole.clone(), PassOptions { measured, ..single.clone() }).unwrap();
+        let (measured, fast) = (pass(true), pass(false));
+        for (layer, (a, b)) in measured.streams.iter().zip(&fast.streams).enumerate() {
+            assert!(a.same_bits(b), "{name}: the stream at {layer} differs");
+        }
+    });
+}
+
+#[test]
+fn the_weights_of_a_token_are_listed_in_the_order_in_which_steps_read_them() {
+    for folder in folders() {
+        let fixture = Fixture::open(&folder);
+        let ids = Expected::of(&folder)[0].1.integers("ids").unwrap();
+        fixture.with_tensors(|tensors| {
+            let run = ModelRun::new(&fixture.architecture, tensors);
+            let forward = run.forward(text(ids), options(Precision::Exact)).unwrap();
+            let mut graph = run.layers_again(&forward, 1..=run.layers()).unwrap();
+            if tensors.has_head() {
+                let stream = graph.find("X_final").unwrap();
+                run.logits(&mut graph, stream).unwrap();
+            }
+            let steps = graph.nodes().filter(|(_, node)| matches!(node.op, Op::Linear(_)));
+            let read: Vec<Vec<u8>> = steps
+                .map(|(_, node)| graph[node.inputs[1]].tensor().unwrap().bytes().unwrap().to_vec())
+                .collect();
+            let listed = tensors.product_weights().unwrap();
+            let listed: Vec<Vec<u8>> = listed.iter().map(|tensor| tensor.bytes().unwrap().to_vec()).collect();
+            assert!(read == listed, "{}", folder.display());
+        });
+    }
 }
 
 #[test]

@@ -41,8 +41,11 @@ impl Fixture {
     }
 
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> T) -> T {
-        let tensors = Tensors::find(&self.architecture, &self.checkpoint).unwrap();
-        work(ModelRun::new(&self.architecture, &tensors))
+        self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
+    }
+
+    pub fn with_tensors<T>(&self, work: impl FnOnce(&Tensors<'_>) -> T) -> T {
+        work(&Tensors::find(&self.architecture, &self.checkpoint).unwrap())
     }
 }
 

@@ -16,6 +16,13 @@ impl Graph {
         Graph { limit: Some(limit), ..self }
     }
 
+    /// This graph, with room for this many nodes.
+    pub fn with_room_for(mut self, nodes: usize) -> Graph {
+        self.nodes.reserve(nodes);
+        self.places.reserve(nodes);
+        self
+    }
+
     /// This graph, with its steps computed in these numbers.
     pub fn in_precision(self, precision: Precision) -> Graph {
         Graph { precision, ..self }

@@ -36,7 +36,7 @@ impl ModelRun<'_> {
             let x = self.stream_of(&mut graph, layer, rows)?;
             let past = std::mem::take(&mut caches[layer - 1]);
             let input = LayerInput { x, past, edits: &options.edits };
-            let output = self.layer_in_passing(&mut graph, layer, input, &|_, _| ())?;
+            let output = self.layer_in_passing(&mut graph, layer, input, None)?;
             rows = numbers(&graph, output.x)?;
             caches[layer - 1] = output.cache;
         }

@@ -8,10 +8,13 @@ use super::edits::Edits;
 use super::measures::HeadMeasures;
 use super::run::{LayerInput, ModelRun, Text};
 use crate::error::{Error, Result};
-use crate::graph::recipes::HeadCache;
+use crate::graph::recipes::{HeadCache, LookAtWeights};
 use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin, Precision};
 use crate::matrix::Labels;
 use crate::tensor::Tensor;
+
+/// The nodes of a layer with a dozen heads.
+const USUAL_NODES: usize = 256;
 
 /// How a pass is computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +54,7 @@ pub struct Forward {
 impl PassOptions {
     /// An empty graph for such a pass.
     pub(super) fn graph(&self) -> Graph {
-        Graph::new().in_precision(self.precision).with_limit(self.limit)
+        Graph::new().in_precision(self.precision).with_limit(self.limit).with_room_for(USUAL_NODES)
     }
 }
 
@@ -74,13 +77,13 @@ impl ModelRun<'_> {
             let mut graph = forward.options.graph();
             let x = self.entered(&forward, &mut graph, layer)?;
             let (edits, measures) = (&forward.options.edits, RefCell::new(Vec::new()));
-            let look = |_: usize, weights: &Tensor| {
-                if forward.options.measured {
-                    measures.borrow_mut().push(HeadMeasures::of(weights, &forward.text.ids));
-                }
+            let measure = |_: usize, weights: &Tensor| {
+                measures.borrow_mut().push(HeadMeasures::of(weights, &forward.text.ids));
             };
+            let look: LookAtWeights<'_> = &measure;
             let input = LayerInput { x, past: HeadCache::default(), edits };
-            let output = self.layer_in_passing(&mut graph, layer, input, &look)?;
+            let output =
+                self.layer_in_passing(&mut graph, layer, input, forward.options.measured.then_some(look))?;
             forward.streams.push(numbers(&graph, output.x)?);
             forward.caches.push(output.cache);
             forward.heads.push(measures.into_inner());

@@ -57,6 +57,8 @@ pub struct NamedWeight {
 pub struct Tensors<'c> {
     checkpoint: &'c dyn Checkpoint,
     places: HashMap<(Slot, Option<usize>), Place>,
+    /// The weights that a token is multiplied with, layer by layer, the head last.
+    products: Vec<(Slot, Option<usize>)>,
     /// True if the head is the embedding.
     tied: bool,
     has_head: bool,
@@ -73,6 +75,8 @@ struct Search<'a> {
     /// Names in the files by listed names.
     found: BTreeMap<String, String>,
     places: HashMap<(Slot, Option<usize>), Place>,
+    /// The weights found, in the order of the listing.
+    listed: Vec<(Slot, Option<usize>)>,
     missing: Vec<String>,
 }
 
@@ -92,7 +96,7 @@ impl<'c> Tensors<'c> {
     /// # Errors
     /// If the model has none, or it cannot be read.
     pub fn stored(&self, slot: Slot, layer: Option<usize>) -> Result<NamedWeight> {
-        let slot = if slot == Slot::Weight("W_U") && self.tied { Slot::Weight("W_E") } else { slot };
+        let (slot, layer) = self.key(slot, layer);
         let place = self.places.get(&(slot, layer)).ok_or_else(|| {
             Error::new(format!("the model has no weight {slot:?}")).in_source(self.checkpoint.name())
         })?;
@@ -159,8 +163,8 @@ impl<'c> Tensors<'c> {
     /// embeddings.
     pub fn weights_per_token(&self) -> u64 {
         let entries = self.checkpoint.entries();
-        let of = |(_, place): (_, &Place)| entries.get(&place.name).map_or(0, Entry::count);
-        self.products().map(of).fold(0, u64::saturating_add)
+        let of = |key| entries.get(&self.places[key].name).map_or(0, Entry::count);
+        self.products.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// The weights that a token is multiplied with, in memory.
@@ -168,17 +172,23 @@ impl<'c> Tensors<'c> {
     /// # Errors
     /// If one cannot be read.
     pub fn product_weights(&self) -> Result<Vec<Tensor>> {
-        let loaded = |((slot, layer), _): ((Slot, Option<usize>), _)| Ok(self.loaded(slot, layer)?.tensor);
-        self.products().map(loaded).collect()
+        self.products.iter().map(|(slot, layer)| Ok(self.loaded(*slot, *layer)?.tensor)).collect()
     }
 
-    fn products(&self) -> impl Iterator<Item = ((Slot, Option<usize>), &Place)> {
-        let is_product = |slot: Slot| match slot {
-            Slot::Weight("W_E") => self.tied && self.has_head,
-            Slot::Weight(symbol) => symbol.starts_with('W') && !["W_P", "W_T"].contains(&symbol),
-            Slot::Gain(_) | Slot::Bias(_) => false,
-        };
-        self.places.iter().map(|(key, place)| (*key, place)).filter(move |((slot, _), _)| is_product(*slot))
+    /// The two weights that a token is multiplied with after this one, where they are in memory already; after the head those of
+    /// the first layer, for the next token. None after what is no such weight.
+    pub(super) fn after(&self, slot: Slot, layer: Option<usize>) -> Option<[Option<Tensor>; 2]> {
+        let at = self.products.iter().position(|product| *product == self.key(slot, layer))?;
+        let loaded = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Some([1, 2].map(|ahead| {
+            let next = self.products[(at + ahead) % self.products.len()];
+            loaded.get(&self.places.get(&next)?.name).cloned()
+        }))
+    }
+
+    /// Where a weight stands in the listing. In a model with a tied head, `W_U` is `W_E`.
+    fn key(&self, slot: Slot, layer: Option<usize>) -> (Slot, Option<usize>) {
+        (if slot == Slot::Weight("W_U") && self.tied { Slot::Weight("W_E") } else { slot }, layer)
     }
 }
 
@@ -192,7 +202,14 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
                 .help("a file has each weight once: save the model again"));
         }
     }
-    let mut search = Search { architecture, checkpoint, found, places: HashMap::new(), missing: Vec::new() };
+    let mut search = Search {
+        architecture,
+        checkpoint,
+        found,
+        places: HashMap::new(),
+        listed: Vec::new(),
+        missing: Vec::new(),
+    };
     let listed = weights(&architecture.model)?;
     let mut notes = Vec::new();
     let mut tied = architecture.model.tied;
@@ -217,15 +234,29 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
     }
     search.check_missing()?;
     let ignored = search.ignored(tied)?;
+    let tied = tied && has_head;
     Ok(Tensors {
         checkpoint,
+        products: products(search.listed, tied),
         places: search.places,
-        tied: tied && has_head,
+        tied,
         has_head,
         ignored,
         notes,
         loaded: Mutex::default(),
     })
+}
+
+/// The weights that a token is multiplied with, layer by layer, of those that are listed; a tied head is the embedding.
+fn products(mut listed: Vec<(Slot, Option<usize>)>, tied: bool) -> Vec<(Slot, Option<usize>)> {
+    listed.retain(|(slot, _)| match slot {
+        Slot::Weight("W_E") => tied,
+        Slot::Weight(symbol) => symbol.starts_with('W') && !["W_P", "W_T"].contains(symbol),
+        Slot::Gain(_) | Slot::Bias(_) => false,
+    });
+    let is_unembedding = |slot: &Slot| matches!(slot, Slot::Weight("W_E" | "W_U"));
+    listed.sort_by_key(|(slot, layer)| (layer.unwrap_or(usize::MAX), is_unembedding(slot)));
+    listed
 }
 
 impl Search<'_> {
@@ -271,6 +302,7 @@ impl Search<'_> {
             .help("config.json and the tensors belong to different models: take both from one source"));
         }
         self.places.insert(slot, Place { name, layout });
+        self.listed.push(slot);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::alter::{self, Alter, altered};
 use super::choices::ScoreRows;
 use super::forecast;
-use super::head_cache::{HeadCache, LookAtWeights};
+use super::head_cache::{HeadCache, StepsOfHeads};
 use super::inputs::AttendInputs;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
@@ -30,7 +30,7 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
 /// As [`attend`], but an impossible step ends the graph: returns the steps before it and the error. A recipe with a mistake may
 /// have such a step.
 pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {
-    let mut pipeline = Pipeline { graph: Graph::new(), recipe, past: None, look: None };
+    let mut pipeline = Pipeline { graph: Graph::new(), recipe, past: None, steps: StepsOfHeads::Kept };
     let error = pipeline.run(inputs).err();
     pipeline.graph.warn_of_range();
     (pipeline.graph, error)
@@ -54,8 +54,8 @@ pub(super) struct Pipeline<'a> {
     pub recipe: &'a Recipe,
     /// The keys and values of earlier tokens, where there are some.
     pub past: Option<HeadCache>,
-    /// Looks at the weights of each head before they are forgotten.
-    pub look: Option<LookAtWeights<'a>>,
+    /// What stays of the steps of each head.
+    pub steps: StepsOfHeads<'a>,
 }
 
 impl Pipeline<'_> {

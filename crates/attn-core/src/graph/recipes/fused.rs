@@ -2,6 +2,7 @@
 
 use super::attend::{Pipeline, SharedNodes, named};
 use super::forecast;
+use super::head_cache::StepsOfHeads;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::mechanisms::QkNorm;
@@ -36,7 +37,7 @@ pub fn attend_fused(
     dtype: Dtype,
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
-    let pipeline = Pipeline { graph: Graph::new(), recipe, past: None, look: None };
+    let pipeline = Pipeline { graph: Graph::new(), recipe, past: None, steps: StepsOfHeads::Kept };
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),

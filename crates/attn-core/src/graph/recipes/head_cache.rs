@@ -12,8 +12,25 @@ pub struct HeadCache {
     pub values: Vec<Tensor>,
 }
 
-/// Looks at the weights of a head, counted from 1, before they are forgotten.
+/// Looks at the weights of a head, counted from 1.
 pub(crate) type LookAtWeights<'a> = &'a dyn Fn(usize, &Tensor);
+
+/// What stays of the steps of each head.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum StepsOfHeads<'a> {
+    /// All of them stay recorded.
+    #[default]
+    Kept,
+    /// None, once its weights have been looked at, where somebody looks.
+    Forgotten(Option<LookAtWeights<'a>>),
+}
+
+impl StepsOfHeads<'_> {
+    /// Returns true if they stay.
+    pub fn are_kept(self) -> bool {
+        matches!(self, StepsOfHeads::Kept)
+    }
+}
 
 impl HeadCache {
     /// The number of tokens in it.

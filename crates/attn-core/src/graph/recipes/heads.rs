@@ -4,12 +4,14 @@ use super::alter::{self, altered};
 use super::attend::{Pipeline, SharedNodes};
 use super::choices::{Groups, HeadSharing, Qkv, Split, SplitRoles};
 use super::choices_of_weights::NormaliseAxis;
+use super::head_cache::StepsOfHeads;
 use super::normalise::softmax_with;
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
 use crate::attention::{Axis, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
+use crate::graph::single::HeadSteps;
+use crate::graph::{Factor, Graph, NodeId, Op, Origin, Role, Stage};
 use crate::matrix::Shape;
 use crate::text::counted;
 
@@ -51,10 +53,18 @@ impl Pipeline<'_> {
                 waiting.push(weights);
             } else {
                 let mix = self.mix(head, weights, values[group(head)])?;
-                if heads > 1 && self.look.is_some() {
-                    self.graph.forget_since(begun, &mix);
+                mixes.extend(&mix);
+                if heads == 1 || self.steps.are_kept() {
+                    continue;
                 }
-                mixes.extend(mix);
+                let of_head = |head: usize| [queries[head], keys[group(head)], values[group(head)]];
+                let others: Vec<[NodeId; 3]> = (head + 1..heads).map(of_head).collect();
+                let alike = self.steps_of_others(begun, of_head(head));
+                self.graph.forget_since(begun, &mix);
+                if let Some(steps) = alike {
+                    mixes.extend(self.mixed_together(&steps, &others)?);
+                    break;
+                }
             }
         }
         let weights = if together {
@@ -74,12 +84,32 @@ impl Pipeline<'_> {
         Ok(mixes)
     }
 
+    /// The steps of the head recorded since, if nobody looks at the weights and the other heads have the same steps.
+    fn steps_of_others(&self, begun: usize, qkv: [NodeId; 3]) -> Option<HeadSteps> {
+        match self.steps {
+            StepsOfHeads::Forgotten(None) => self.graph.steps_of_head(begun, qkv),
+            StepsOfHeads::Forgotten(Some(_)) | StepsOfHeads::Kept => None,
+        }
+    }
+
+    /// What the heads after the first mix.
+    fn mixed_together(&mut self, steps: &HeadSteps, others: &[[NodeId; 3]]) -> Result<Vec<NodeId>> {
+        let mixes = self.graph.mixed_by_heads(steps, others)?;
+        let record = |(at, mix)| {
+            let name = Stage::Mixed.of_head(Some(at + 2)).to_string();
+            self.graph.record(&name, Op::Given(Origin::Stated), &[], mix)
+        };
+        mixes.into_iter().enumerate().map(record).collect()
+    }
+
     /// The mixed values of a head; for a single head its weights and values, which are mixed later.
     fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
         let heads = self.recipe.heads;
         let number = number(head, heads);
         let weights = rounded(&mut self.graph, self.recipe, &suffix(number), weights)?;
-        if let (Some(look), Some(numbers)) = (self.look, self.graph[weights].tensor()) {
+        if let (StepsOfHeads::Forgotten(Some(look)), Some(numbers)) =
+            (self.steps, self.graph[weights].tensor())
+        {
             look(head + 1, numbers);
         }
         if heads == 1 {

@@ -1,7 +1,7 @@
 //! The heads of attention inside a larger graph: a layer of a model gives queries, keys and values, and goes on with the result.
 
 use super::attend::{Pipeline, SharedNodes};
-use super::head_cache::{HeadCache, LookAtWeights};
+use super::head_cache::{HeadCache, StepsOfHeads};
 use super::recipe::Recipe;
 use super::weights::suffix;
 use crate::error::Result;
@@ -21,8 +21,8 @@ pub(crate) struct HeadInputs<'a> {
     pub is_removed: &'a dyn Fn(usize) -> bool,
     /// True if the mean of its output stands in for it, and not 0.
     pub by_mean: bool,
-    /// Looks at the weights of each head, counted from 1, before they are forgotten; without it they stay recorded.
-    pub look: Option<LookAtWeights<'a>>,
+    /// What stays of the steps of each head.
+    pub steps: StepsOfHeads<'a>,
 }
 
 /// The heads of attention side by side, `C`, from queries, keys and values that the graph has, and the cache after them. Gains of the
@@ -37,7 +37,7 @@ pub(crate) fn heads_inside(
 ) -> Result<(NodeId, HeadCache)> {
     recipe.check()?;
     let past = Some(std::mem::take(&mut inputs.past));
-    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past, look: inputs.look };
+    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past, steps: inputs.steps };
     let joined = pipeline.joined_heads(&inputs);
     *graph = pipeline.graph;
     Ok((joined?, pipeline.past.unwrap_or_default()))
@@ -105,13 +105,12 @@ impl Pipeline<'_> {
         let stacked = |(head, (node, mut past)): (usize, (NodeId, Tensor))| {
             let (name, suffix) = (role.name(), suffix(several.then_some(head + 1)));
             let names = [format!("{name}_past{suffix}"), format!("{name}_all{suffix}")];
-            let (shape, op) = (past.shape(), Op::Stack(tokens.clone()));
+            let op = Op::Stack(tokens.clone());
             // Where nothing is kept but the cache, it grows where it is.
-            if let (Some(_), Some(new)) = (self.look, self.graph[node].tensor())
+            if let (false, Some(new)) = (self.steps.are_kept(), self.graph[node].tensor())
                 && past.append(new, tokens.as_ref())?
             {
-                let cached = self.graph.never_formed(&names[0], Op::Given(Origin::Cache), &[], shape)?;
-                return self.graph.record(&names[1], op, &[cached, node], past);
+                return self.graph.record(&names[1], Op::Given(Origin::Cache), &[], past);
             }
             let cached = self.graph.weights(&names[0], past, Origin::Cache)?;
             self.graph.add(&names[1], op, &[cached, node])

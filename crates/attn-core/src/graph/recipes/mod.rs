@@ -39,7 +39,7 @@ pub use choices::{
 pub use choices_of_weights::{AfterNormalise, Divisor, Normalise, NormaliseAxis, ScoreFunction, Shift};
 pub use fused::attend_fused;
 pub use head_cache::HeadCache;
-pub(crate) use head_cache::LookAtWeights;
+pub(crate) use head_cache::{LookAtWeights, StepsOfHeads};
 pub use heads::split;
 pub use inputs::AttendInputs;
 pub(crate) use inside::{HeadInputs, heads_inside, removed};

@@ -1,14 +1,16 @@
 //! Properties of the nodes of every pipeline.
 
 use super::{
-    AlibiSlopes, AttendInputs, CapPlace, Gating, NormPlace, NormedRoles, Output, PositionKind, Positions,
-    QkNorm, Recipe, Rotary, RotatedRoles, SinkUse, attend, attend_fused,
+    AlibiSlopes, AttendInputs, CapPlace, Gating, HeadCache, HeadInputs, NormPlace, NormedRoles, Output,
+    PositionKind, Positions, QkNorm, Recipe, Rotary, RotatedRoles, SinkUse, StepsOfHeads, attend,
+    attend_fused, heads_inside,
 };
 use crate::attention::{Mask, MatrixRule, RopeScaling};
-use crate::graph::{Given, Graph, Op, Role, Stage, Step};
-use crate::kernel::Machine;
+use crate::graph::{Given, Graph, Op, Origin, Precision, Role, Stage, Step};
+use crate::kernel::{Layout, Machine};
 use crate::matrix::Matrix;
-use crate::tensor::Dtype;
+use crate::random::LegacyStream;
+use crate::tensor::{Dtype, Tensor};
 
 fn given(rows: usize, cols: usize) -> Option<Given> {
     Some(Matrix::from_fn(rows, cols, |i, j| (i * 3 + j) as f64 / 7.0).into())
@@ -205,4 +207,75 @@ fn without_what_follows_the_heads_the_result_is_still_a_step_of_its_own() {
     assert_eq!((graph[joined].name.as_str(), graph[output].name.as_str()), ("C", "O"));
     assert_eq!(graph[output].op, Op::Add);
     assert_eq!(graph.at(Role::WO), None);
+}
+
+/// What all heads mix, the steps of each kept or forgotten, as bits.
+fn joined(recipe: &Recipe, qkv: &[Matrix; 3], steps: StepsOfHeads<'_>) -> Vec<u32> {
+    let machine = Machine { threads: 2, ..Machine::here() };
+    let mut graph = Graph::new().in_precision(Precision::Single(machine));
+    let mut add = |name: &str, matrix: &Matrix| {
+        let values: Vec<f32> = matrix.cells().map(|x| x as f32).collect();
+        let tensor = Tensor::new(values, Layout::stacked(1, matrix.rows(), matrix.cols())).unwrap();
+        graph.record(name, Op::Given(Origin::Stated), &[], tensor).unwrap()
+    };
+    let qkv = [add("Q", &qkv[0]), add("K", &qkv[1]), add("V", &qkv[2])];
+    let inputs = HeadInputs {
+        qkv,
+        mask: None,
+        past: HeadCache::default(),
+        is_removed: &|head| head == 3,
+        by_mean: false,
+        steps,
+    };
+    let (joined, _) = heads_inside(&mut graph, recipe, inputs).unwrap();
+    let formed = graph.nodes().filter(|(_, node)| node.name.starts_with("S_") && !node.is_never_formed());
+    assert_eq!(formed.count() > 0, steps.are_kept());
+    graph[joined].tensor().unwrap().slice::<f32>().unwrap().iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn heads_that_nobody_looks_at_mix_to_the_same_bits() {
+    let mut stream = LegacyStream::seeded(4);
+    let causal = Mask { causal: true, ..Mask::default() };
+    let window = Mask { window: Some(3), ..causal };
+    let first = Mask { from_start: true, ..causal };
+    for mask in [Mask::default(), causal, window, first] {
+        // More queries than a task has, more keys than queries, and a single query.
+        for (queries, keys) in [(150, 150), (70, 200), (1, 40), (5, 3)] {
+            let recipe = Recipe { heads: 6, kv_heads: 3, mask, ..Recipe::default() };
+            let mut qkv = [(queries, 24), (keys, 12), (keys, 15)]
+                .map(|(rows, cols)| stream.standard_normal_matrix(rows, cols));
+            let compare = |qkv: &[Matrix; 3]| {
+                let kept = joined(&recipe, qkv, StepsOfHeads::Kept);
+                assert!(
+                    kept == joined(&recipe, qkv, StepsOfHeads::Forgotten(None)),
+                    "{mask:?} {queries}×{keys}"
+                );
+            };
+            compare(&qkv);
+            // 0 times infinity is no number, even where the key is hidden.
+            qkv[2] = Matrix::from_fn(keys, 15, |i, j| match (i + 1 == keys, j) {
+                (true, 0) => f64::INFINITY,
+                _ => qkv[2][(i, j)],
+            });
+            compare(&qkv);
+        }
+    }
+}
+
+#[test]
+fn heads_with_other_steps_than_these_are_computed_one_by_one() {
+    let mut stream = LegacyStream::seeded(5);
+    let qkv = [(); 3].map(|()| stream.standard_normal_matrix(9, 12));
+    let slopes = Positions { kind: PositionKind::Alibi { heads: None }, ..Positions::default() };
+    let plain = Recipe { heads: 3, kv_heads: 3, ..Recipe::default() };
+    let recipes = [
+        Recipe { temperature: 2.0, ..plain },
+        Recipe { soft_cap: Some(2.0), ..plain },
+        Recipe { positions: slopes, ..plain },
+    ];
+    for recipe in recipes {
+        let forgotten = joined(&recipe, &qkv, StepsOfHeads::Forgotten(None));
+        assert!(joined(&recipe, &qkv, StepsOfHeads::Kept) == forgotten, "{recipe:?}");
+    }
 }

@@ -2,6 +2,7 @@
 //! number then rounded. Each of them gives the same bits on every machine.
 
 mod cells;
+mod heads;
 mod numbers;
 mod products;
 mod rows;
@@ -14,6 +15,7 @@ use crate::error::Result;
 use crate::kernel::Machine;
 use crate::matrix::Matrix;
 use crate::tensor::Tensor;
+pub(in crate::graph) use heads::HeadSteps;
 use numbers::{as_matrix, rounded};
 use products::linear;
 

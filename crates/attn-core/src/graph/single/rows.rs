@@ -1,5 +1,7 @@
 //! Ops on rows in single precision: parts, norms, masks, the softmax.
 
+use std::ops::Range;
+
 use super::super::op::Op;
 use super::numbers::{named, singles};
 use crate::attention::{Axis, Base, Mask};
@@ -74,11 +76,15 @@ fn masked(scores: &Tensor, mask: &Mask) -> Result<Tensor> {
     let (shape, values) = (scores.shape(), singles(scores)?);
     let mut out = values.into_owned();
     for (i, row) in out.chunks_mut(shape.cols.max(1)).enumerate() {
-        let visible = mask.range_of(i, shape);
-        row[..visible.start].fill(f32::NEG_INFINITY);
-        row[visible.end..].fill(f32::NEG_INFINITY);
+        hide(row, mask.range_of(i, shape));
     }
     named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+}
+
+/// Hides the scores outside a range.
+pub(super) fn hide(scores: &mut [f32], visible: Range<usize>) {
+    scores[..visible.start].fill(f32::NEG_INFINITY);
+    scores[visible.end..].fill(f32::NEG_INFINITY);
 }
 
 fn each_row(a: &Tensor, change: impl Fn(&mut [f32])) -> Result<Tensor> {
@@ -94,14 +100,19 @@ fn each_row(a: &Tensor, change: impl Fn(&mut [f32])) -> Result<Tensor> {
 fn softmax(scores: &Tensor, machine: Machine) -> Result<Tensor> {
     let shape = scores.shape();
     let mut out = singles(scores)?.into_owned();
-    // What is hidden has a score of −∞ already.
+    softmax_in_place(&mut out, shape.cols, machine)?;
+    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+}
+
+/// The softmax of each row of `columns` numbers; a row of −∞ alone gets zeros.
+pub(super) fn softmax_in_place(numbers: &mut [f32], columns: usize, machine: Machine) -> Result<()> {
     let is_masked = |row: &[f32]| row.iter().all(|x| *x == f32::NEG_INFINITY);
-    let masked: Vec<bool> = out.chunks(shape.cols.max(1)).map(is_masked).collect();
-    softmax_rows(&mut out, shape.cols, Band::default(), machine)?;
-    for (row, _) in out.chunks_mut(shape.cols.max(1)).zip(&masked).filter(|(_, masked)| **masked) {
+    let masked: Vec<bool> = numbers.chunks(columns.max(1)).map(is_masked).collect();
+    softmax_rows(numbers, columns, Band::default(), machine)?;
+    for (row, _) in numbers.chunks_mut(columns.max(1)).zip(&masked).filter(|(_, masked)| **masked) {
         row.fill(0.0);
     }
-    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+    Ok(())
 }
 
 /// Returns true if gain and bias have a number for each column.

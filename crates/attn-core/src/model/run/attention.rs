@@ -31,7 +31,7 @@ impl LayerBuilder<'_> {
             past,
             is_removed: &|head| removed_heads.contains(&head),
             by_mean: self.removal == Removal::Mean,
-            look: self.look,
+            steps: self.steps,
         };
         let (joined, cache) = heads_inside(self.graph, &recipe, inputs)?;
         let output = self.linear("O", joined, ["W_O", "b_O"], ["W_O", "b_O"])?;

@@ -2,7 +2,7 @@
 
 use super::{ModelRun, Slot};
 use crate::error::Result;
-use crate::graph::recipes::{HeadCache, LookAtWeights, removed};
+use crate::graph::recipes::{HeadCache, LookAtWeights, StepsOfHeads, removed};
 use crate::graph::{Graph, NodeId, Op};
 use crate::model::architecture::{AfterNorm, Block, Sublayers};
 use crate::model::edits::{Edits, LayerEdit, Removal};
@@ -61,8 +61,8 @@ pub(super) struct LayerBuilder<'a> {
     pub edit: LayerEdit,
     pub removal: Removal,
     pub without_first: bool,
-    /// Looks at the weights of each head before they are forgotten.
-    pub look: Option<LookAtWeights<'a>>,
+    /// What stays of the steps of each head.
+    pub steps: StepsOfHeads<'a>,
 }
 
 impl ModelRun<'_> {
@@ -71,10 +71,10 @@ impl ModelRun<'_> {
     /// # Errors
     /// If there is no such layer, its weights cannot be read, or more numbers would be recorded than the graph may have.
     pub fn layer(&self, graph: &mut Graph, layer: usize, input: LayerInput<'_>) -> Result<LayerOutput> {
-        self.layer_of(graph, layer, input, None)
+        self.layer_of(graph, layer, input, StepsOfHeads::Kept)
     }
 
-    /// A layer, of which the steps of each head are forgotten, once its weights have been looked at.
+    /// A layer, of which the steps of each head are forgotten, once its weights have been looked at, where somebody looks.
     ///
     /// # Errors
     /// Those of [`ModelRun::layer`].
@@ -83,9 +83,9 @@ impl ModelRun<'_> {
         graph: &mut Graph,
         layer: usize,
         input: LayerInput<'_>,
-        look: LookAtWeights<'_>,
+        look: Option<LookAtWeights<'_>>,
     ) -> Result<LayerOutput> {
-        self.layer_of(graph, layer, input, Some(look))
+        self.layer_of(graph, layer, input, StepsOfHeads::Forgotten(look))
     }
 
     fn layer_of(
@@ -93,7 +93,7 @@ impl ModelRun<'_> {
         graph: &mut Graph,
         layer: usize,
         input: LayerInput<'_>,
-        look: Option<LookAtWeights<'_>>,
+        steps: StepsOfHeads<'_>,
     ) -> Result<LayerOutput> {
         let block = self.block(layer)?;
         let before = graph.enter_layer(Some(layer));
@@ -106,7 +106,7 @@ impl ModelRun<'_> {
             edit: edits.layers.get(&layer).cloned().unwrap_or_default(),
             removal: edits.removal,
             without_first: edits.without_first,
-            look,
+            steps,
         };
         let output = builder.output(x, past);
         graph.enter_layer(before);

@@ -15,8 +15,10 @@ use super::tensors::{NamedWeight, Slot, Tensors};
 use crate::attention::WeightLayout;
 use crate::error::{Error, Result};
 use crate::graph::recipes::Recipe;
-use crate::graph::{Graph, NodeId, Op, Origin};
+use crate::graph::{Graph, NodeId, Op, Origin, Precision};
+use crate::kernel::read_ahead;
 use crate::matrix::Labels;
+use crate::tensor::Tensor;
 
 /// The symbols of the biases of queries, keys and values.
 const QKV_BIASES: [&str; 4] = ["b_Q", "b_K", "b_V", "b_Q b_K b_V"];
@@ -72,6 +74,11 @@ impl<'m> ModelRun<'m> {
         (slot, layer): (Slot, Option<usize>),
     ) -> Result<(NodeId, WeightLayout)> {
         let NamedWeight { name: in_file, layout, tensor } = self.tensors.loaded(slot, layer)?;
+        if graph.precision() != Precision::Exact
+            && let Some(next) = self.tensors.after(slot, layer)
+        {
+            read_ahead(next.each_ref().map(|next| next.as_ref().and_then(Tensor::bytes).unwrap_or_default()));
+        }
         if let Some(known) = graph.find(name) {
             return Ok((known, layout));
         }
