@@ -1,8 +1,8 @@
-//! A whole model, measured: a text at once, one more token, and the rate at which its weights can be read.
+//! A whole model, measured: a text at once, one more token, and reading its weights.
 
 use std::time::Duration;
 
-use super::timing::{Timing, time};
+use super::timing::{Timing, time, time_in_turns};
 use crate::error::Result;
 use crate::graph::Precision;
 use crate::kernel::Machine;
@@ -26,8 +26,10 @@ pub struct ModelMeasurement {
     pub flop: u64,
     /// One more token, with its logits, from a cache of the text; `None` for an encoder, and where the text fills the context.
     pub decode: Option<Timing>,
-    /// The weights that each more token reads once, in memory.
-    pub reading: WeightReading,
+    /// The bytes of the weights that a token is multiplied with: each new token reads them once.
+    pub weight_bytes: u64,
+    /// Reading them once, where nothing is done with them.
+    pub reading: Timing,
 }
 
 impl ModelMeasurement {
@@ -59,32 +61,49 @@ impl ModelMeasurement {
             _ => tokens + MOST_MORE_TOKENS,
         };
         let has_next = !architecture.model.is_encoder() && longest > tokens;
-        let decode = if has_next { Some(decoded(&run, &text, &options, (longest, budget))?) } else { None };
-        let reading = WeightReading::measure(tensors, machine, budget)?;
+        let weights = WeightReading::of(tensors)?;
+        let (decode, reading) = if has_next {
+            let [decode, reading] = decoded(&run, &text, &options, &weights, (machine, longest, budget))?;
+            (Some(decode), reading)
+        } else {
+            (None, time(budget, || weights.read(machine))?)
+        };
         let flop = tensors.weights_per_token().saturating_mul(2 * tokens as u64);
-        Ok(ModelMeasurement { machine, tokens, forward, flop, decode, reading })
+        Ok(ModelMeasurement {
+            machine,
+            tokens,
+            forward,
+            flop,
+            decode,
+            weight_bytes: weights.bytes(),
+            reading,
+        })
     }
 
-    /// The share of the read rate that decoding reaches: 1 where reading the weights takes all of its time. Both are the best of
-    /// their runs.
+    /// The bytes a second at which the weights are read.
+    pub fn read_rate(&self) -> f64 {
+        self.weight_bytes as f64 / self.reading.median
+    }
+
+    /// The share of the read rate that decoding reaches: 1 where reading the weights takes all of its time.
     pub fn share_of_reading(&self) -> Option<f64> {
-        let seconds = self.reading.bytes as f64 / self.reading.rate;
-        self.decode.map(|decode| seconds / decode.least)
+        self.decode.map(|decode| self.reading.median / decode.median)
     }
 }
 
-/// The time of one token after another, each with the cache of those before; the text begins again where it would become longer
-/// than `longest`.
+/// The times of one token after another, each with the cache of those before, and of reading the weights, in turns; the text begins
+/// again where it would become longer than `longest`.
 fn decoded(
     run: &ModelRun<'_>,
     text: &Text,
     options: &PassOptions,
-    (longest, budget): (usize, Duration),
-) -> Result<Timing> {
+    weights: &WeightReading,
+    (machine, longest, budget): (Machine, usize, Duration),
+) -> Result<[Timing; 2]> {
     let more = Text { ids: vec![0], tokens: ["0".to_string()].into_iter().collect() };
     let begin = || run.forward(text.clone(), options.clone());
     let mut before = Some(begin()?);
-    time(budget, || {
+    let mut token = || {
         let forward = match before.take().filter(|forward| forward.text.ids.len() < longest) {
             Some(forward) => forward,
             None => begin()?,
@@ -92,7 +111,9 @@ fn decoded(
         let last = forward.text.ids.len();
         let forward = before.insert(run.continued(forward, &more)?);
         run.logits_of(forward, last..last + 1).map(drop)
-    })
+    };
+    let mut read = || weights.read(machine);
+    time_in_turns(budget, [&mut token, &mut read])
 }
 
 /// A text of the vocabulary's first tokens, over and over.

@@ -43,31 +43,53 @@ impl Timing {
 /// # Errors
 /// If `work` fails.
 pub fn time(budget: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Timing> {
-    let mut run = || -> Result<f64> {
-        let start = Instant::now();
-        work()?;
-        // A clock may be too coarse to see anything pass.
-        Ok(start.elapsed().as_secs_f64().max(1e-9))
+    let [timing] = time_in_turns(budget, [&mut work])?;
+    Ok(timing)
+}
+
+/// As [`time`], for several works in turns, so that all of them meet the same machine: it may be slower a minute later. The budget
+/// is that of all together.
+///
+/// # Errors
+/// If one of them fails.
+pub fn time_in_turns<const N: usize>(
+    budget: Duration,
+    mut works: [&mut dyn FnMut() -> Result<()>; N],
+) -> Result<[Timing; N]> {
+    let mut turn = || -> Result<[f64; N]> {
+        let mut seconds = [0.0; N];
+        for (work, seconds) in works.iter_mut().zip(&mut seconds) {
+            let start = Instant::now();
+            work()?;
+            // A clock may be too coarse to see anything pass.
+            *seconds = start.elapsed().as_secs_f64().max(1e-9);
+        }
+        Ok(seconds)
     };
     let (begin, ticks) = (Instant::now(), Ticks::now());
-    let first = run()?;
+    let first = turn()?;
+    let took: f64 = first.iter().sum();
     let others = |earlier: Option<Ticks>| Ticks::now()?.others_since(&earlier?);
-    if first > 4.0 * budget.as_secs_f64() {
-        let other_busy = others(ticks);
-        return Ok(Timing { median: first, least: first, runs: 1, other_busy });
+    let once = |other_busy| first.map(|first| Timing { median: first, least: first, runs: 1, other_busy });
+    if took > 4.0 * budget.as_secs_f64() {
+        return Ok(once(others(ticks)));
     }
     while begin.elapsed() < (budget / 4).min(Duration::from_millis(500)) {
-        run()?;
+        turn()?;
     }
     let (begin, ticks) = (Instant::now(), Ticks::now());
-    let fewest = if first > budget.as_secs_f64() { 1 } else { MIN_RUNS };
-    let mut seconds = Vec::new();
-    while seconds.len() < fewest || (begin.elapsed() < budget && seconds.len() < MAX_RUNS) {
-        seconds.push(run()?);
+    let fewest = if took > budget.as_secs_f64() { 1 } else { MIN_RUNS };
+    let mut turns: Vec<[f64; N]> = Vec::new();
+    while turns.len() < fewest || (begin.elapsed() < budget && turns.len() < MAX_RUNS) {
+        turns.push(turn()?);
     }
     let other_busy = if begin.elapsed() > TELLING { others(ticks) } else { None };
-    let once = Timing { median: first, least: first, runs: 1, other_busy };
-    Ok(Timing::of(seconds, other_busy).unwrap_or(once))
+    let mut timings = once(other_busy);
+    for (at, timing) in timings.iter_mut().enumerate() {
+        let seconds = turns.iter().map(|turn| turn[at]).collect();
+        *timing = Timing::of(seconds, other_busy).unwrap_or(*timing);
+    }
+    Ok(timings)
 }
 
 #[cfg(test)]
@@ -80,6 +102,24 @@ mod tests {
         assert_eq!((timing.median, timing.least, timing.runs), (3.0, 1.0, 4));
         assert_eq!(Timing::of(vec![2.0, 1.0, 9.0], None).unwrap().median, 2.0);
         assert_eq!(Timing::of(Vec::new(), None), None);
+    }
+
+    #[test]
+    fn works_take_turns() {
+        let order = std::cell::RefCell::new(String::new());
+        let [a, b] = ['a', 'b'].map(|name| {
+            let order = &order;
+            move || {
+                order.borrow_mut().push(name);
+                Ok(())
+            }
+        });
+        let (mut a, mut b) = (a, b);
+        let [first, second] = time_in_turns(Duration::from_millis(1), [&mut a, &mut b]).unwrap();
+        assert_eq!(first.runs, second.runs);
+        let order = order.into_inner();
+        assert_eq!(order, "ab".repeat(order.len() / 2));
+        assert!(order.len() > 2 * first.runs);
     }
 
     #[test]

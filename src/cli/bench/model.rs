@@ -51,7 +51,7 @@ fn usual_tokens(positions: Positions) -> usize {
 }
 
 fn table(measured: &ModelMeasurement) -> Table {
-    let ModelMeasurement { tokens, forward, flop, decode, reading, .. } = measured;
+    let ModelMeasurement { tokens, forward, flop, decode, weight_bytes, reading, .. } = measured;
     let median = |timing: &Timing| {
         format!("{}, the median of {}", seconds(timing.median), counted(timing.runs, "run"))
     };
@@ -64,21 +64,17 @@ fn table(measured: &ModelMeasurement) -> Table {
         ),
     ];
     rows.extend(decode.map(|decode| row("one more token".to_string(), median(&decode))));
-    let rate =
-        format!("{} at {} GB/s, if nothing is done with them", size(reading.bytes), giga(reading.rate));
-    rows.push(row("reading the weights".to_string(), rate));
+    let rate = format!("{}: {} at {} GB/s", median(reading), size(*weight_bytes), giga(measured.read_rate()));
+    rows.push(row("only reading the weights".to_string(), rate));
     rows.extend(measured.share_of_reading().map(|share| {
-        row(
-            "share of that rate".to_string(),
-            format!("{}, for one more token in the best run", percent(share.min(1.0), 1.0)),
-        )
+        row("share of that rate".to_string(), format!("{}, for one more token", percent(share.min(1.0), 1.0)))
     }));
     Table::new(&["what", "measured"], rows)
 }
 
 /// The line for a script.
 fn line(measured: &ModelMeasurement) -> Value {
-    let ModelMeasurement { machine, tokens, forward, flop, decode, reading } = measured;
+    let ModelMeasurement { machine, tokens, forward, flop, decode, weight_bytes, reading } = measured;
     json!({
         "peer": "attn",
         "version": env!("CARGO_PKG_VERSION"),
@@ -92,8 +88,9 @@ fn line(measured: &ModelMeasurement) -> Value {
         "decode_s": decode.map(|timing| timing.median),
         "decode_min_s": decode.map(|timing| timing.least),
         "decode_runs": decode.map(|timing| timing.runs),
-        "weight_bytes": reading.bytes,
-        "read_gb_s": reading.rate / 1e9,
+        "weight_bytes": weight_bytes,
+        "read_s": reading.median,
+        "read_gb_s": measured.read_rate() / 1e9,
         "decode_share_of_reading": measured.share_of_reading(),
         "other_busy": forward.other_busy,
     })
