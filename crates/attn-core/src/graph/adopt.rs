@@ -48,8 +48,9 @@ impl Graph {
         };
         self.room_for(node.shape().rows.saturating_mul(node.shape().cols))?;
         let id = self.push(&name, node.op.clone(), inputs, value)?;
+        self.set_step(id, node.step);
         let here = &mut self.nodes[id.0];
-        (here.step, here.label, here.collects) = (node.step, node.label.clone(), node.collects.clone());
+        (here.label, here.collects) = (node.label.clone(), node.collects.clone());
         Ok(id)
     }
 }

@@ -21,6 +21,7 @@ mod rounding;
 mod side_by_side;
 mod single;
 mod stage;
+mod steps;
 mod symbols;
 mod term;
 mod terms;
@@ -61,6 +62,8 @@ pub struct Graph {
     nodes: Vec<Node>,
     /// The place of each node, by its name.
     places: HashMap<String, usize>,
+    /// The place of the first node of each step.
+    steps: HashMap<Step, usize>,
     /// The number of numbers recorded.
     recorded: usize,
     /// True if the fused kernel has computed a node.
@@ -209,19 +212,6 @@ impl Graph {
             collects: None,
         });
         Ok(NodeId(self.nodes.len() - 1))
-    }
-
-    /// Says which step of attention a node is.
-    pub fn mark(&mut self, id: NodeId, step: impl Into<Step>) {
-        let step: Step = step.into();
-        self.nodes[id.0].step = Some(step.in_layer(step.layer.or(self.layer)));
-    }
-
-    /// The first node that is this step, in the layer that is recorded now.
-    pub fn at(&self, step: impl Into<Step>) -> Option<NodeId> {
-        let step: Step = step.into();
-        let step = Some(step.in_layer(step.layer.or(self.layer)));
-        self.nodes.iter().position(|node| node.step == step).map(NodeId)
     }
 
     /// Sets the label of a node: formats for people write the label where its equation has its name.
