@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
 use crate::explain::{Explanation, Note, decided, notes, shortened};
-use crate::graph::{CellId, Graph, NodeId, Term};
+use crate::graph::{CellId, Graph, NodeId, Precision, Term};
 use crate::matrix::Shape;
 
 /// The most numbers that are read for the cells of one page; later cells have no marks.
@@ -22,7 +22,7 @@ impl SourceFinder {
     /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
     /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
     pub(super) fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
-        if self.read > MOST_READ || graph[cell.node].op.is_given() || graph[cell.node].matrix().is_none() {
+        if self.read > MOST_READ || graph[cell.node].op.is_given() || !is_readable(graph, cell.node) {
             return None;
         }
         let Sources { cells, read } = sources(graph, cell);
@@ -41,6 +41,12 @@ pub(super) struct Sources {
     pub cells: Vec<(NodeId, Vec<(usize, usize)>)>,
     /// How many parts of terms were read.
     pub read: usize,
+}
+
+/// Returns true if the terms of a node's cells can be read: of a model in single precision, whatever its size.
+fn is_readable(graph: &Graph, node: NodeId) -> bool {
+    let is_single = graph.precision() != Precision::Exact && graph[node].tensor().is_some();
+    is_single || graph[node].matrix().is_some()
 }
 
 /// The cells that a cell was made of: those in its terms, and those that decide which case of its formula holds.
@@ -139,10 +145,26 @@ mod tests {
     use super::*;
     use crate::attention::{Axis, Base, Pairing, Rotation};
     use crate::graph::{Op, Origin};
+    use crate::kernel::{Layout, Machine};
     use crate::matrix::Matrix;
+    use crate::tensor::Tensor;
 
     fn made(graph: &Graph, name: &str, row: usize, col: usize) -> Option<String> {
         SourceFinder::default().from(graph, CellId { node: graph.find(name).unwrap(), row, col })
+    }
+
+    #[test]
+    fn a_large_matrix_of_a_model_in_single_precision_has_sources_too() {
+        let mut graph = Graph::new().in_precision(Precision::Single(Machine::here()));
+        let tensor = |rows: usize, cols: usize| {
+            Tensor::new(vec![0.5_f32; rows * cols], Layout::stacked(1, rows, cols)).unwrap()
+        };
+        let x = graph.weights("X", tensor(400, 3), Origin::Stated).unwrap();
+        let w = graph.weights("W", tensor(3, 300), Origin::Stated).unwrap();
+        let p = graph.add("P", Op::Product, &[x, w]).unwrap();
+        graph.add("relu", Op::Relu, &[p]).unwrap();
+        assert_eq!(made(&graph, "P", 399, 299).as_deref(), Some("0:r400 1:c300"));
+        assert_eq!(made(&graph, "relu", 398, 0).as_deref(), Some("2:399,1"));
     }
 
     #[test]
