@@ -1,6 +1,7 @@
 //! Memory that will be read soon, fetched into the caches by threads of the pool that have nothing else to do.
 //!
-//! Between two products a thread or all of them wait, and so does the memory. Whoever knows which weights come next says so.
+//! Between two products some threads have no work, and nothing is read from memory. The caller of a product knows which weights come
+//! next: it announces them here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
