@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::params::Positions;
 use crate::render;
 use crate::story::Table;
-use crate::text::{counted, giga, percent, seconds, size};
+use crate::text::{counted, giga, seconds, size};
 
 /// The default number of tokens, where the model has positions for twice as many.
 const USUAL_TOKENS: usize = 64;
@@ -64,10 +64,11 @@ fn table(measured: &ModelMeasurement) -> Table {
         ),
     ];
     rows.extend(decode.map(|decode| row("one more token".to_string(), median(&decode))));
-    let rate = format!("{}: {} at {} GB/s", median(reading), size(*weight_bytes), giga(measured.read_rate()));
-    rows.push(row("only reading the weights".to_string(), rate));
+    rows.push(row("only reading the weights".to_string(), median(reading)));
+    let rate = format!("{} at {} GB/s", size(*weight_bytes), giga(measured.read_rate()));
+    rows.push(row("read rate".to_string(), rate));
     rows.extend(measured.share_of_reading().map(|share| {
-        row("share of that rate".to_string(), format!("{}, for one more token", percent(share.min(1.0), 1.0)))
+        row("share of that rate".to_string(), format!("{:.0} %, for one more token", 100.0 * share))
     }));
     Table::new(&["what", "measured"], rows)
 }

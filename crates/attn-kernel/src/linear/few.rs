@@ -15,7 +15,7 @@ use super::weight::RegisterWeight;
 use crate::output::{RowId, SharedRows};
 use crate::prefetch::{self, LINE};
 use crate::scratch::Scratch;
-use crate::simd::{LoadHalves, MAX_LANES};
+use crate::simd::{LoadWeights, MAX_LANES};
 
 /// The inputs whose weights are in registers together, of weights in rows of inputs. Each of their rows is read on its own, and
 /// more rows at a time than this are more than the processor prefetches by itself.
@@ -39,7 +39,7 @@ pub(crate) struct FewTask<'a, W> {
 }
 
 /// The scratch memory of a task with this many rows and outputs, in bytes.
-pub(super) fn scratch_bytes_of_few<S: LoadHalves>(order: WeightOrder, rows: usize, outputs: usize) -> usize {
+pub(super) fn scratch_bytes_of_few<S: LoadWeights>(order: WeightOrder, rows: usize, outputs: usize) -> usize {
     match order {
         WeightOrder::InOut => Scratch::bytes_of::<S::Register>(rows * outputs.div_ceil(S::LANES)),
         WeightOrder::OutIn => Scratch::bytes_of::<PanelRow<S, REGISTERS>>(PANEL_INPUTS),
@@ -51,7 +51,7 @@ pub(super) fn scratch_bytes_of_few<S: LoadHalves>(order: WeightOrder, rows: usiz
 /// # Safety
 /// The outputs exist, and no other thread reads or writes these cells meanwhile.
 #[inline(always)]
-pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewTask<'_, W>) {
+pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     // SAFETY: the caller's promise.
     unsafe {
         match task.linear.order {
@@ -68,7 +68,7 @@ pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadHalves>(simd: S, tas
 /// # Safety
 /// As for `multiply_few`.
 #[inline(always)]
-unsafe fn multiply_one_row<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewTask<'_, W>) {
+unsafe fn multiply_one_row<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, output, .. } = task;
     // SAFETY: the caller has these cells.
     let cells = unsafe { output.row_mut(RowId { head: 0, row: 0 }, outputs.start, outputs.len()) };
@@ -89,7 +89,7 @@ unsafe fn multiply_one_row<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewT
 
 /// Adds the bias of the outputs from `first` on, and writes as many as there are cells.
 #[inline(always)]
-fn store_with_bias<W: RegisterWeight, S: LoadHalves>(
+fn store_with_bias<W: RegisterWeight, S: LoadWeights>(
     simd: S,
     linear: &Linear<'_, W>,
     first: usize,
@@ -107,7 +107,7 @@ fn store_with_bias<W: RegisterWeight, S: LoadHalves>(
 /// # Safety
 /// As for `multiply_few`.
 #[inline(always)]
-unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewTask<'_, W>) {
+unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;
     let panel = scratch.take::<PanelRow<S, REGISTERS>>(PANEL_INPUTS);
     for first in outputs.clone().step_by(REGISTERS * S::LANES) {
@@ -124,7 +124,7 @@ unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadHalves>(simd: S, task:
 /// # Safety
 /// As for `multiply_few`.
 #[inline(always)]
-unsafe fn multiply_in_place<W: RegisterWeight, S: LoadHalves>(simd: S, task: FewTask<'_, W>) {
+unsafe fn multiply_in_place<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;
     let rows = linear.input.rows();
     // For each register of outputs, the sums of all rows.
@@ -145,7 +145,7 @@ unsafe fn multiply_in_place<W: RegisterWeight, S: LoadHalves>(simd: S, task: Few
 
 /// Weights in rows of inputs: some inputs at a time, all outputs for each.
 #[inline(always)]
-fn add_columns<W: RegisterWeight, S: LoadHalves>(
+fn add_columns<W: RegisterWeight, S: LoadWeights>(
     simd: S,
     linear: &Linear<'_, W>,
     outputs: &Range<usize>,
@@ -162,7 +162,7 @@ fn add_columns<W: RegisterWeight, S: LoadHalves>(
 
 /// The inputs k .. k + I.
 #[inline(always)]
-fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
+fn add_inputs<W: RegisterWeight, S: LoadWeights, const I: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     k: usize,
@@ -198,7 +198,7 @@ fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
 
 /// Adds to the sums of every row its inputs from k on times the weights, a register for each input.
 #[inline(always)]
-fn multiply_add<S: LoadHalves>(
+fn multiply_add<S: LoadWeights>(
     simd: S,
     input: &Rows<'_, f32>,
     k: usize,

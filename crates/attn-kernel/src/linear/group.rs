@@ -9,7 +9,7 @@ use super::upcoming::UpcomingWeights;
 use super::weight::RegisterWeight;
 use crate::output::SharedRows;
 use crate::scratch::Scratch;
-use crate::simd::LoadHalves;
+use crate::simd::LoadWeights;
 
 /// The inputs of a block: a panel of them fits half of the nearest cache.
 const INPUTS: usize = 256;
@@ -38,7 +38,7 @@ pub struct GroupTask<'a, W> {
 }
 
 /// The scratch memory of a task, in bytes.
-pub(super) fn scratch_bytes<S: LoadHalves, const R: usize>() -> usize {
+pub(super) fn scratch_bytes<S: LoadWeights, const R: usize>() -> usize {
     Scratch::bytes_of::<PanelRow<S, R>>(INPUTS * GROUP_OUTPUTS.div_ceil(R * S::LANES))
 }
 
@@ -47,7 +47,7 @@ pub(super) fn scratch_bytes<S: LoadHalves, const R: usize>() -> usize {
 /// # Safety
 /// The rows and outputs exist, and no other thread reads or writes these cells meanwhile.
 #[inline(always)]
-pub(super) unsafe fn multiply_group<W: RegisterWeight, S: LoadHalves, const R: usize, const M: usize>(
+pub(super) unsafe fn multiply_group<W: RegisterWeight, S: LoadWeights, const R: usize, const M: usize>(
     simd: S,
     GroupTask { group, mut scratch }: GroupTask<'_, W>,
 ) {
@@ -62,7 +62,7 @@ impl<W: RegisterWeight> Group<'_, W> {
     /// # Safety
     /// As for [`multiply_group`].
     #[inline(always)]
-    pub unsafe fn multiply<S: LoadHalves, const R: usize, const M: usize>(
+    pub unsafe fn multiply<S: LoadWeights, const R: usize, const M: usize>(
         &self,
         simd: S,
         panels: &mut [PanelRow<S, R>],

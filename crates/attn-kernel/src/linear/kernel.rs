@@ -6,7 +6,7 @@ use super::few::{FewTask, multiply_few, scratch_bytes_of_few};
 use super::group::{GroupTask, multiply_group, scratch_bytes};
 use super::problem::WeightOrder;
 use super::weight::{RegisterWeight, Weight};
-use crate::simd::{InstructionSet, LoadHalves, Simd, SimdLevel, WithSet, WithTileSize, Work};
+use crate::simd::{InstructionSet, LoadWeights, Simd, SimdLevel, WithSet, WithTileSize, Work};
 
 /// The kernel of one instruction set, for weights of type W.
 #[derive(Clone, Copy)]
@@ -82,7 +82,7 @@ impl<W: RegisterWeight, S: InstructionSet, const R: usize, const M: usize> Work<
 
 struct MultiplyFew<W>(PhantomData<W>);
 
-impl<W: RegisterWeight, S: LoadHalves> Work<S> for MultiplyFew<W> {
+impl<W: RegisterWeight, S: LoadWeights> Work<S> for MultiplyFew<W> {
     type Input<'a> = FewTask<'a, W>;
     type Output = ();
 

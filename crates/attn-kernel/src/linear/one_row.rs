@@ -9,7 +9,7 @@ use super::pack::{load_column, prefetch_rows, row_starts};
 use super::problem::Linear;
 use super::weight::RegisterWeight;
 use crate::prefetch::{self, LINE};
-use crate::simd::{LoadHalves, MAX_LANES};
+use crate::simd::{LoadWeights, MAX_LANES};
 
 /// The inputs that are added together, of weights in rows of inputs: with fewer, adding to the sums takes as long as multiplying.
 const INPUTS_TOGETHER: usize = 8;
@@ -23,7 +23,7 @@ const MAX_REGISTERS_PER_LINE: usize = 8;
 /// Weights in rows of inputs: adds all inputs to the sums of the outputs whose weights fill whole cache lines, and returns the number
 /// of these outputs.
 #[inline(always)]
-pub(super) fn add_whole_lines<W: RegisterWeight, S: LoadHalves>(
+pub(super) fn add_whole_lines<W: RegisterWeight, S: LoadWeights>(
     simd: S,
     linear: &Linear<'_, W>,
     outputs: &Range<usize>,
@@ -44,7 +44,7 @@ pub(super) fn add_whole_lines<W: RegisterWeight, S: LoadHalves>(
 
 /// The inputs k .. k + I, for the outputs from `first` on.
 #[inline(always)]
-fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
+fn add_inputs<W: RegisterWeight, S: LoadWeights, const I: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     (k, first): (usize, usize),
@@ -80,7 +80,7 @@ fn add_inputs<W: RegisterWeight, S: LoadHalves, const I: usize>(
 /// Every register of outputs is a cache line behind the one before it: where the rows of weights are a multiple of 4096 bytes, the
 /// same line of all of them would not fit the nearest cache.
 #[inline(always)]
-pub(super) fn sums_of_outputs<W: RegisterWeight, S: LoadHalves, const R: usize>(
+pub(super) fn sums_of_outputs<W: RegisterWeight, S: LoadWeights, const R: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     firsts: [usize; R],

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::problem::{Linear, WeightOrder};
 use super::weight::RegisterWeight;
 use crate::prefetch::{self, LINE};
-use crate::simd::{LoadHalves, MAX_LANES, Simd};
+use crate::simd::{LoadWeights, MAX_LANES, Simd};
 
 /// The weights of one input for R · LANES outputs, one a lane.
 pub(super) type PanelRow<S, const R: usize> = [<S as Simd<f32>>::Register; R];
@@ -13,7 +13,7 @@ pub(super) type PanelRow<S, const R: usize> = [<S as Simd<f32>>::Register; R];
 /// Fills panels with the weights of the block `inputs`, a row for each, for the outputs: R · LANES of them a panel, zeros past the
 /// last. Panels are `length` rows apart.
 #[inline(always)]
-pub(super) fn pack<W: RegisterWeight, S: LoadHalves, const R: usize>(
+pub(super) fn pack<W: RegisterWeight, S: LoadWeights, const R: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     inputs: &Range<usize>,
@@ -29,7 +29,7 @@ pub(super) fn pack<W: RegisterWeight, S: LoadHalves, const R: usize>(
 
 /// Weights in rows of inputs: they only have to be widened. Row by row, as memory likes it.
 #[inline(always)]
-fn pack_columns<W: RegisterWeight, S: LoadHalves, const R: usize>(
+fn pack_columns<W: RegisterWeight, S: LoadWeights, const R: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     inputs: &Range<usize>,
@@ -69,7 +69,7 @@ fn prefetch_all<W>(weights: &[W]) {
 
 /// R registers of weights, zeros past the last.
 #[inline(always)]
-pub(super) fn widened<W: RegisterWeight, S: LoadHalves, const R: usize>(
+pub(super) fn widened<W: RegisterWeight, S: LoadWeights, const R: usize>(
     simd: S,
     weights: &[W],
 ) -> PanelRow<S, R> {
@@ -87,7 +87,7 @@ pub(super) fn widened<W: RegisterWeight, S: LoadHalves, const R: usize>(
 
 /// Weights in rows of outputs: squares of them are transposed in registers.
 #[inline(always)]
-fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
+fn pack_rows<W: RegisterWeight, S: LoadWeights, const R: usize>(
     simd: S,
     linear: &Linear<'_, W>,
     inputs: &Range<usize>,
@@ -121,7 +121,7 @@ fn pack_rows<W: RegisterWeight, S: LoadHalves, const R: usize>(
 
 /// Prefetches what lies `ahead` weights after the k-th of each row, once for each cache line.
 #[inline(always)]
-pub(super) fn prefetch_rows<W, S: LoadHalves>(rows: &[*const W; MAX_LANES], k: usize, ahead: usize) {
+pub(super) fn prefetch_rows<W, S: LoadWeights>(rows: &[*const W; MAX_LANES], k: usize, ahead: usize) {
     if (k * size_of::<W>()).is_multiple_of(LINE) {
         for row in &rows[..S::LANES] {
             prefetch::far(row.wrapping_add(k + ahead));
@@ -138,7 +138,7 @@ pub(super) fn row_starts<W: Copy>(linear: &Linear<'_, W>, outputs: &Range<usize>
 
 /// The weights of input k for at most LANES outputs, of weights in rows of outputs; zeros past the last.
 #[inline(always)]
-pub(super) fn load_column<W: RegisterWeight, S: LoadHalves>(
+pub(super) fn load_column<W: RegisterWeight, S: LoadWeights>(
     simd: S,
     linear: &Linear<'_, W>,
     outputs: &Range<usize>,

@@ -6,7 +6,7 @@ use super::pack::{PanelRow, widened};
 use super::rows::Rows;
 use super::upcoming::UpcomingWeights;
 use crate::output::{RowId, SharedRows};
-use crate::simd::{LoadHalves, MAX_LANES, Simd};
+use crate::simd::{LoadWeights, MAX_LANES, Simd};
 use crate::tile::accumulate;
 
 /// A block of the inputs times a panel: what the sums of a tile go on with.
@@ -30,7 +30,7 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     /// # Safety
     /// The rows, inputs and outputs exist, and no other thread reads or writes these cells of the output meanwhile.
     #[inline(always)]
-    pub unsafe fn multiply<S: LoadHalves + Simd<f32, Register = P>, W: Copy, const M: usize>(
+    pub unsafe fn multiply<S: LoadWeights + Simd<f32, Register = P>, W: Copy, const M: usize>(
         &self,
         simd: S,
         output: &SharedRows<'_, f32>,
@@ -50,7 +50,7 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     /// # Safety
     /// As for `multiply`.
     #[inline(always)]
-    unsafe fn multiply_by<S: LoadHalves + Simd<f32, Register = P>, W: Copy, const M: usize>(
+    unsafe fn multiply_by<S: LoadWeights + Simd<f32, Register = P>, W: Copy, const M: usize>(
         &self,
         simd: S,
         output: &SharedRows<'_, f32>,
@@ -93,7 +93,7 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
     /// # Safety
     /// The rows and inputs exist.
     #[inline(always)]
-    unsafe fn sums<S: LoadHalves + Simd<f32, Register = P>, const M: usize>(
+    unsafe fn sums<S: LoadWeights + Simd<f32, Register = P>, const M: usize>(
         &self,
         simd: S,
         t: usize,
@@ -138,7 +138,7 @@ impl<P: Copy, const R: usize> Step<'_, [P; R]> {
 
 /// The first of the registers' numbers to `cells`, as many as there are.
 #[inline(always)]
-fn store_some<S: LoadHalves, const R: usize>(simd: S, registers: &PanelRow<S, R>, cells: &mut [f32]) {
+fn store_some<S: LoadWeights, const R: usize>(simd: S, registers: &PanelRow<S, R>, cells: &mut [f32]) {
     for (cells, register) in cells.chunks_mut(S::LANES).zip(registers) {
         let numbers: [f32; MAX_LANES] = simd.numbers(*register);
         cells.copy_from_slice(&numbers[..cells.len()]);

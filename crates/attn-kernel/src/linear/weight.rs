@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use half::{bf16, f16};
 
-use crate::simd::{LoadHalves, MAX_LANES, Simd};
+use crate::simd::{LoadWeights, MAX_LANES, Simd};
 
 /// A type of weights: `f32`, `f16` or `bf16`. All of their values are values of `f32` too, so widening is exact.
 pub trait Weight: Copy + Debug + Default + Send + Sync + 'static {
@@ -27,7 +27,7 @@ pub(super) trait RegisterWeight: Weight {
     ///
     /// # Safety
     /// There are that many.
-    unsafe fn load<S: LoadHalves>(simd: S, weights: *const Self) -> S::Register;
+    unsafe fn load<S: LoadWeights>(simd: S, weights: *const Self) -> S::Register;
 
     /// PER_LANE · LANES weights of each row, from the k-th on, transposed and widened: a register for each of these inputs, in
     /// which lane i has the weight of row i. The caller's square is used again and again: a new one would be cleared each time.
@@ -35,7 +35,7 @@ pub(super) trait RegisterWeight: Weight {
     /// # Safety
     /// Each of LANES rows has this many weights there.
     #[inline(always)]
-    unsafe fn load_square<S: LoadHalves>(
+    unsafe fn load_square<S: LoadWeights>(
         simd: S,
         rows: &[*const Self; MAX_LANES],
         k: usize,
@@ -70,15 +70,26 @@ impl_weight! {
 
 impl RegisterWeight for f32 {
     #[inline(always)]
-    unsafe fn load<S: LoadHalves>(simd: S, weights: *const f32) -> S::Register {
+    unsafe fn load<S: LoadWeights>(simd: S, weights: *const f32) -> S::Register {
         // SAFETY: the caller has these weights.
         unsafe { simd.load(std::slice::from_raw_parts(weights, S::LANES)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_square<S: LoadWeights>(
+        simd: S,
+        rows: &[*const f32; MAX_LANES],
+        k: usize,
+        [square, _]: &mut Square<S>,
+    ) {
+        // SAFETY: the caller has these weights.
+        unsafe { simd.load_square(&rows.map(|row| row.wrapping_add(k)), square) };
     }
 }
 
 impl RegisterWeight for f16 {
     #[inline(always)]
-    unsafe fn load<S: LoadHalves>(simd: S, weights: *const f16) -> S::Register {
+    unsafe fn load<S: LoadWeights>(simd: S, weights: *const f16) -> S::Register {
         // SAFETY: the caller has these weights.
         unsafe { simd.load_f16(std::slice::from_raw_parts(weights, S::LANES)) }
     }
@@ -88,27 +99,22 @@ impl RegisterWeight for bf16 {
     const PER_LANE: usize = 2;
 
     #[inline(always)]
-    unsafe fn load<S: LoadHalves>(simd: S, weights: *const bf16) -> S::Register {
+    unsafe fn load<S: LoadWeights>(simd: S, weights: *const bf16) -> S::Register {
         // SAFETY: the caller has these weights.
         unsafe { simd.load_bf16(std::slice::from_raw_parts(weights, S::LANES)) }
     }
 
     /// Pairs are transposed as if they were one number, and then split: half of the instructions.
     #[inline(always)]
-    unsafe fn load_square<S: LoadHalves>(
+    unsafe fn load_square<S: LoadWeights>(
         simd: S,
         rows: &[*const bf16; MAX_LANES],
         k: usize,
         square: &mut Square<S>,
     ) {
         let [pairs, _] = &mut *square;
-        for lane in 0..S::LANES {
-            // SAFETY: the caller has these weights.
-            let weights = unsafe { std::slice::from_raw_parts(rows[lane].add(k), 2 * S::LANES) };
-            // SAFETY: there are LANES pairs.
-            pairs[lane] = unsafe { simd.load_bf16_pairs(weights) };
-        }
-        simd.transpose(pairs);
+        // SAFETY: the caller has LANES pairs in each row.
+        unsafe { simd.load_square(&rows.map(|row| row.wrapping_add(k).cast()), pairs) };
         // From the last on, so that no pair is overwritten before it is split.
         let inputs = square.as_flattened_mut();
         for lane in (0..S::LANES).rev() {

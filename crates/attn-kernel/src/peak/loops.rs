@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use crate::prefetch::{self, LINE};
 use crate::real::Real;
 use crate::simd::Simd;
 
@@ -24,6 +25,9 @@ impl<T: Real> PeakKernel<T> {
 
 /// The independent sums of [`total`], so that one addition need not wait for another.
 const SUMS: usize = 8;
+
+/// Prefetch distance of [`total`], in cache lines: by itself the processor looks less far ahead (34 GB/s instead of 47 with AVX-512).
+const PREFETCH_LINES: usize = 64;
 
 /// The chains without SIMD.
 const PLAIN_CHAINS: usize = 16;
@@ -51,8 +55,12 @@ pub(crate) fn chains<T: Real, S: Simd<T>, const C: usize>(simd: S, turns: usize)
 #[inline(always)]
 pub(crate) fn total<T: Real, S: Simd<T>>(simd: S, numbers: &[T]) -> T {
     let mut sums = [simd.splat(T::ZERO); SUMS];
+    let lanes_per_line = LINE / size_of::<T>();
     for numbers in numbers.chunks_exact(SUMS * S::LANES) {
         for (i, sum) in sums.iter_mut().enumerate() {
+            if (i * S::LANES).is_multiple_of(lanes_per_line) {
+                prefetch::near(numbers.as_ptr().wrapping_add(i * S::LANES + PREFETCH_LINES * lanes_per_line));
+            }
             // SAFETY: a chunk is SUMS registers long.
             *sum = simd.add(*sum, unsafe { simd.load(&numbers[i * S::LANES..]) });
         }

@@ -3,11 +3,11 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx2_halves;
+mod avx2_weights;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod avx512_halves;
+mod avx512_weights;
 mod level;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -16,5 +16,5 @@ mod set;
 
 pub use level::SimdLevel;
 pub(crate) use level::WithSet;
-pub(crate) use registers::{LoadHalves, MAX_LANES, Simd};
+pub(crate) use registers::{LoadWeights, MAX_LANES, Simd};
 pub(crate) use set::{InstructionSet, TileWidth, WithTileSize, Work};

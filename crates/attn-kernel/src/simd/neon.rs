@@ -4,7 +4,7 @@ use std::arch::aarch64::*;
 
 use half::{bf16, f16};
 
-use super::registers::{LoadHalves, Simd};
+use super::registers::{LoadWeights, Simd};
 use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
 
 /// The proof that this processor has NEON.
@@ -254,7 +254,7 @@ impl Simd<f64> for Neon {
     }
 }
 
-impl LoadHalves for Neon {
+impl LoadWeights for Neon {
     #[inline(always)]
     unsafe fn load_f16(self, numbers: &[f16]) -> float32x4_t {
         debug_assert!(numbers.len() >= 4);
@@ -267,13 +267,6 @@ impl LoadHalves for Neon {
         debug_assert!(numbers.len() >= 4);
         // SAFETY: see `splat`; the caller has 4 numbers there.
         unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(numbers.as_ptr().cast()))) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_bf16_pairs(self, numbers: &[bf16]) -> float32x4_t {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: see `splat`; the caller has 8 numbers there.
-        unsafe { vreinterpretq_f32_u16(vld1q_u16(numbers.as_ptr().cast())) }
     }
 
     #[inline(always)]

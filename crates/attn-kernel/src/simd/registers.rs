@@ -98,23 +98,31 @@ fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MAX_LANE
     }
 }
 
-/// Registers of `f32` from numbers of half the size.
-pub(crate) trait LoadHalves: Simd<f32> {
+/// Registers of `f32` from weights in memory.
+pub(crate) trait LoadWeights: Simd<f32> {
     /// The first [`Simd::LANES`] of `numbers`, widened.
     ///
     /// # Safety
     /// `numbers` has that many.
-    unsafe fn load_f16(self, numbers: &[f16]) -> <Self as Simd<f32>>::Register;
+    unsafe fn load_f16(self, numbers: &[f16]) -> Self::Register;
     /// The first [`Simd::LANES`] of `numbers`, widened: their bits are the upper half of those of the `f32`.
     ///
     /// # Safety
     /// `numbers` has that many.
-    unsafe fn load_bf16(self, numbers: &[bf16]) -> <Self as Simd<f32>>::Register;
-    /// The first [`Simd::LANES`] pairs of `numbers`, as they are.
+    unsafe fn load_bf16(self, numbers: &[bf16]) -> Self::Register;
+    /// The first and the second number of each pair of numbers that lie in a lane together, widened.
+    fn split_bf16_pairs(self, pairs: Self::Register) -> [Self::Register; 2];
+    /// [`Simd::LANES`] numbers of each row, transposed: lane i of register j is number j of row i. The rows need not be aligned, so
+    /// that a pair of shorter numbers can be one of these.
     ///
     /// # Safety
-    /// `numbers` has that many.
-    unsafe fn load_bf16_pairs(self, numbers: &[bf16]) -> <Self as Simd<f32>>::Register;
-    /// The first and the second number of each pair, widened.
-    fn split_bf16_pairs(self, pairs: <Self as Simd<f32>>::Register) -> [<Self as Simd<f32>>::Register; 2];
+    /// Each of the first LANES rows has this many numbers.
+    #[inline(always)]
+    unsafe fn load_square(self, rows: &[*const f32; MAX_LANES], square: &mut [Self::Register; MAX_LANES]) {
+        for lane in 0..Self::LANES {
+            // SAFETY: the caller has these numbers; all bits are numbers.
+            square[lane] = unsafe { rows[lane].cast::<Self::Register>().read_unaligned() };
+        }
+        self.transpose(square);
+    }
 }

@@ -1,9 +1,9 @@
 //! The properties of each instruction set beside its registers: detection, compilation, and the size of its tiles.
 
-use super::registers::{LoadHalves, Simd};
+use super::registers::{LoadWeights, Simd};
 
 /// An instruction set for both number types.
-pub(crate) trait InstructionSet: Simd<f32> + Simd<f64> + LoadHalves {
+pub(crate) trait InstructionSet: Simd<f32> + Simd<f64> + LoadWeights {
     /// Returns true if this processor has it.
     fn is_available() -> bool;
 
