@@ -38,6 +38,7 @@
 //! - [`mod@explain`]: one cell, its terms, and theirs
 //! - [`params`]: from a model's configuration to its weight matrices and their counts
 //! - [`model`]: a model from its files: which tensors, and the graph of its layers
+//! - [`explore`]: a state over a graph: a cursor, edits, and what depends on them
 //! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
 //!
 //! # The words of the field
@@ -69,6 +70,7 @@ pub mod diagnose;
 pub mod elementary;
 pub mod error;
 pub mod explain;
+pub mod explore;
 pub mod foreign;
 pub mod graph;
 pub mod hint;

@@ -16,6 +16,7 @@ mod notation;
 mod op;
 mod op_parameters;
 mod origin;
+mod prepared;
 pub mod recipes;
 mod rounding;
 mod side_by_side;
@@ -38,6 +39,7 @@ pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
 pub use op::{Op, OpKind};
 pub use op_parameters::{Factor, FusedSteps, Fusion, GeluForm, Side, Statistic};
 pub use origin::Origin;
+pub use prepared::ChangedNumber;
 pub use rounding::Rounding;
 pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use single::Precision;
@@ -78,6 +80,8 @@ pub struct Graph {
     is_of_model: bool,
     /// The limit of the numbers recorded, where it is not [`MAX_CELLS`].
     limit: Option<usize>,
+    /// What is otherwise than in the graph that this one is made after.
+    prepared: prepared::Preparation,
 }
 
 impl Graph {
@@ -95,7 +99,8 @@ impl Graph {
         let Shape { rows, cols } = tensor.shape();
         self.room_for(rows.saturating_mul(cols)).map_err(|error| error.in_source(name))?;
         let matrix = tensor.into_matrix().map_err(|error| error.in_source(name))?;
-        self.push(name, Op::Given(origin), &[], Value::Formed(matrix.into()))
+        let matrix = self.with_changed_numbers(name, matrix.into())?;
+        self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
     }
 
     /// From now on, nodes of these names are recorded as given, with these matrices, instead of being computed.
@@ -113,7 +118,7 @@ impl Graph {
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
         let value =
-            self.room_for(op.cells(&shapes)).and_then(|()| self.value(&op, inputs)).map_err(|error| {
+            self.room_for(op.cells(&shapes)).and_then(|()| self.value_of(name, &op, inputs)).map_err(|error| {
                 let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
                 error.in_source(format!("{name}, computed from {}", names.join(" and ")))
             })?;
@@ -136,6 +141,11 @@ impl Graph {
     pub fn record(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Tensor) -> Result<NodeId> {
         let numbers = numbers.loaded().map_err(|error| error.in_source(name))?;
         self.push(name, op, inputs, Value::Formed(numbers))
+    }
+
+    /// The value of an op on these nodes, known from the graph before where nothing that it reads has changed.
+    fn value_of(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Result<Tensor> {
+        self.known(name, op, inputs).map_or_else(|| self.value(op, inputs), Ok)
     }
 
     /// The value of an op on these nodes.
@@ -201,6 +211,7 @@ impl Graph {
             self.recorded += tensor.shape().rows * tensor.shape().cols;
         }
         self.is_fused |= matches!(op, Op::Fused(_));
+        self.note_change(&name, &value);
         self.places.insert(name.clone(), self.nodes.len());
         self.nodes.push(Node {
             name,

@@ -23,6 +23,8 @@ pub enum Origin {
     Config(&'static str),
     /// A word's vector, invented from its letters.
     Letters,
+    /// Zeros, in place of a part that is taken out.
+    Removed,
     /// Each row comes from somewhere else.
     Rows(Vec<Origin>),
 }
@@ -62,6 +64,7 @@ impl std::fmt::Display for Origin {
             Origin::Cache => write!(f, "the key/value cache"),
             Origin::Config(field) => write!(f, "`{field}` of config.json"),
             Origin::Letters => write!(f, "invented from its letters"),
+            Origin::Removed => write!(f, "0, because it is taken out"),
             Origin::Rows(_) => write!(f, "one vector per word"),
         }
     }

@@ -27,6 +27,17 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
     }
 }
 
+/// As [`attend`], in a graph that is prepared: with other numbers, or after one whose steps need not be computed again.
+///
+/// # Errors
+/// Those of [`attend`].
+pub fn attend_in(graph: Graph, recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
+    let mut pipeline = Pipeline { graph, recipe, past: None, steps: StepsOfHeads::Kept };
+    pipeline.run(inputs)?;
+    pipeline.graph.warn_of_range();
+    Ok(pipeline.graph)
+}
+
 /// As [`attend`], but an impossible step ends the graph: returns the steps before it and the error. A recipe with a mistake may
 /// have such a step.
 pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {

@@ -31,7 +31,7 @@ mod tests;
 mod weights;
 
 pub use alter::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
-pub use attend::{attend, attend_as_far_as_possible};
+pub use attend::{attend, attend_as_far_as_possible, attend_in};
 pub use choices::{
     Biasing, Groups, HeadSharing, Hiding, Merge, Projection, Qkv, QkvSource, QkvSources, Residual, ScoreRows,
     Split, SplitRoles,

@@ -1,0 +1,78 @@
+//! What can happen to a state.
+
+use super::knobs::Knob;
+use crate::graph::CellId;
+
+/// A way to move over a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One column to the left.
+    Left,
+    /// One column to the right.
+    Right,
+    /// One row up.
+    Up,
+    /// One row down.
+    Down,
+    /// So many rows up.
+    RowsUp(usize),
+    /// So many rows down.
+    RowsDown(usize),
+    /// To the first column.
+    RowStart,
+    /// To the last column.
+    RowEnd,
+    /// To the first row.
+    Top,
+    /// To the last row.
+    Bottom,
+}
+
+/// Something that a front end passes on: a key, a click, a line of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The cursor moves. While a setting is adjusted, left and right change it.
+    Move(Way),
+    /// The cursor is put on a cell.
+    Point(CellId),
+    /// The next number that the one under the cursor came from is chosen.
+    NextOperand,
+    /// The one before.
+    PreviousOperand,
+    /// The cursor goes to the chosen number.
+    Open,
+    /// The cursor goes back to where it came from; or what is being typed, adjusted or read is left.
+    Back,
+    /// The same step of the next head (or the one before, with −1).
+    Head(isize),
+    /// The same step of the next layer.
+    Layer(isize),
+    /// The next step of the computation.
+    Node(isize),
+    /// A character is typed. Outside a text, it begins a number.
+    Type(char),
+    /// The last character typed is removed; a setting becomes what it was at the start.
+    Erase,
+    /// What is typed is taken.
+    Accept,
+    /// A number for the cell under the cursor begins, with the one that stands there.
+    Edit,
+    /// Whether numbers are hidden until they are guessed changes.
+    Predict,
+    /// A search begins.
+    Search,
+    /// A setting is adjusted, or no longer.
+    Adjust(Knob),
+    /// The head that the cursor is in is taken out, or put back.
+    RemoveHead,
+    /// The change before is taken back.
+    Undo,
+    /// It is made again.
+    Redo,
+    /// An earlier state is shown beside this one: the one before, then the first, then none.
+    Versus,
+    /// More decimals are shown, or fewer.
+    Digits(isize),
+    /// The keys are listed, or no longer.
+    Help,
+}

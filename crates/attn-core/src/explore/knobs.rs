@@ -1,0 +1,197 @@
+//! The settings that are adjusted with two keys: temperature, scale, mask and positions.
+
+use super::source::Changes;
+use crate::attention::Mask;
+use crate::graph::recipes::{PositionKind, Recipe, Rotary, Scale};
+use crate::graph::{Factor, Graph, Node, Op, Stage, Step};
+
+/// A setting of attention that can be adjusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Knob {
+    /// The divisor of the scores.
+    Temperature,
+    /// The factor of the scores.
+    Scale,
+    /// The keys that are visible to each query.
+    Mask,
+    /// The way in which positions enter.
+    Positions,
+}
+
+impl Knob {
+    /// All of them.
+    pub const ALL: [Knob; 4] = [Knob::Temperature, Knob::Scale, Knob::Mask, Knob::Positions];
+}
+
+/// The least temperature.
+const LEAST_TEMPERATURE: f64 = 0.1;
+
+/// A recipe with the settings that are changed.
+pub(super) fn recipe_with(mut recipe: Recipe, changes: &Changes) -> Recipe {
+    recipe.temperature = changes.temperature.unwrap_or(recipe.temperature);
+    recipe.scale = changes.scale.unwrap_or(recipe.scale);
+    recipe.mask = changes.mask.unwrap_or(recipe.mask);
+    recipe.positions.kind = changes.positions.unwrap_or(recipe.positions.kind);
+    recipe
+}
+
+/// The op of a step, with the settings that are changed.
+pub(super) fn op_with(node: &Node, changes: &Changes) -> Op {
+    match (&node.op, is_scaling(node)) {
+        (Op::Temperature(_), _) => changes.temperature.map(Op::Temperature),
+        (Op::Scale(factor), true) => changes.scale.and_then(|scale| factor_of(scale, *factor)).map(Op::Scale),
+        (Op::Mask(mask), _) => changes.mask.map(|changed| Op::Mask(Mask { matrix: mask.matrix, ..changed })),
+        _ => None,
+    }
+    .unwrap_or_else(|| node.op.clone())
+}
+
+/// Whether a step multiplies scores by the scale.
+fn is_scaling(node: &Node) -> bool {
+    matches!(node.step, Some(Step { stage: Stage::Scaled, .. }))
+}
+
+/// The factor of a changed scale, where a step had this factor.
+fn factor_of(scale: Scale, before: Factor) -> Option<Factor> {
+    match (scale, before) {
+        (Scale::None, _) => Some(Factor::Number(1.0)),
+        (scale, Factor::InverseRoot(width) | Factor::Inverse(width) | Factor::Root(width)) => scale.factor(width),
+        (Scale::Number(number), Factor::Number(_)) => Some(Factor::Number(number)),
+        _ => None,
+    }
+}
+
+/// Whether the steps of a graph have a setting.
+pub(super) fn has(graph: &Graph, knob: Knob) -> bool {
+    graph.nodes().any(|(_, node)| match knob {
+        Knob::Temperature => matches!(node.op, Op::Temperature(_)),
+        Knob::Scale => is_scaling(node) && matches!(node.op, Op::Scale(_)),
+        Knob::Mask => matches!(node.op, Op::Mask(_)),
+        Knob::Positions => false,
+    })
+}
+
+/// What a setting is now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    pub temperature: f64,
+    pub scale: Scale,
+    pub mask: Mask,
+    pub positions: PositionKind,
+    /// The number of keys.
+    pub keys: usize,
+    /// The value of the scale's factor.
+    pub factor: f64,
+}
+
+/// The next value of a setting in a direction (1 or −1), as a change; `None` at the end of its range.
+pub(super) fn adjusted(changes: Changes, now: Settings, knob: Knob, by: isize) -> Option<Changes> {
+    let mut changes = changes;
+    match knob {
+        Knob::Temperature => changes.temperature = Some(next_temperature(now.temperature, by)?),
+        Knob::Scale => changes.scale = Some(next_scale(now.scale, now.factor, by)?),
+        Knob::Mask => changes.mask = Some(next_of(&masks(now.mask, now.keys), now.mask, by)?),
+        Knob::Positions => changes.positions = Some(next_of(&kinds(now.positions), now.positions, by)?),
+    }
+    Some(changes)
+}
+
+/// The setting as at the start.
+pub(super) fn reset(mut changes: Changes, knob: Knob) -> Changes {
+    match knob {
+        Knob::Temperature => changes.temperature = None,
+        Knob::Scale => changes.scale = None,
+        Knob::Mask => changes.mask = None,
+        Knob::Positions => changes.positions = None,
+    }
+    changes
+}
+
+/// A tenth more or less; from 2 on half, from 5 on one.
+fn next_temperature(now: f64, by: isize) -> Option<f64> {
+    let size = match now {
+        now if now > 5.0 || now == 5.0 && by > 0 => 1.0,
+        now if now > 2.0 || now == 2.0 && by > 0 => 0.5,
+        _ => 0.1,
+    };
+    let next = ((now + by as f64 * size) * 10.0).round() / 10.0;
+    (LEAST_TEMPERATURE..=100.0).contains(&next).then_some(next)
+}
+
+/// A tenth more or less. Beside 1/√d, which is where it starts, the tenths are 0, 0.1, 0.2, …
+fn next_scale(now: Scale, factor: f64, by: isize) -> Option<Scale> {
+    let tenths = factor * 10.0;
+    let next = match (now, by > 0) {
+        (Scale::Number(_), true) | (Scale::None, true) => tenths.round() + 1.0,
+        (Scale::Number(_), false) | (Scale::None, false) => tenths.round() - 1.0,
+        (_, true) => (tenths + 1e-9).floor() + 1.0,
+        (_, false) => (tenths - 1e-9).ceil() - 1.0,
+    };
+    (0.0..=100.0).contains(&next).then_some(Scale::Number(next / 10.0))
+}
+
+/// Every mask that can be chosen, beside the matrix that is given: none, causal, and causal windows, the widest first.
+fn masks(now: Mask, keys: usize) -> Vec<Mask> {
+    let none = Mask { causal: false, window: None, keep_first: 0, ..now };
+    let causal = Mask { causal: true, ..none };
+    let windows = (1..keys).rev().map(|window| Mask { window: Some(window), ..causal });
+    [none, causal].into_iter().chain(windows).collect()
+}
+
+/// The kinds of positions that need no further matrix.
+fn kinds(now: PositionKind) -> Vec<PositionKind> {
+    let rotary = match now {
+        PositionKind::Rotary(rotary) => rotary,
+        _ => Rotary::default(),
+    };
+    vec![
+        PositionKind::None,
+        PositionKind::Sinusoidal,
+        PositionKind::Rotary(rotary),
+        PositionKind::Alibi { heads: None },
+    ]
+}
+
+/// The value after this one, or before it; from one that is not listed, the first.
+fn next_of<T: Copy + PartialEq>(all: &[T], now: T, by: isize) -> Option<T> {
+    match all.iter().position(|one| *one == now) {
+        Some(at) => at.checked_add_signed(by).and_then(|at| all.get(at)).copied(),
+        None => all.first().copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temperature_goes_up_and_down_the_same_steps_and_never_to_zero() {
+        let mut up = vec![0.1];
+        while let Some(next) = next_temperature(*up.last().unwrap(), 1).filter(|next| *next <= 7.0) {
+            up.push(next);
+        }
+        assert_eq!(up[..3], [0.1, 0.2, 0.3]);
+        assert_eq!(up[up.len() - 4..], [4.5, 5.0, 6.0, 7.0]);
+        for pair in up.windows(2) {
+            assert_eq!(next_temperature(pair[1], -1), Some(pair[0]));
+        }
+        assert_eq!(next_temperature(0.1, -1), None);
+    }
+
+    #[test]
+    fn a_scale_leaves_one_over_root_d_for_the_next_tenth() {
+        let auto = 1.0 / 2.0_f64.sqrt();
+        assert_eq!(next_scale(Scale::Auto, auto, 1), Some(Scale::Number(0.8)));
+        assert_eq!(next_scale(Scale::Auto, auto, -1), Some(Scale::Number(0.7)));
+        assert_eq!(next_scale(Scale::Auto, 0.5, 1), Some(Scale::Number(0.6)));
+        assert_eq!(next_scale(Scale::Number(0.0), 0.0, -1), None);
+    }
+
+    #[test]
+    fn masks_go_from_none_over_causal_to_the_own_token() {
+        let all = masks(Mask::default(), 3);
+        let said: Vec<(bool, Option<usize>)> = all.iter().map(|mask| (mask.causal, mask.window)).collect();
+        assert_eq!(said, [(false, None), (true, None), (true, Some(2)), (true, Some(1))]);
+        assert_eq!(next_of(&all, all[3], 1), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Exploring a graph: a cursor that stands on a number, the numbers that it came from and those that it feeds, changes of given
+//! numbers and of settings with unlimited undo, and guesses.
+//!
+//! [`update`] is a pure function from a [`State`] and an [`Event`] to the next state. It knows no terminal and no page, and writes no
+//! sentences: a state has facts, and a front end puts them into words. A change computes again only what depends on it, to the bits
+//! of a fresh run.
+//!
+//! ```
+//! use attn_core::explore::{Event, Source, State, Way, update};
+//! use attn_core::{AttendInputs, Matrix, Recipe};
+//!
+//! let inputs = AttendInputs::of_tokens(Matrix::of([[3.0, 3.0], [4.0, 0.0]]));
+//! let mut state = State::new(Source::attend(Recipe::default(), inputs))?;
+//! for event in [Event::Search, Event::Type('X'), Event::Accept, Event::Type('1'), Event::Accept] {
+//!     state = update(state, event);
+//! }
+//! let x = state.graph().require("X")?;
+//! assert_eq!(state.graph().matrix(x)?[(0, 0)], 1.0);
+//! let state = update(state, Event::Undo);
+//! assert_eq!(state.graph().matrix(x)?[(0, 0)], 3.0);
+//! # Ok::<(), attn_core::error::Error>(())
+//! ```
+
+mod event;
+mod feeds;
+mod heads;
+mod knobs;
+mod message;
+mod relations;
+mod search;
+mod source;
+mod state;
+#[cfg(test)]
+mod tests;
+mod typing;
+mod update;
+
+pub use event::{Event, Way};
+pub use feeds::fed_by;
+pub use knobs::Knob;
+pub use message::Message;
+pub use relations::{Sources, sources};
+pub use source::{Changes, Source};
+pub use state::{Change, Mode, Purpose, State};
+pub use update::update;

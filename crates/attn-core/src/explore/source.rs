@@ -1,0 +1,114 @@
+//! A computation that can be made again with changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::heads;
+use super::knobs::{self, Knob};
+use crate::attention::Mask;
+use crate::error::Result;
+use crate::graph::recipes::{AttendInputs, PositionKind, Recipe, Scale, attend_in};
+use crate::graph::{ChangedNumber, Given, Graph};
+
+/// What is computed, and how it is computed again.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A pipeline of attention: a setting is a changed field of its recipe.
+    Attend(Box<(Recipe, AttendInputs)>),
+    /// The steps of a graph, each with its op: a demo, a layer of a model, a saved graph.
+    Steps(Arc<Graph>),
+    /// A graph that can be looked at alone, and why.
+    ReadOnly(Arc<Graph>, String),
+}
+
+/// What has been changed. The computation without changes is the start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Given numbers, in the order of editing: one for each cell.
+    pub numbers: Vec<ChangedNumber>,
+    /// The divisor of the scores.
+    pub temperature: Option<f64>,
+    /// The factor of the scores.
+    pub scale: Option<Scale>,
+    /// The keys that are visible to each query.
+    pub mask: Option<Mask>,
+    /// The way in which positions enter.
+    pub positions: Option<PositionKind>,
+    /// The heads that are taken out, counted from 1; the only head is 1.
+    pub removed: BTreeSet<usize>,
+}
+
+impl Changes {
+    /// Returns true if nothing is changed.
+    pub fn is_nothing(&self) -> bool {
+        *self == Changes::default()
+    }
+
+    /// A given number, changed.
+    pub(super) fn with_number(mut self, number: ChangedNumber) -> Changes {
+        self.numbers.retain(|other| {
+            (&other.node, other.row, other.col) != (&number.node, number.row, number.col)
+        });
+        self.numbers.push(number);
+        self
+    }
+}
+
+impl Source {
+    /// A pipeline of attention.
+    pub fn attend(recipe: Recipe, inputs: AttendInputs) -> Source {
+        Source::Attend(Box::new((recipe, inputs)))
+    }
+
+    /// The steps of a graph.
+    pub fn steps(graph: Graph) -> Source {
+        Source::Steps(Arc::new(graph))
+    }
+
+    /// The reason why nothing can be changed, if there is one.
+    pub fn read_only(&self) -> Option<&str> {
+        match self {
+            Source::ReadOnly(_, reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The graph with these changes; what does not depend on them is taken from `before`.
+    ///
+    /// # Errors
+    /// If the computation refuses them: a temperature of 0, rotary positions of an odd width.
+    pub fn graph(&self, changes: &Changes, before: Option<&Arc<Graph>>) -> Result<Graph> {
+        let mut graph = Graph::new().with_numbers(changes.numbers.clone());
+        if let Some(before) = before {
+            graph = graph.after(Arc::clone(before));
+        }
+        let made = match self {
+            Source::ReadOnly(graph, _) => return Ok(Graph::clone(graph)),
+            Source::Steps(steps) => {
+                graph.take_instead(heads::zeros_instead(steps, &changes.removed));
+                steps.again(graph, |node| knobs::op_with(node, changes))?
+            }
+            Source::Attend(attend) => {
+                let (recipe, mut inputs) = (**attend).clone();
+                let recipe = knobs::recipe_with(recipe, changes);
+                if !changes.removed.is_empty() {
+                    // The names of the heads' outputs do not depend on what is changed.
+                    let known = before.cloned().map_or_else(|| self.graph(&Changes::default(), None).map(Arc::new), Ok)?;
+                    let zeros: BTreeMap<String, Given> = heads::zeros_instead(&known, &changes.removed);
+                    inputs.instead.extend(zeros);
+                }
+                attend_in(graph, &recipe, inputs)?
+            }
+        };
+        Ok(made.completed())
+    }
+
+    /// Whether a setting can be adjusted.
+    pub(super) fn has_knob(&self, knob: Knob, graph: &Graph) -> bool {
+        match self {
+            Source::Attend(_) => true,
+            Source::Steps(_) => knobs::has(graph, knob),
+            Source::ReadOnly(..) => false,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The state: a history of graphs, a cursor, and what is typed, chosen and shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::feeds::fed_by;
+use super::heads::head_of;
+use super::knobs::{Knob, Settings};
+use super::message::Message;
+use super::relations::{Sources, largest_operand, operands, sources};
+use super::search::within;
+use super::source::{Changes, Source};
+use crate::error::Result;
+use crate::graph::recipes::Scale;
+use crate::graph::{CellId, Graph, NodeId, Op, Stage, Step};
+use crate::matrix::Shape;
+
+/// The number of decimals at the start.
+const DECIMALS: usize = 4;
+
+/// A state of the computation: what is changed, and the graph with it.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    pub changes: Changes,
+    pub graph: Arc<Graph>,
+}
+
+/// What the next event is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Mode {
+    /// Looking: the cursor moves.
+    #[default]
+    Look,
+    /// A text is being typed.
+    Typing {
+        /// The text.
+        text: String,
+        /// Its purpose.
+        purpose: Purpose,
+    },
+    /// A setting is adjusted with the keys that move to the left and right.
+    Adjust(Knob),
+    /// The keys are listed.
+    Help,
+}
+
+/// The purpose of a text that is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The number for a given cell.
+    Number,
+    /// A guess of the number under the cursor.
+    Guess,
+    /// A search.
+    Search,
+}
+
+/// A cell whose number is not what it was before the last change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The number before.
+    pub before: f64,
+    /// The number now.
+    pub now: f64,
+}
+
+/// Everything that a front end shows. [`update`](super::update) makes the next one.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub(super) source: Source,
+    pub(super) history: Vec<Version>,
+    /// The place in the history.
+    pub(super) at: usize,
+    pub(super) cursor: CellId,
+    /// The cells that the cursor came from, the first one first.
+    pub(super) path: Vec<CellId>,
+    /// The place of the chosen operand, where one is chosen.
+    pub(super) chosen: Option<usize>,
+    pub(super) mode: Mode,
+    /// True once the setting that is adjusted has changed: further steps are part of the same change.
+    pub(super) has_adjusted: bool,
+    pub(super) decimals: usize,
+    pub(super) predicts: bool,
+    /// The cell whose number was guessed last, which is no longer hidden.
+    pub(super) guessed: Option<CellId>,
+    /// The place in the history of the state that is shown beside this one.
+    pub(super) beside: Option<usize>,
+    pub(super) last_search: String,
+    pub(super) message: Option<Message>,
+}
+
+impl State {
+    /// The state at the start: the cursor stands on the first cell of the result.
+    ///
+    /// # Errors
+    /// If the computation fails.
+    pub fn new(source: Source) -> Result<State> {
+        let graph = Arc::new(source.graph(&Changes::default(), None)?);
+        let node = graph.last().ok_or_else(|| crate::error::Error::new("there are no steps to explore"))?;
+        Ok(State {
+            source,
+            history: vec![Version { changes: Changes::default(), graph }],
+            at: 0,
+            cursor: CellId { node, row: 0, col: 0 },
+            path: Vec::new(),
+            chosen: None,
+            mode: Mode::Look,
+            has_adjusted: false,
+            decimals: DECIMALS,
+            predicts: false,
+            guessed: None,
+            beside: None,
+            last_search: String::new(),
+            message: None,
+        })
+    }
+
+    /// The graph as it is now.
+    pub fn graph(&self) -> &Graph {
+        &self.history[self.at].graph
+    }
+
+    /// What has been changed since the start.
+    pub fn changes(&self) -> &Changes {
+        &self.history[self.at].changes
+    }
+
+    /// The computation that is explored.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The cell under the cursor.
+    pub fn cursor(&self) -> CellId {
+        self.cursor
+    }
+
+    /// The cells that the cursor came from, the first one first.
+    pub fn path(&self) -> &[CellId] {
+        &self.path
+    }
+
+    /// What the next event is about.
+    pub fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    /// The number of decimals that are shown.
+    pub fn decimals(&self) -> usize {
+        self.decimals
+    }
+
+    /// Whether numbers are hidden until they are guessed.
+    pub fn predicts(&self) -> bool {
+        self.predicts
+    }
+
+    /// The answer to the last event, if there is one.
+    pub fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    /// Whether the cursor stands on a cell that exists and has a number.
+    pub fn is_on_number(&self) -> bool {
+        self.value().is_some()
+    }
+
+    /// The number under the cursor.
+    pub fn value(&self) -> Option<f64> {
+        self.graph()[self.cursor.node].tensor()?.number(self.cursor.row, self.cursor.col)
+    }
+
+    /// Whether the number under the cursor is hidden, because it is to be guessed.
+    pub fn is_hidden(&self) -> bool {
+        self.predicts && self.guessed != Some(self.cursor) && self.is_on_number()
+    }
+
+    /// The cells that the number under the cursor came from.
+    pub fn sources(&self) -> Sources {
+        if self.is_readable() { sources(self.graph(), self.cursor) } else { Sources::default() }
+    }
+
+    /// The cells that the number under the cursor feeds, by their node.
+    pub fn feeds(&self) -> Vec<(NodeId, Vec<(usize, usize)>)> {
+        if self.is_on_number() { fed_by(self.graph(), self.cursor) } else { Vec::new() }
+    }
+
+    /// The operands of the number under the cursor, in the order of writing.
+    pub fn operands(&self) -> Vec<CellId> {
+        if self.is_readable() { operands(self.graph(), self.cursor) } else { Vec::new() }
+    }
+
+    /// The operand that is chosen: the one that contributes most, until another one is.
+    pub fn chosen_operand(&self) -> Option<CellId> {
+        if !self.is_readable() {
+            return None;
+        }
+        match self.chosen {
+            Some(place) => self.operands().get(place).copied(),
+            None => largest_operand(self.graph(), self.cursor),
+        }
+    }
+
+    /// Whether the number under the cursor is computed, and its terms can be read.
+    fn is_readable(&self) -> bool {
+        let node = &self.graph()[self.cursor.node];
+        !node.op.is_given() && !matches!(node.op, Op::Fused(_)) && self.is_on_number()
+    }
+
+    /// The nodes that are read for the node under the cursor.
+    pub fn inputs(&self) -> &[NodeId] {
+        &self.graph()[self.cursor.node].inputs
+    }
+
+    /// The head that the cursor is in, from 1.
+    pub fn head(&self) -> Option<usize> {
+        head_of(self.graph(), self.cursor.node)
+    }
+
+    /// The number of changes that can be taken back, and made again.
+    pub fn undoable(&self) -> [usize; 2] {
+        [self.at, self.history.len() - 1 - self.at]
+    }
+
+    /// The graph of the state that is shown beside this one, what is changed in it, and whether it is the first.
+    pub fn beside(&self) -> Option<(&Graph, &Changes)> {
+        self.beside.map(|at| (&*self.history[at].graph, &self.history[at].changes))
+    }
+
+    /// The cells of a node whose numbers the last change has moved, by row and column.
+    pub fn changed(&self, id: NodeId) -> BTreeMap<(usize, usize), Change> {
+        let other = self.beside.or(self.at.checked_sub(1));
+        let Some(before) = other.map(|at| &self.history[at].graph) else { return BTreeMap::new() };
+        changed(before, self.graph(), id)
+    }
+
+    /// The nodes in which the last change has moved a number.
+    pub fn changed_nodes(&self) -> Vec<NodeId> {
+        let all = self.graph().nodes().map(|(id, _)| id);
+        all.filter(|&id| !self.changed(id).is_empty()).collect()
+    }
+
+    /// The settings as they are now.
+    pub(super) fn settings(&self) -> Settings {
+        let (graph, changes) = (self.graph(), self.changes());
+        let of_stage = |stage: Stage| {
+            graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: of, .. }) if of == stage))
+        };
+        let factor = match of_stage(Stage::Scaled).map(|(_, node)| &node.op) {
+            Some(Op::Scale(factor)) => factor.value(),
+            _ => 1.0,
+        };
+        let keys = of_stage(Stage::Scores).map_or(0, |(_, node)| node.shape().cols);
+        if let Source::Attend(attend) = &self.source {
+            let recipe = super::knobs::recipe_with(attend.0, changes);
+            let (temperature, scale) = (recipe.temperature, recipe.scale);
+            let (mask, positions) = (recipe.mask, recipe.positions.kind);
+            return Settings { temperature, scale, mask, positions, keys, factor };
+        }
+        let mut settings = Settings {
+            temperature: 1.0,
+            scale: changes.scale.unwrap_or(Scale::Auto),
+            mask: Default::default(),
+            positions: Default::default(),
+            keys,
+            factor,
+        };
+        for (_, node) in graph.nodes() {
+            match node.op {
+                Op::Temperature(temperature) => settings.temperature = temperature,
+                Op::Mask(mask) => settings.mask = mask,
+                _ => {}
+            }
+        }
+        settings
+    }
+
+    /// The cell of the same name in the graph as it is now, after a change may have added or removed steps.
+    pub(super) fn same_cell(&self, graph: &Graph, cell: CellId) -> CellId {
+        let here = self.graph();
+        let mut node = Some(cell.node);
+        while let Some(id) = node {
+            if let Some(found) = here.find(&graph[id].name) {
+                return within(here, CellId { node: found, ..cell });
+            }
+            // A step that is left out: the one that it was computed from.
+            node = graph[id].inputs.first().copied();
+        }
+        within(here, CellId { node: here.last().unwrap_or(cell.node), ..cell })
+    }
+}
+
+/// The cells of a node whose numbers are not what they are in a graph before: where that has a node of the same name and shape.
+fn changed(before: &Graph, graph: &Graph, id: NodeId) -> BTreeMap<(usize, usize), Change> {
+    let none = BTreeMap::new;
+    let Some(there) = before.find(&graph[id].name) else { return none() };
+    let (Some(old), Some(new)) = (before[there].tensor(), graph[id].tensor()) else { return none() };
+    if old.is_stored() || new.is_stored() || old.shape() != new.shape() {
+        return none();
+    }
+    let Shape { rows, cols } = new.shape();
+    let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
+    let moved = |(row, col): (usize, usize)| {
+        let (before, now) = (old.at(row, col), new.at(row, col));
+        (before.to_bits() != now.to_bits()).then_some(((row, col), Change { before, now }))
+    };
+    places.filter_map(moved).collect()
+}

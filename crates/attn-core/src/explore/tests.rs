@@ -1,0 +1,184 @@
+//! Claims about every state and every event.
+
+use super::*;
+use crate::graph::recipes::{AttendInputs, Recipe};
+use crate::graph::{CellId, Graph};
+use crate::matrix::Matrix;
+
+fn words() -> Matrix {
+    Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).cols_named(&["animals", "sport"])
+}
+
+fn start() -> State {
+    State::new(Source::attend(Recipe::causal(), AttendInputs::of_tokens(words()))).unwrap()
+}
+
+fn typed(mut state: State, text: &str) -> State {
+    for c in text.chars() {
+        state = update(state, Event::Type(c));
+    }
+    update(state, Event::Accept)
+}
+
+fn found(state: State, text: &str) -> State {
+    typed(update(state, Event::Search), text)
+}
+
+fn number(state: &State, node: &str, row: usize, col: usize) -> f64 {
+    let graph = state.graph();
+    graph.matrix(graph.require(node).unwrap()).unwrap()[(row, col)]
+}
+
+fn name<'s>(state: &'s State, cell: CellId) -> &'s str {
+    &state.graph()[cell.node].name
+}
+
+#[test]
+fn an_edited_number_changes_what_depends_on_it_and_undo_gives_it_back() {
+    let state = typed(found(start(), "X[cave,animals]"), "6");
+    assert_eq!(number(&state, "X", 1, 0), 6.0);
+    assert_eq!(number(&state, "S", 1, 1), 36.0);
+    let s = state.graph().require("S").unwrap();
+    let before = state.changed(s)[&(1, 1)];
+    assert_eq!((before.before, before.now), (16.0, 36.0));
+    let state = update(state, Event::Undo);
+    assert_eq!(number(&state, "S", 1, 1), 16.0);
+    assert_eq!(number(&update(state, Event::Redo), "S", 1, 1), 36.0);
+}
+
+#[test]
+fn a_computed_number_cannot_be_edited() {
+    let state = typed(found(start(), "S[cave,bat]"), "1");
+    assert!(state.changes().is_nothing());
+    assert!(matches!(update(found(start(), "S[cave,bat]"), Event::Edit).message(), Some(Message::Computed(_))));
+}
+
+#[test]
+fn enter_follows_the_largest_operand_and_escape_returns_along_the_path() {
+    let state = found(start(), "O[cave,animals]");
+    let state = update(state, Event::Open);
+    // o21 = a21·v11 + a22·v21, and a22·v21 is the largest.
+    let cell = state.cursor();
+    assert_eq!((name(&state, cell), cell.row, cell.col), ("A", 1, 1));
+    let state = update(state, Event::Open);
+    assert_eq!(name(&state, state.cursor()), "S_masked");
+    assert_eq!(state.path().len(), 3, "the search is on the path too");
+    let state = update(update(state, Event::Back), Event::Back);
+    assert_eq!(name(&state, state.cursor()), "O");
+}
+
+#[test]
+fn tab_walks_through_all_operands_and_comes_round() {
+    let mut state = found(start(), "S[cave,bat]");
+    let first = state.chosen_operand();
+    let count = state.operands().len();
+    assert_eq!(count, 4);
+    let mut seen = Vec::new();
+    for _ in 0..count {
+        seen.push(state.chosen_operand().unwrap());
+        state = update(state, Event::NextOperand);
+    }
+    seen.sort_by_key(|cell| (cell.node, cell.row, cell.col));
+    seen.dedup();
+    assert_eq!(seen.len(), count);
+    assert_eq!(state.chosen_operand(), first);
+}
+
+#[test]
+fn a_step_says_what_it_was_made_of_and_what_it_feeds() {
+    let state = found(start(), "A[cave,bat]");
+    let of = state.sources();
+    assert_eq!(of.cells.len(), 1);
+    assert_eq!(of.cells[0].1, [(1, 0), (1, 1), (1, 2)]);
+    let feeds = state.feeds();
+    assert_eq!(feeds.len(), 1);
+    assert_eq!(state.graph()[feeds[0].0].name, "O");
+    assert_eq!(feeds[0].1, [(1, 0), (1, 1)]);
+}
+
+#[test]
+fn settings_are_adjusted_in_one_change_that_one_undo_takes_back() {
+    let mut state = update(start(), Event::Adjust(Knob::Temperature));
+    for _ in 0..5 {
+        state = update(state, Event::Move(Way::Right));
+    }
+    assert_eq!(state.changes().temperature, Some(1.5));
+    assert!(state.graph().find("S_tempered").is_some());
+    let state = update(update(state, Event::Back), Event::Undo);
+    assert!(state.changes().is_nothing() && state.graph().find("S_tempered").is_none());
+    let mut state = update(state, Event::Adjust(Knob::Mask));
+    state = update(state, Event::Move(Way::Left));
+    assert_eq!(state.changes().mask.map(|mask| mask.causal), Some(false));
+    assert!(number(&state, "A", 0, 1) > 0.0);
+}
+
+#[test]
+fn the_cursor_stays_near_a_step_that_a_setting_takes_away() {
+    let state = found(start(), "S_masked[cave,bat]");
+    let state = update(update(state, Event::Adjust(Knob::Mask)), Event::Move(Way::Left));
+    assert_eq!(name(&state, state.cursor()), "S_scaled");
+    assert_eq!((state.cursor().row, state.cursor().col), (1, 0));
+}
+
+#[test]
+fn a_head_that_is_taken_out_gives_zeros_and_comes_back() {
+    let recipe = Recipe { heads: 2, kv_heads: 2, ..Recipe::default() };
+    let x = Matrix::from_fn(3, 4, |i, j| (i * 4 + j) as f64 / 7.0);
+    let state = State::new(Source::attend(recipe, AttendInputs::of_tokens(x))).unwrap();
+    let state = update(found(state, "A_2[1,1]"), Event::RemoveHead);
+    assert_eq!(state.changes().removed.iter().copied().collect::<Vec<_>>(), [2]);
+    assert_eq!([number(&state, "O_2", 1, 0), number(&state, "O", 1, 2)], [0.0, 0.0]);
+    assert_ne!(number(&state, "O", 1, 0), 0.0);
+    let again = update(state, Event::RemoveHead);
+    assert_ne!(number(&again, "O", 1, 2), 0.0);
+}
+
+#[test]
+fn a_number_to_be_guessed_is_hidden_until_a_guess_is_typed() {
+    let state = update(found(start(), "S[cave,bat]"), Event::Predict);
+    assert!(state.is_hidden());
+    let state = typed(state, "11.5");
+    assert_eq!(
+        state.message(),
+        Some(&Message::Guessed { cell: state.cursor(), guess: 11.5, value: 12.0 })
+    );
+    assert!(!state.is_hidden());
+    assert!(update(state, Event::Move(Way::Right)).is_hidden());
+}
+
+#[test]
+fn what_is_searched_is_an_address_a_label_a_number_or_a_step() {
+    let at = |text: &str| {
+        let state = found(start(), text);
+        let cell = state.cursor();
+        (name(&state, cell).to_string(), cell.row, cell.col)
+    };
+    assert_eq!(at("A[racket,cave]"), ("A".into(), 2, 1));
+    assert_eq!(at("cave"), ("O".into(), 1, 0));
+    assert_eq!(at("sport"), ("O".into(), 0, 1));
+    assert_eq!(at("3.94"), ("O".into(), 1, 0));
+    assert_eq!(at("s_sc"), ("S_scaled".into(), 0, 0));
+    assert!(matches!(found(start(), "nowhere").message(), Some(Message::NotFound(_))));
+}
+
+#[test]
+fn the_state_before_and_the_first_one_are_shown_beside_this_one() {
+    let state = typed(found(start(), "X[1,1]"), "1");
+    let state = typed(state, "2");
+    let state = update(state, Event::Versus);
+    let x = |graph: &Graph| graph.matrix(graph.require("X").unwrap()).unwrap()[(0, 0)];
+    assert_eq!(x(state.beside().unwrap().0), 1.0);
+    let state = update(state, Event::Versus);
+    assert_eq!(x(state.beside().unwrap().0), 3.0);
+    assert!(update(state, Event::Versus).beside().is_none());
+    assert_eq!(update(start(), Event::Versus).message(), Some(&Message::NothingChanged));
+}
+
+#[test]
+fn a_graph_that_is_read_only_says_why() {
+    let graph = crate::attend(&Recipe::causal(), AttendInputs::of_tokens(words())).unwrap();
+    let source = Source::ReadOnly(std::sync::Arc::new(graph), "version 1".into());
+    let state = typed(found(State::new(source).unwrap(), "X[1,1]"), "1");
+    assert!(state.changes().is_nothing());
+    assert_eq!(update(state, Event::Edit).message(), Some(&Message::ReadOnly("version 1".into())));
+}

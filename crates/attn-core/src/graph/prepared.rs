@@ -1,0 +1,198 @@
+//! A graph that is made once more with something changed: given numbers are replaced, and what does not depend on a change is
+//! taken from the graph before.
+
+use std::sync::Arc;
+
+use super::{Graph, Node, NodeId, Op, Precision, Value};
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, Shape};
+use crate::tensor::Tensor;
+
+/// A given number that is replaced; row and column from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedNumber {
+    /// The name of its node.
+    pub node: String,
+    /// The row, from 0.
+    pub row: usize,
+    /// The column, from 0.
+    pub col: usize,
+    /// The number that stands there instead.
+    pub value: f64,
+}
+
+/// What is otherwise than in the graph before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Preparation {
+    numbers: Vec<ChangedNumber>,
+    before: Option<Arc<Graph>>,
+    /// For each node here, whether the graph before has one of this name, op and value.
+    unchanged: Vec<bool>,
+}
+
+impl Graph {
+    /// This graph, in which given nodes will have these numbers. The last one for a cell counts.
+    pub fn with_numbers(mut self, changed: Vec<ChangedNumber>) -> Graph {
+        self.prepared.numbers = changed;
+        self
+    }
+
+    /// This graph, which is about to be made like `before`: steps whose op and inputs are the same there are not computed again.
+    /// Both have the same bits in every cell, since an op gives the same bits for the same inputs.
+    pub fn after(mut self, before: Arc<Graph>) -> Graph {
+        self.prepared.before = Some(before);
+        self
+    }
+
+    /// This graph, complete: it needs the graph before no longer.
+    pub fn completed(mut self) -> Graph {
+        self.prepared = Preparation::default();
+        self
+    }
+
+    /// The same steps once more, recorded in `graph`, with the op that `op_of` chooses for each. Nodes keep their places.
+    ///
+    /// # Errors
+    /// If a step cannot be computed, which no change of numbers causes.
+    pub fn again(&self, mut graph: Graph, op_of: impl Fn(&Node) -> Op) -> Result<Graph> {
+        graph.precision = self.precision;
+        graph.limit = self.limit;
+        graph.is_of_model = self.is_of_model;
+        for node in &self.nodes {
+            let id = match (&node.op, &node.value) {
+                (Op::Given(origin), Value::Formed(tensor)) if tensor.is_exact() && !tensor.is_stored() => {
+                    graph.given(&node.name, tensor.clone(), origin.clone())?
+                }
+                (Op::Given(_), Value::Formed(tensor)) => {
+                    let tensor = graph.with_changed_numbers(&node.name, tensor.clone())?;
+                    graph.push(&node.name, node.op.clone(), &[], Value::Formed(tensor))?
+                }
+                (_, Value::NeverFormed(_)) | (Op::Fused(_), _) => {
+                    graph.push(&node.name, node.op.clone(), &node.inputs, node.value.clone())?
+                }
+                (_, Value::Formed(_)) => graph.add(&node.name, op_of(node), &node.inputs)?,
+            };
+            let (rows, cols) = node.labels();
+            let (rows, cols) = (rows.cloned(), cols.cloned());
+            if graph[id].labels() != node.labels() {
+                graph.name_lines(id, rows, cols);
+            }
+            graph.set_step(id, node.step);
+            let here = &mut graph.nodes[id.0];
+            (here.label, here.collects) = (node.label.clone(), node.collects.clone());
+        }
+        Ok(graph)
+    }
+
+    /// A given matrix with the numbers that replace some of its own.
+    pub(super) fn with_changed_numbers(&self, name: &str, tensor: Tensor) -> Result<Tensor> {
+        let here: Vec<&ChangedNumber> =
+            self.prepared.numbers.iter().filter(|number| number.node == self.in_layer(name)).collect();
+        if here.is_empty() {
+            return Ok(tensor);
+        }
+        let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
+        let before = tensor.clone().into_matrix()?;
+        let Shape { rows: height, cols: width } = before.shape();
+        if let Some(outside) = here.iter().find(|number| number.row >= height || number.col >= width) {
+            let (row, col) = (outside.row + 1, outside.col + 1);
+            return Err(Error::new(format!("{name} is {height}×{width} and has no cell [{row},{col}]")));
+        }
+        let changed = |i: usize, j: usize| {
+            let number = here.iter().rev().find(|number| (number.row, number.col) == (i, j));
+            number.map_or(before[(i, j)], |number| number.value)
+        };
+        let changed = Matrix::from_fn(height, width, changed).with_row_labels(rows).with_col_labels(cols);
+        if self.precision == Precision::Exact { Ok(changed.into()) } else { Tensor::rounded::<f32>(&changed) }
+    }
+
+    /// The value that a step has in the graph before, if nothing that it reads has changed since.
+    fn known_node(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<&Node> {
+        let before = self.prepared.before.as_deref()?;
+        let node = &before[before.find(&self.in_layer(name))?];
+        let same_inputs = || {
+            node.inputs.len() == inputs.len()
+                && node.inputs.iter().zip(inputs).all(|(there, here)| {
+                    self.prepared.unchanged.get(here.0) == Some(&true) && before[*there].name == self[*here].name
+                })
+        };
+        (node.op == *op && same_inputs()).then_some(node)
+    }
+
+    /// The numbers of that value.
+    pub(super) fn known(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<Tensor> {
+        match &self.known_node(name, op, inputs)?.value {
+            Value::Formed(tensor) => Some(tensor.clone()),
+            Value::NeverFormed(_) => None,
+        }
+    }
+
+    /// Remembers whether a node that is about to be recorded is the same as in the graph before.
+    pub(super) fn note_change(&mut self, name: &str, value: &Value) {
+        let Some(before) = self.prepared.before.as_deref() else { return };
+        let same = |there: &Value| match (there, value) {
+            (Value::Formed(there), Value::Formed(here)) => {
+                let labels = |tensor: &Tensor| (tensor.row_labels().cloned(), tensor.col_labels().cloned());
+                let is_in_file = there.is_stored() && here.is_stored();
+                labels(there) == labels(here) && (is_in_file || there.same_bits(here))
+            }
+            (there, here) => there == here,
+        };
+        // A step that is computed otherwise but has the same result changes nothing for those that read it.
+        let unchanged = before.places.get(name).is_some_and(|&place| same(&before.nodes[place].value));
+        self.prepared.unchanged.push(unchanged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Origin;
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
+
+    fn tokens() -> AttendInputs {
+        AttendInputs::of_tokens(Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]))
+    }
+
+    fn changed(value: f64) -> Vec<ChangedNumber> {
+        vec![ChangedNumber { node: "X".into(), row: 1, col: 0, value }]
+    }
+
+    #[test]
+    fn the_same_steps_with_another_number_have_the_bits_of_a_fresh_graph() {
+        let before = Arc::new(attend(&Recipe::causal(), tokens()).unwrap());
+        let edited = Graph::new().after(Arc::clone(&before)).with_numbers(changed(7.5));
+        let edited = before.again(edited, |node| node.op.clone()).unwrap();
+        let mut inputs = tokens();
+        inputs.x = Some(Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).into());
+        let fresh = attend(&Recipe::causal(), inputs).unwrap();
+        assert_eq!(edited.completed(), fresh);
+    }
+
+    #[test]
+    fn what_reads_nothing_changed_is_not_computed_again() {
+        let mut before = Graph::new();
+        let build = |graph: &mut Graph| {
+            let x = graph.given("X", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+            let y = graph.given("Y", Matrix::of([[3.0, 4.0]]), Origin::Stated).unwrap();
+            let a = graph.add("A", Op::Transpose, &[x]).unwrap();
+            let b = graph.add("B", Op::Transpose, &[y]).unwrap();
+            [a, b]
+        };
+        build(&mut before);
+        let y = vec![ChangedNumber { node: "Y".into(), row: 0, col: 1, value: 9.0 }];
+        let mut graph = Graph::new().after(Arc::new(before)).with_numbers(y);
+        let [a, b] = build(&mut graph);
+        assert_eq!(graph.prepared.unchanged, [true, false, true, false]);
+        assert!(graph.known("A", &Op::Transpose, &graph[a].inputs.clone()).is_some());
+        assert!(graph.known("B", &Op::Transpose, &graph[b].inputs.clone()).is_none());
+        assert_eq!(graph.matrix(b).unwrap()[(1, 0)], 9.0);
+    }
+
+    #[test]
+    fn a_number_outside_its_matrix_is_an_error() {
+        let mut graph = Graph::new().with_numbers(changed(1.0));
+        let error = graph.given("X", Matrix::identity(1), Origin::Stated).unwrap_err().to_string();
+        assert!(error.contains("has no cell [2,1]"), "{error}");
+    }
+}
