@@ -42,6 +42,7 @@
 //!   - [`story`]: graphs to steps and sentences
 //!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
+//!   - `explorer`: walking through a graph in the terminal
 //!   - [`lesson`]: Markdown to steps that are played, checked and exported
 //!   - [`cli`]: the command line
 //!
@@ -52,6 +53,7 @@ pub mod bench;
 pub mod cli;
 pub mod demo;
 pub mod error;
+mod explorer;
 pub mod input;
 pub mod lesson;
 pub mod render;
@@ -59,6 +61,6 @@ pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, explain, foreign, graph, hint, kernel, matrix, memory, model, params,
-    random, tensor, text, unique,
+    attention, diagnose, elementary, explain, explore, foreign, graph, hint, kernel, matrix, memory, model,
+    params, random, tensor, text, unique,
 };

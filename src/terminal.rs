@@ -10,9 +10,9 @@ mod pager;
 mod signals;
 
 pub(crate) use edit_line::EditLine;
-pub(crate) use guard::{ERASE, Guard, OwnTerminal};
+pub(crate) use guard::{ERASE, Guard, OwnTerminal, Terminal};
 pub use keys::Key;
-pub(crate) use keys::pressed;
+pub(crate) use keys::{Input, inputs, pressed};
 pub(crate) use pager::{paged, rows};
 pub(crate) use signals::{INTERRUPTED, Readiness, Signals, is_running, suspend, wait};
 

@@ -11,6 +11,7 @@ use super::demo::DemoArgs;
 use super::diagnose::DiagnoseArgs;
 use super::env::Env;
 use super::examples::ExamplesArgs;
+use super::explore::ExploreArgs;
 use super::find::FindArgs;
 use super::front_page::FRONT;
 use super::glossary::GlossaryArgs;
@@ -48,6 +49,7 @@ pub(super) enum Command {
     Demo(DemoArgs),
     Glossary(GlossaryArgs),
     Attend(Box<AttendArgs>),
+    Explore(Box<ExploreArgs>),
     Softmax(SoftmaxArgs),
     Similarity(SimilarityArgs),
     Model(Box<ModelArgs>),
@@ -80,6 +82,7 @@ impl Command {
         match self {
             Command::Demo(args) => args.run(program, env, streams),
             Command::Attend(args) => args.run(program, env, streams),
+            Command::Explore(args) => args.run(program, env, streams).map(Outcome::from),
             Command::Softmax(args) => args.run(program, env, streams),
             Command::Similarity(args) => args.run(program, env, streams),
             Command::Model(args) => args.run(program, env, streams),

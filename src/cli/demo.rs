@@ -61,7 +61,7 @@ pub(super) struct DemoArgs {
 
 /// The numbers that a demo computes with.
 #[derive(Args, Debug)]
-struct NumberArgs {
+pub(super) struct NumberArgs {
     /// Set a given matrix: a file, or "1 2; 3 4"
     #[arg(long, value_name = "NODE=FILE")]
     set: Vec<String>,
@@ -197,7 +197,7 @@ impl DemoArgs {
 }
 
 impl NumberArgs {
-    fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
+    pub(super) fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
         let mut files = Files::new(input).within(env.reading.clone());
         for setting in &self.set {

@@ -15,6 +15,7 @@ Learn      lesson     lessons, alone or in class: play, quiz, check, export
            demo       small computations, from easy to hard
            glossary   the terms, each in a sentence or two
 Compute    attend     attention over your own words or matrices
+           explore    the same with arrow keys: change a number, see what moves
            softmax    numbers to weights     similarity  how alike words are
            params     a model's weights      bench       speed on this machine
            tokens     a model's tokens       model       a model of your own
@@ -24,5 +25,4 @@ Reference  find       search everything      examples    data to try things on
            help       variables and options  man, completions  for your shell
 
 attn COMMAND -h explains a command, attn COMMAND --help explains all of it.
-attn help environment lists the variables that set defaults.
 ";

@@ -10,6 +10,7 @@ mod diagnose;
 mod env;
 mod examples;
 mod explain;
+mod explore;
 mod find;
 mod front_page;
 mod glossary;

@@ -30,7 +30,7 @@ pub enum WritePermission {
 impl WritePermission {
     /// # Errors
     /// If nothing may be written.
-    pub(super) fn check(self, path: &Path) -> Result<()> {
+    pub fn check(self, path: &Path) -> Result<()> {
         match self {
             WritePermission::Allowed => Ok(()),
             WritePermission::Refused => Err(Error::new("a lesson cannot write files")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::html_sources::sources;
+use crate::explore::sources;
 use crate::graph::{CellId, Graph, NodeId};
 
 /// Rows or columns of an operand, for the cell in row i and column j.

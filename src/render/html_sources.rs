@@ -1,10 +1,10 @@
 //! The sources of a cell: the cells in its terms, in a short form, and its sum in symbols.
 
-use std::collections::BTreeMap;
-
-use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
-use crate::explain::{Explanation, Note, decided, notes, shortened};
-use crate::graph::{CellId, Graph, NodeId, Precision, Term};
+use super::cell_lines::short_derivation;
+use super::explained::{Derivation, ExplanationWriter};
+use crate::explain::Note;
+use crate::explore::{Sources, sources};
+use crate::graph::{CellId, Graph, NodeId, Precision};
 use crate::matrix::Shape;
 
 /// The most numbers that are read for the cells of one page; later cells have no marks.
@@ -35,48 +35,10 @@ impl SourceFinder {
     }
 }
 
-/// The cells that a cell was made of.
-pub(super) struct Sources {
-    /// The places in each node, sorted; the nodes in the order of writing.
-    pub cells: Vec<(NodeId, Vec<(usize, usize)>)>,
-    /// How many parts of terms were read.
-    pub read: usize,
-}
-
 /// Returns true if the terms of a node's cells can be read: of a model in single precision, whatever its size.
 fn is_readable(graph: &Graph, node: NodeId) -> bool {
     let is_single = graph.precision() != Precision::Exact && graph[node].tensor().is_some();
     is_single || graph[node].matrix().is_some()
-}
-
-/// The cells that a cell was made of: those in its terms, and those that decide which case of its formula holds.
-pub(super) fn sources(graph: &Graph, cell: CellId) -> Sources {
-    let term = graph.terms(cell);
-    let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
-    let mut order = Vec::new();
-    let mut add = |cell: CellId| {
-        if !order.contains(&cell.node) {
-            order.push(cell.node);
-        }
-        cells.entry(cell.node).or_default().push((cell.row, cell.col));
-    };
-    let read = read(&term, &mut add);
-    decided(graph, cell, &term).into_iter().for_each(&mut add);
-    let sorted = order.into_iter().filter_map(|node| {
-        let mut places = cells.remove(&node)?;
-        places.sort_unstable();
-        places.dedup();
-        Some((node, places))
-    });
-    Sources { cells: sorted.collect(), read }
-}
-
-/// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.
-fn read(term: &Term, add: &mut impl FnMut(CellId)) -> usize {
-    if let Term::Cell(cell) = term {
-        add(*cell);
-    }
-    term.parts().into_iter().fold(1, |count, part| count + read(part, add))
 }
 
 /// Places of a matrix, sorted: a row, a column, everything, or one after the other.
@@ -102,26 +64,7 @@ pub(super) fn sum(
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }
-    let term = graph.terms(cell);
-    if let Term::Leaf(..) = term {
-        return None;
-    }
-    let shown = shortened(graph, &term);
-    let notes = notes(graph, cell, &shown);
-    let value = Term::Cell(cell).evaluate(graph);
-    let (address, operands) = (String::new(), Vec::new());
-    let explanation = Explanation { cell, address, value, term, shown, notes, operands };
-    let Derivation { mut lines, with, .. } =
-        writer
-            .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
-    // In symbols, with the numbers put in, and the value: the steps between are for `--explain`.
-    if lines.len() > 3 {
-        let end = lines.len() - 1;
-        let rounded = lines.drain(2..end).any(|(sign, _)| sign == Sign::Rounded);
-        if let Some((sign, _)) = lines.last_mut().filter(|_| rounded) {
-            *sign = Sign::Rounded;
-        }
-    }
+    let (explanation, Derivation { lines, with, .. }) = short_derivation(writer, graph, cell)?;
     let mut sum = writer.symbols.cell(cell);
     for (sign, line) in lines {
         sum.push_str(&format!(" {} {line}", sign.text()));

@@ -2,6 +2,7 @@
 
 mod base64;
 mod block;
+mod cell_lines;
 mod charset;
 mod csv;
 mod digits;
@@ -45,8 +46,11 @@ mod tree;
 mod view;
 mod viewer;
 mod wide;
+mod window;
 mod wrap;
 
+pub(crate) use base64::encoded as base64;
+pub use cell_lines::{CellLines, cell_lines};
 pub use charset::Charset;
 pub use file_rows::{FileRows, wrapped_text};
 pub use heat::Heat;
@@ -56,6 +60,7 @@ pub use json_porting::porting;
 pub use plot::{Curve, Plot, plots};
 pub use screen::Screen;
 pub use theme::Theme;
+pub(crate) use window::{Shading, WindowOfMatrix, number_alone, window_of_matrix};
 
 use std::borrow::Cow;
 use std::io::Write;

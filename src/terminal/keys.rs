@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind, poll, read,
+};
 
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,23 @@ pub enum Key {
     Escape,
     /// F5, with or without shift: what a clicker sends to begin a presentation.
     F5,
+    /// Tab.
+    Tab,
+    /// Tab with shift.
+    BackTab,
+    /// F2.
+    F2,
+}
+
+/// What comes from a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A key.
+    Key(Key),
+    /// A click with the first button, at this column and row from 0.
+    Click(u16, u16),
+    /// The window has another size.
+    Resized,
 }
 
 /// The timeout for another key; with a timeout of 0 none is found.
@@ -47,13 +66,32 @@ const LOOK: Duration = Duration::from_millis(1);
 /// # Errors
 /// If the terminal cannot be read.
 pub(crate) fn pressed() -> std::io::Result<Vec<Key>> {
-    let mut keys = Vec::new();
+    let keys = inputs()?.into_iter().filter_map(|input| match input {
+        Input::Key(key) => Some(key),
+        Input::Click(..) | Input::Resized => None,
+    });
+    Ok(keys.collect())
+}
+
+/// Everything that has come by now.
+///
+/// # Errors
+/// If the terminal cannot be read.
+pub(crate) fn inputs() -> std::io::Result<Vec<Input>> {
+    let mut all = Vec::new();
     while poll(LOOK)? {
-        if let Event::Key(event) = read()? {
-            keys.extend(key(event));
+        match read()? {
+            Event::Key(event) => all.extend(key(event).map(Input::Key)),
+            Event::Mouse(MouseEvent {
+                kind: MouseEventKind::Down(MouseButton::Left), column, row, ..
+            }) => {
+                all.push(Input::Click(column, row));
+            }
+            Event::Resize(..) => all.push(Input::Resized),
+            _ => {}
         }
     }
-    Ok(keys)
+    Ok(all)
 }
 
 fn key(event: KeyEvent) -> Option<Key> {
@@ -83,6 +121,9 @@ fn key(event: KeyEvent) -> Option<Key> {
         KeyCode::PageDown => Key::PageDown,
         KeyCode::Esc => Key::Escape,
         KeyCode::F(5) => Key::F5,
+        KeyCode::F(2) => Key::F2,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
         _ => return None,
     })
 }

@@ -6,6 +6,9 @@ mod browser;
 mod common;
 #[path = "../golden/mod.rs"]
 mod golden;
+#[cfg(unix)]
+#[path = "../terminal/mod.rs"]
+mod terminal;
 
 mod bad;
 mod check;

@@ -1,16 +1,14 @@
 //! The player on a real terminal: every key, every way out, and what is left behind.
 #![cfg(unix)]
 
-mod terminal;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::terminal::Terminal;
 use rustix::process::Signal;
 use tempfile::TempDir;
-use terminal::Terminal;
 
 const LESSON: &str = "tests/lesson/player/mask.md";
 const PAGE_DOWN: &str = "\x1b[6~";

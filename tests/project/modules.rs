@@ -8,7 +8,7 @@ const CRATES: [&str; 3] = ["crates/attn-kernel/src", "crates/attn-core/src", "sr
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 26] = [
+const MODULES: [&str; 28] = [
     "foreign",
     "text",
     "hint",
@@ -23,6 +23,7 @@ const MODULES: [&str; 26] = [
     "attention",
     "graph",
     "explain",
+    "explore",
     "params",
     "model",
     "diagnose",
@@ -32,6 +33,7 @@ const MODULES: [&str; 26] = [
     "story",
     "demo",
     "render",
+    "explorer",
     "lesson",
     "cli",
     "main",

@@ -3,6 +3,7 @@
 mod address;
 mod agree;
 mod changes;
+mod explored;
 mod layer;
 mod logits;
 mod next;
@@ -31,6 +32,7 @@ use crate::graph::Convention;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
 use changes::ChangeArgs;
+pub(super) use explored::ModelToRead;
 use next_args::NextArgs;
 use numbers::NumbersArgs;
 pub(super) use opened::OpenedModel;

@@ -52,7 +52,8 @@ fn asked(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>>
     for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
         let of = sources(graph, CellId { node: id, row, col });
         read += of.read;
-        if of.cells.iter().any(|(node, places)| *node == cell.node && places.contains(&(cell.row, cell.col))) {
+        if of.cells.iter().any(|(node, places)| *node == cell.node && places.contains(&(cell.row, cell.col)))
+        {
             found.push((row, col));
         }
         if read > MOST_READ {
@@ -71,9 +72,13 @@ fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
         node.inputs[..input].iter().map(|&other| along(graph[other].shape())).sum()
     };
     match (&node.op, input) {
-        (Op::Product, 0) | (Op::ProductTransposed, 0) | (Op::Linear(_), 0) => Readers::Block(this_row, 0..cols),
+        (Op::Product, 0) | (Op::ProductTransposed, 0) | (Op::Linear(_), 0) => {
+            Readers::Block(this_row, 0..cols)
+        }
         (Op::Product, 1) | (Op::Linear(WeightLayout::InOut), 1) => Readers::Block(0..rows, this_col),
-        (Op::ProductTransposed, 1) | (Op::Linear(WeightLayout::OutIn), 1) => Readers::Block(0..rows, row..row + 1),
+        (Op::ProductTransposed, 1) | (Op::Linear(WeightLayout::OutIn), 1) => {
+            Readers::Block(0..rows, row..row + 1)
+        }
         (Op::Linear(_), 2) => Readers::Block(0..rows, this_col),
         (Op::Transpose, _) => Readers::Block(col..col + 1, row..row + 1),
         (Op::Softmax(Axis::Rows, _), 0) | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => {

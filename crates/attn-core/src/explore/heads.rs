@@ -41,7 +41,7 @@ pub(super) fn outputs(graph: &Graph, head: usize) -> Vec<NodeId> {
         }
         let weights = node.inputs.first().and_then(|&input| graph[input].step);
         let mixes = weights.is_some_and(|step| step.stage == Stage::Weights && is_of_head(step));
-        mixes && matches!(node.op, Op::Product | Op::Given(Origin::Removed))
+        mixes && node.op == Op::Product
     };
     graph.nodes().map(|(id, _)| id).filter(|&id| is_output(id) && !is_scaled_away(graph, id)).collect()
 }

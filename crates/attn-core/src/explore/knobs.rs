@@ -55,7 +55,9 @@ fn is_scaling(node: &Node) -> bool {
 fn factor_of(scale: Scale, before: Factor) -> Option<Factor> {
     match (scale, before) {
         (Scale::None, _) => Some(Factor::Number(1.0)),
-        (scale, Factor::InverseRoot(width) | Factor::Inverse(width) | Factor::Root(width)) => scale.factor(width),
+        (scale, Factor::InverseRoot(width) | Factor::Inverse(width) | Factor::Root(width)) => {
+            scale.factor(width)
+        }
         (Scale::Number(number), Factor::Number(_)) => Some(Factor::Number(number)),
         _ => None,
     }

@@ -42,4 +42,5 @@ pub use message::Message;
 pub use relations::{Sources, sources};
 pub use source::{Changes, Source};
 pub use state::{Change, Mode, Purpose, State};
+pub use typing::begins_number;
 pub use update::update;

@@ -46,9 +46,8 @@ impl Changes {
 
     /// A given number, changed.
     pub(super) fn with_number(mut self, number: ChangedNumber) -> Changes {
-        self.numbers.retain(|other| {
-            (&other.node, other.row, other.col) != (&number.node, number.row, number.col)
-        });
+        self.numbers
+            .retain(|other| (&other.node, other.row, other.col) != (&number.node, number.row, number.col));
         self.numbers.push(number);
         self
     }
@@ -92,9 +91,9 @@ impl Source {
                 let (recipe, mut inputs) = (**attend).clone();
                 let recipe = knobs::recipe_with(recipe, changes);
                 if !changes.removed.is_empty() {
-                    // The names of the heads' outputs do not depend on what is changed.
-                    let known = before.cloned().map_or_else(|| self.graph(&Changes::default(), None).map(Arc::new), Ok)?;
-                    let zeros: BTreeMap<String, Given> = heads::zeros_instead(&known, &changes.removed);
+                    // No other change renames the heads' outputs.
+                    let start = self.graph(&Changes::default(), None)?;
+                    let zeros: BTreeMap<String, Given> = heads::zeros_instead(&start, &changes.removed);
                     inputs.instead.extend(zeros);
                 }
                 attend_in(graph, &recipe, inputs)?

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Graph, NodeId, Op, Stage, Step};
 use crate::matrix::Shape;
+use crate::tensor::Tensor;
 
 /// The number of decimals at the start.
 const DECIMALS: usize = 4;
@@ -85,6 +86,8 @@ pub struct State {
     pub(super) guessed: Option<CellId>,
     /// The place in the history of the state that is shown beside this one.
     pub(super) beside: Option<usize>,
+    /// The nodes with a number that is not what it was in the state before, or beside.
+    pub(super) moved: Vec<NodeId>,
     pub(super) last_search: String,
     pub(super) message: Option<Message>,
 }
@@ -110,9 +113,16 @@ impl State {
             predicts: false,
             guessed: None,
             beside: None,
+            moved: Vec::new(),
             last_search: String::new(),
             message: None,
         })
+    }
+
+    /// This state without a way back: the cursor begins here.
+    pub fn begun_here(mut self) -> State {
+        self.path.clear();
+        self
     }
 
     /// The graph as it is now.
@@ -227,17 +237,43 @@ impl State {
         self.beside.map(|at| (&*self.history[at].graph, &self.history[at].changes))
     }
 
-    /// The cells of a node whose numbers the last change has moved, by row and column.
-    pub fn changed(&self, id: NodeId) -> BTreeMap<(usize, usize), Change> {
-        let other = self.beside.or(self.at.checked_sub(1));
-        let Some(before) = other.map(|at| &self.history[at].graph) else { return BTreeMap::new() };
-        changed(before, self.graph(), id)
+    /// The graph that this one is compared with: that beside it, or the one before.
+    fn compared(&self) -> Option<&Graph> {
+        let other = self.beside.or(self.at.checked_sub(1))?;
+        Some(&self.history[other].graph)
     }
 
-    /// The nodes in which the last change has moved a number.
-    pub fn changed_nodes(&self) -> Vec<NodeId> {
-        let all = self.graph().nodes().map(|(id, _)| id);
-        all.filter(|&id| !self.changed(id).is_empty()).collect()
+    /// What the last change has made of a number, or how it differs from the state beside; `None` where it has not moved.
+    pub fn change_at(&self, cell: CellId) -> Option<Change> {
+        let before = self.compared()?;
+        let [there, here] = moved_tensors(before, self.graph(), cell.node)?;
+        let (before, now) = (there.number(cell.row, cell.col)?, here.number(cell.row, cell.col)?);
+        (before.to_bits() != now.to_bits()).then_some(Change { before, now })
+    }
+
+    /// The cells of a node whose numbers have moved, by row and column.
+    pub fn changed(&self, id: NodeId) -> BTreeMap<(usize, usize), Change> {
+        let Shape { rows, cols } = self.graph()[id].shape();
+        let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
+        let change = |(row, col)| Some(((row, col), self.change_at(CellId { node: id, row, col })?));
+        if self.moved.contains(&id) { places.filter_map(change).collect() } else { BTreeMap::new() }
+    }
+
+    /// The nodes in which numbers have moved.
+    pub fn changed_nodes(&self) -> &[NodeId] {
+        &self.moved
+    }
+
+    /// Finds the nodes in which numbers have moved, after the history or the state beside has changed.
+    pub(super) fn find_moved(&mut self) {
+        let Some(before) = self.compared() else {
+            self.moved.clear();
+            return;
+        };
+        let here = self.graph();
+        let has_moved =
+            |id: &NodeId| moved_tensors(before, here, *id).is_some_and(|[old, new]| !old.same_bits(new));
+        self.moved = here.nodes().map(|(id, _)| id).filter(has_moved).collect();
     }
 
     /// The settings as they are now.
@@ -290,19 +326,10 @@ impl State {
     }
 }
 
-/// The cells of a node whose numbers are not what they are in a graph before: where that has a node of the same name and shape.
-fn changed(before: &Graph, graph: &Graph, id: NodeId) -> BTreeMap<(usize, usize), Change> {
-    let none = BTreeMap::new;
-    let Some(there) = before.find(&graph[id].name) else { return none() };
-    let (Some(old), Some(new)) = (before[there].tensor(), graph[id].tensor()) else { return none() };
-    if old.is_stored() || new.is_stored() || old.shape() != new.shape() {
-        return none();
-    }
-    let Shape { rows, cols } = new.shape();
-    let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
-    let moved = |(row, col): (usize, usize)| {
-        let (before, now) = (old.at(row, col), new.at(row, col));
-        (before.to_bits() != now.to_bits()).then_some(((row, col), Change { before, now }))
-    };
-    places.filter_map(moved).collect()
+/// The numbers of a node before and now, where both have them in the same shape, and they are not the very same.
+fn moved_tensors<'g>(before: &'g Graph, graph: &'g Graph, id: NodeId) -> Option<[&'g Tensor; 2]> {
+    let there = before.find(&graph[id].name)?;
+    let (old, new) = (before[there].tensor()?, graph[id].tensor()?);
+    let can_be_read = !old.is_stored() && !new.is_stored() && old.shape() == new.shape();
+    (can_be_read && !old.shares_numbers(new)).then_some([old, new])
 }

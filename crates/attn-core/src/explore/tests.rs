@@ -6,7 +6,9 @@ use crate::graph::{CellId, Graph};
 use crate::matrix::Matrix;
 
 fn words() -> Matrix {
-    Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).cols_named(&["animals", "sport"])
+    Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]])
+        .rows_named(&["bat", "cave", "racket"])
+        .cols_named(&["animals", "sport"])
 }
 
 fn start() -> State {
@@ -50,7 +52,10 @@ fn an_edited_number_changes_what_depends_on_it_and_undo_gives_it_back() {
 fn a_computed_number_cannot_be_edited() {
     let state = typed(found(start(), "S[cave,bat]"), "1");
     assert!(state.changes().is_nothing());
-    assert!(matches!(update(found(start(), "S[cave,bat]"), Event::Edit).message(), Some(Message::Computed(_))));
+    assert!(matches!(
+        update(found(start(), "S[cave,bat]"), Event::Edit).message(),
+        Some(Message::Computed(_))
+    ));
 }
 
 #[test]
@@ -134,14 +139,21 @@ fn a_head_that_is_taken_out_gives_zeros_and_comes_back() {
 }
 
 #[test]
+fn the_only_head_stays_out_while_something_else_changes_and_comes_back() {
+    let state = update(found(start(), "A[cave,bat]"), Event::RemoveHead);
+    assert_eq!(number(&state, "O", 1, 0), 0.0);
+    let state = update(update(state, Event::Adjust(Knob::Temperature)), Event::Move(Way::Right));
+    assert_eq!(number(&state, "O", 1, 0), 0.0);
+    let state = update(update(state, Event::Back), Event::RemoveHead);
+    assert_ne!(number(&state, "O", 1, 0), 0.0);
+}
+
+#[test]
 fn a_number_to_be_guessed_is_hidden_until_a_guess_is_typed() {
     let state = update(found(start(), "S[cave,bat]"), Event::Predict);
     assert!(state.is_hidden());
     let state = typed(state, "11.5");
-    assert_eq!(
-        state.message(),
-        Some(&Message::Guessed { cell: state.cursor(), guess: 11.5, value: 12.0 })
-    );
+    assert_eq!(state.message(), Some(&Message::Guessed { cell: state.cursor(), guess: 11.5, value: 12.0 }));
     assert!(!state.is_hidden());
     assert!(update(state, Event::Move(Way::Right)).is_hidden());
 }

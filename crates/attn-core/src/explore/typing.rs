@@ -1,7 +1,7 @@
 //! Numbers as they are typed.
 
 /// A character that a number may begin with.
-pub(super) fn begins_number(c: char) -> bool {
+pub fn begins_number(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '-' | '−' | '.')
 }
 

@@ -133,7 +133,10 @@ impl State {
     fn back(&mut self) {
         match self.path.pop() {
             Some(cell) => self.put(cell),
-            None => self.beside = None,
+            None => {
+                self.beside = None;
+                self.find_moved();
+            }
         }
     }
 
@@ -271,7 +274,7 @@ impl State {
             self.message = Some(Message::ReadOnly(reason.to_string()));
             return;
         }
-        let Some(head) = self.head().filter(|head| !outputs(self.graph(), *head).is_empty()) else {
+        let Some(head) = self.head().filter(|head| !outputs(&self.history[0].graph, *head).is_empty()) else {
             self.message = Some(Message::NoHead);
             return;
         };
@@ -323,6 +326,7 @@ impl State {
         self.path = self.path.iter().map(|&cell| self.same_cell(before, cell)).collect();
         self.chosen = None;
         self.guessed = None;
+        self.find_moved();
     }
 
     fn versus(&mut self) {
@@ -335,6 +339,7 @@ impl State {
             (Some(0), _) => None,
             (Some(_), _) => Some(0),
         };
+        self.find_moved();
     }
 }
 

@@ -117,8 +117,10 @@ impl Graph {
             return self.given(name, tensor, origin);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
-        let value =
-            self.room_for(op.cells(&shapes)).and_then(|()| self.value_of(name, &op, inputs)).map_err(|error| {
+        let value = self
+            .room_for(op.cells(&shapes))
+            .and_then(|()| self.value_of(name, &op, inputs))
+            .map_err(|error| {
                 let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
                 error.in_source(format!("{name}, computed from {}", names.join(" and ")))
             })?;

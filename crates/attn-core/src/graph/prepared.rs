@@ -113,7 +113,8 @@ impl Graph {
         let same_inputs = || {
             node.inputs.len() == inputs.len()
                 && node.inputs.iter().zip(inputs).all(|(there, here)| {
-                    self.prepared.unchanged.get(here.0) == Some(&true) && before[*there].name == self[*here].name
+                    self.prepared.unchanged.get(here.0) == Some(&true)
+                        && before[*there].name == self[*here].name
                 })
         };
         (node.op == *op && same_inputs()).then_some(node)
@@ -151,7 +152,9 @@ mod tests {
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
 
     fn tokens() -> AttendInputs {
-        AttendInputs::of_tokens(Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]))
+        AttendInputs::of_tokens(
+            Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]),
+        )
     }
 
     fn changed(value: f64) -> Vec<ChangedNumber> {
@@ -164,7 +167,9 @@ mod tests {
         let edited = Graph::new().after(Arc::clone(&before)).with_numbers(changed(7.5));
         let edited = before.again(edited, |node| node.op.clone()).unwrap();
         let mut inputs = tokens();
-        inputs.x = Some(Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).into());
+        inputs.x = Some(
+            Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).into(),
+        );
         let fresh = attend(&Recipe::causal(), inputs).unwrap();
         assert_eq!(edited.completed(), fresh);
     }

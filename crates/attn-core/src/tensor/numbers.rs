@@ -99,13 +99,22 @@ impl Tensor {
         self.matrix().cloned()
     }
 
+    /// Returns true if both are clones of one tensor, so that nothing has to be compared. False says nothing.
+    pub fn shares_numbers(&self, other: &Tensor) -> bool {
+        match (self.values.bytes(), other.values.bytes()) {
+            (Some(a), Some(b)) => !a.is_empty() && std::ptr::eq(a, b) && self.layout == other.layout,
+            _ => false,
+        }
+    }
+
     /// Returns true if both have the same type, shape and bits, wherever they are stored.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         let is_there = !self.is_stored() && !other.is_stored();
         self.dtype() == other.dtype()
             && self.shape() == other.shape()
             && is_there
-            && self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits())
+            && (self.shares_numbers(other)
+                || self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits()))
     }
 }
 

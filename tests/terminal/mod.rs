@@ -1,4 +1,5 @@
 //! A real pseudo-terminal, and what stands on its screen.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{Read, Write};
 use std::num::NonZero;

@@ -1,0 +1,190 @@
+//! `attn explore`: walk through the matrices of a computation, and change them.
+
+use std::collections::HashMap;
+use std::io::{BufReader, Read, Write};
+
+use clap::{Args, Subcommand};
+
+use super::attend::{Computation, ComputationArgs};
+use super::demo::NumberArgs;
+use super::model::ModelToRead;
+use super::presentation;
+use super::program::Program;
+use super::screen::ScreenArgs;
+use super::{Env, Streams};
+use crate::demo;
+use crate::error::{Error, Result};
+use crate::explore::{Event, Source, State, update};
+use crate::explorer::{Opened, Script, explore, plain};
+use crate::foreign::to_path;
+use crate::graph::resolve;
+use crate::input::{Files, read_text};
+use crate::story;
+
+/// Walk through the matrices with the arrow keys, and change numbers
+///
+/// The cursor stands on a number. The numbers that it came from are marked, and those that it feeds; Enter goes to an operand, Esc
+/// comes back. Type a number to change a given one: every matrix follows, and u takes it back. ? lists all keys.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct ExploreArgs {
+    #[command(subcommand)]
+    of: Explored,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn explore attend --words \"bat cave racket\" --causal
+  attn explore attend --words \"bat cave racket\" --at 'A[cave,bat]'
+  attn explore demo mask
+  attn explore model words \"the bat sleeps in the cave . it is\" --at L1.A_3
+  attn explore demo mask --play keys.txt     keys from a file, in real time
+  attn explore demo mask --plain             line by line, for a screen reader";
+
+/// What is explored.
+#[derive(Subcommand, Debug)]
+enum Explored {
+    /// Attention over your own words or matrices: the options of `attn attend`
+    Attend(Box<AttendToExplore>),
+    /// A demo
+    Demo(DemoToExplore),
+    /// Every layer of a model on your sentence
+    Model(ModelToExplore),
+}
+
+#[derive(Args, Debug)]
+struct AttendToExplore {
+    #[command(flatten)]
+    computation: ComputationArgs,
+    #[command(flatten)]
+    options: ExploreOptions,
+}
+
+#[derive(Args, Debug)]
+struct ModelToExplore {
+    #[command(flatten)]
+    model: ModelToRead,
+    #[command(flatten)]
+    options: ExploreOptions,
+}
+
+#[derive(Args, Debug)]
+struct DemoToExplore {
+    /// The name of a demo
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    numbers: NumberArgs,
+    #[command(flatten)]
+    options: ExploreOptions,
+}
+
+/// How it is explored.
+#[derive(Args, Debug)]
+struct ExploreOptions {
+    /// Begin at a cell or a step: A[cave,bat], S
+    #[arg(long, value_name = "CELL", help_heading = "Explore")]
+    at: Option<String>,
+    /// Play the keys in a file, in real time; then yours are read
+    ///
+    /// One key on each line: l, Enter, Esc, C-r, Right; `wait 300` pauses for 300 milliseconds.
+    #[arg(long, value_name = "FILE", help_heading = "Explore")]
+    play: Option<String>,
+    /// Record every key in a file, for --play
+    #[arg(long, value_name = "FILE", help_heading = "Explore")]
+    record: Option<String>,
+    /// Line by line instead of on a full screen, for screen readers
+    ///
+    /// Each line has keys, or a number, or /text to find. With --play it works without a terminal.
+    #[arg(long, help_heading = "Explore")]
+    plain: bool,
+    #[command(flatten)]
+    screen: ScreenArgs,
+}
+
+/// The longest script.
+const LONGEST_SCRIPT: u64 = 1 << 20;
+
+impl ExploreArgs {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let (state, told, options) = match &self.of {
+            Explored::Attend(of) => {
+                let mut files = Files::new(streams.input).within(env.reading.clone());
+                let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
+                (State::new(Source::attend(recipe, inputs))?, HashMap::new(), &of.options)
+            }
+            Explored::Demo(of) => {
+                let settings = of.numbers.settings(env, streams.input)?;
+                let story = demo::find(&of.name)?.story(&settings)?;
+                let told = story::sentences(&story);
+                (State::new(Source::steps(story.graph))?, told, &of.options)
+            }
+            Explored::Model(of) => {
+                (State::new(Source::steps(of.model.graph(env)?))?, HashMap::new(), &of.options)
+            }
+        };
+        let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
+        options.run(state, told, program, env, streams)
+    }
+}
+
+/// The state with the cursor on a cell.
+fn at(state: State, address: &str) -> Result<State> {
+    resolve(state.graph(), address)?;
+    let typed = address.chars().map(Event::Type).chain([Event::Accept]);
+    let state = [Event::Search].into_iter().chain(typed).fold(state, update);
+    // The way there is not a part of the path.
+    Ok(state.begun_here())
+}
+
+impl ExploreOptions {
+    fn run(
+        &self,
+        state: State,
+        told: HashMap<String, String>,
+        program: &Program<'_>,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<u8> {
+        let mut script = Script::default();
+        if let Some(file) = &self.play {
+            script = script.playing(&read_text(&to_path(file), LONGEST_SCRIPT)?, file)?;
+        }
+        if let Some(file) = &self.record {
+            script = script.recording(to_path(file), env.writing)?;
+        }
+        let is_terminal = env.has_keys && env.has_screen;
+        let reads_lines = self.plain || env.has_keys && !env.has_screen;
+        if reads_lines {
+            let opened = Opened { state, told, screen: self.screen.screen(env) };
+            // Without a terminal a script is all there is to do.
+            let has_input = env.has_keys || !script.is_playing();
+            return self.by_line(opened, script, has_input, streams);
+        }
+        if !is_terminal {
+            let typed = presentation::whole(program.typed);
+            return Err(Error::new("attn explore needs a terminal for its keys and its screen").help(
+                format!(
+                    "print the steps instead: {}, or add --plain --play FILE",
+                    typed.replacen("explore ", "", 1)
+                ),
+            ));
+        }
+        explore(Opened { state, told, screen: self.screen.shaded_screen(env) }, script)
+    }
+
+    fn by_line(
+        &self,
+        opened: Opened,
+        mut script: Script,
+        has_input: bool,
+        streams: &mut Streams<'_>,
+    ) -> Result<u8> {
+        let out: &mut dyn Write = streams.out;
+        let input: &mut dyn Read = streams.input;
+        let mut lines = BufReader::new(input);
+        let code = plain(opened, &mut script, has_input.then_some(&mut lines), out);
+        script.finish()?;
+        code
+    }
+}

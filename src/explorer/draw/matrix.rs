@@ -1,0 +1,284 @@
+//! One matrix: its name, frozen labels, and as many rows and columns around the marked ones as there is room for.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+
+use super::{Board, Hit, Mark, Marks, cut, put};
+use crate::graph::{CellId, Graph, NodeId};
+use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
+use crate::text::ScreenWidth;
+
+/// The most columns of a label.
+const LONGEST_LABEL: usize = 12;
+/// The most columns that are looked at for the width of a number.
+const MOST_MEASURED: usize = 24;
+/// The marks before and behind a number.
+const MARKS: usize = 2;
+/// The rows above the numbers: the name, the labels of the columns, and a rule where there is room.
+const HEAD: usize = 2;
+/// From this height on there is room for a rule.
+const HEIGHT_WITH_RULE: usize = 8;
+
+/// A matrix in a place of the wall.
+pub(super) struct Shown<'a> {
+    pub graph: &'a Graph,
+    pub node: NodeId,
+    /// Whether it is shown transposed, as in `Q · Kᵀ`.
+    pub turned: bool,
+    /// The name above it.
+    pub title: String,
+    /// Whether it is of the state that is shown beside this one, which has nodes of its own.
+    pub is_beside: bool,
+}
+
+/// The widths of a matrix on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Widths {
+    label: usize,
+    number: usize,
+    columns: usize,
+    title: usize,
+}
+
+impl Widths {
+    /// The width in which this many columns fit.
+    pub fn with(self, columns: usize) -> usize {
+        (self.label + columns.min(self.columns) * (self.number + MARKS)).max(self.title)
+    }
+
+    /// The width in which all columns fit.
+    pub fn whole(self) -> usize {
+        self.with(self.columns)
+    }
+
+    /// The number of columns that fit.
+    fn fitting(self, width: usize) -> usize {
+        (width.saturating_sub(self.label) / (self.number + MARKS)).clamp(1, self.columns.max(1))
+    }
+}
+
+impl Shown<'_> {
+    /// Rows and columns as they are shown.
+    fn size(&self) -> (usize, usize) {
+        let shape = self.graph[self.node].shape();
+        if self.turned { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) }
+    }
+
+    /// The place of the marked cell as it is shown.
+    fn focus(&self, marks: &Marks) -> (usize, usize) {
+        let cell = if self.is_beside { Some(marks.cursor) } else { marks.focus(self.node) };
+        let (row, col) = cell.map_or((0, 0), |cell| (cell.row, cell.col));
+        if self.turned { (col, row) } else { (row, col) }
+    }
+
+    fn window(&self, board: &Board<'_>, (rows, cols): (Range<usize>, Range<usize>)) -> WindowOfMatrix {
+        let look = (board.look.charset, board.look.theme);
+        let ranges = if self.turned { (cols, rows) } else { (rows, cols) };
+        let window = window_of_matrix(self.graph, self.node, ranges, board.state.decimals(), look);
+        if self.turned { turned(window) } else { window }
+    }
+
+    /// The rows that are shown in this height.
+    fn rows(&self, marks: &Marks, height: usize) -> Range<usize> {
+        around(self.focus(marks).0, self.size().0, height.saturating_sub(head(height)).max(1))
+    }
+
+    /// What a cell is to the number under the cursor.
+    fn mark(&self, marks: &Marks, cell: CellId) -> Mark {
+        let same_place = (cell.row, cell.col) == (marks.cursor.row, marks.cursor.col);
+        match self.is_beside {
+            true if same_place => Mark::Cursor,
+            true => Mark::None,
+            false => marks.mark(cell),
+        }
+    }
+
+    /// The widths, measured on the rows that are shown and the columns around the marked one.
+    pub fn widths(&self, board: &Board<'_>, marks: &Marks, height: usize) -> Widths {
+        let (_, columns) = self.size();
+        let measured = around(self.focus(marks).1, columns, MOST_MEASURED);
+        let window = self.window(board, (self.rows(marks, height), measured));
+        let longest = |labels: &[String], most: usize| {
+            labels.iter().map(|label| label.width()).max().unwrap_or(0).min(most)
+        };
+        let number = window.texts.iter().flatten().map(|text| text.trim().width()).max().unwrap_or(1);
+        // A blank column, so that no mark touches a label.
+        let label = longest(&window.rows, LONGEST_LABEL) + 1;
+        Widths { label, number: number.max(longest(&window.cols, 8)), columns, title: self.title.width() }
+    }
+
+    /// Draws the matrix; returns where its cells are.
+    pub fn draw(&self, board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
+        let look = board.look;
+        let widths = self.widths(board, marks, area.height.into());
+        let (height, width) = self.size();
+        let rows = self.rows(marks, area.height.into());
+        let cols = around(self.focus(marks).1, width, widths.fitting(area.width.into()));
+        let window = self.window(board, (rows.clone(), cols.clone()));
+        let is_current = self.is_beside || self.node == marks.cursor.node;
+        let head = head(area.height.into()) as u16;
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        put(buffer, area.x, area.y, area.width, &self.title, if is_current { bold } else { Style::new() });
+        let mut hits = Vec::new();
+        let focus = self.focus(marks);
+        if usize::from(head) > HEAD {
+            let rule = if look.charset == Charset::Ascii { "-" } else { "─" };
+            let columns = cols.len() * (widths.number + MARKS);
+            let rule = rule.repeat((widths.label + columns).min(area.width.into()));
+            put(buffer, area.x, area.y + 2, area.width, &rule, look.quiet());
+        }
+        for (i, row) in rows.clone().enumerate() {
+            let y = area.y + head + i as u16;
+            if y >= area.y + area.height {
+                break;
+            }
+            let more = if i == 0 && rows.start > 0 {
+                '^'
+            } else if row + 1 == rows.end && rows.end < height {
+                'v'
+            } else {
+                ' '
+            };
+            let style = if is_current && row == focus.0 { bold } else { look.quiet() };
+            let label = cut(&window.rows[i], widths.label - 1);
+            put(buffer, area.x, y, area.width, &label, style);
+            for (j, col) in cols.clone().enumerate() {
+                let x = area.x + (widths.label + j * (widths.number + MARKS)) as u16;
+                if i == 0 {
+                    let style = if is_current && col == focus.1 { bold } else { look.quiet() };
+                    let label = cut(&window.cols[j], widths.number);
+                    let pad = widths.number.saturating_sub(label.width()) + 1;
+                    put(
+                        buffer,
+                        x,
+                        area.y + 1,
+                        (widths.number + MARKS) as u16,
+                        &format!("{}{label}", " ".repeat(pad)),
+                        style,
+                    );
+                }
+                let (row, col) = if self.turned { (col, row) } else { (row, col) };
+                let cell = CellId { node: self.node, row, col };
+                let number = Number {
+                    text: if marks.hidden == Some(cell) && !self.is_beside {
+                        "?"
+                    } else {
+                        window.texts[i][j].trim()
+                    },
+                    shading: window.shades[i][j],
+                    width: widths.number,
+                    mark: self.mark(marks, cell),
+                    is_chosen: marks.chosen == Some(cell) && !self.is_beside,
+                    has_moved: !self.is_beside
+                        && marks.moved.contains(&self.node)
+                        && board.state.change_at(cell).is_some(),
+                };
+                number.draw(board, buffer, (x, y));
+                hits.push(Hit {
+                    area: Rect { x, y, width: (widths.number + MARKS) as u16, height: 1 },
+                    cell,
+                });
+            }
+            if more != ' ' && area.width > 0 {
+                put(buffer, area.x + area.width - 1, y, 1, &more.to_string(), look.quiet());
+            }
+        }
+        let beyond = (cols.start > 0, cols.end < width);
+        if beyond.0 || beyond.1 {
+            let said = format!(
+                "{}{}-{} of {width}{}",
+                if beyond.0 { "< " } else { "" },
+                cols.start + 1,
+                cols.end,
+                if beyond.1 { " >" } else { "" }
+            );
+            let said = look.spelled(&said);
+            let x = (area.x + self.title.width() as u16 + 2).min(area.x + area.width);
+            let room = (area.x + area.width).saturating_sub(x);
+            if room as usize >= said.width() {
+                put(buffer, x, area.y, room, &said, look.quiet());
+            }
+        }
+        hits
+    }
+}
+
+/// A number with its marks.
+struct Number<'a> {
+    text: &'a str,
+    shading: Shading,
+    width: usize,
+    mark: Mark,
+    is_chosen: bool,
+    has_moved: bool,
+}
+
+impl Number<'_> {
+    fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, (x, y): (u16, u16)) {
+        let look = board.look;
+        let is_masked = self.shading.is_masked && self.text != "?";
+        let hatch = if is_masked && look.charset == Charset::Utf8 { "░" } else { " " };
+        let pad = self.width.saturating_sub(self.text.width());
+        let padded = format!("{}{}", hatch.repeat(pad), self.text);
+        let (before, behind) = match self.mark {
+            Mark::Cursor => ('>', '<'),
+            Mark::First => ('[', ']'),
+            Mark::Second => ('(', ')'),
+            _ if self.has_moved => (' ', '*'),
+            Mark::Fed => (' ', '\''),
+            Mark::None => (' ', ' '),
+        };
+        let shade = match self.shading.colours.filter(|_| look.colour) {
+            Some((ink, ground)) => Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground)),
+            None if is_masked => look.quiet(),
+            None => Style::new(),
+        };
+        let mut style = if self.mark == Mark::None { shade } else { shade.patch(style_of(board, self.mark)) };
+        if self.is_chosen {
+            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
+        if self.has_moved && self.mark == Mark::None {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        put(buffer, x, y, (self.width + MARKS) as u16, &format!("{before}{padded}{behind}"), style);
+    }
+}
+
+/// The style of a mark: without colour it can be told by brackets, reversal and underlining.
+fn style_of(board: &Board<'_>, mark: Mark) -> Style {
+    let look = board.look;
+    match mark {
+        Mark::Cursor => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
+        Mark::First => {
+            look.coloured(Style::new(), Color::Indexed(81), Color::Indexed(25)).add_modifier(Modifier::BOLD)
+        }
+        Mark::Second => {
+            look.coloured(Style::new(), Color::Indexed(221), Color::Indexed(94)).add_modifier(Modifier::BOLD)
+        }
+        Mark::Fed => Style::new().add_modifier(Modifier::UNDERLINED),
+        Mark::None => Style::new(),
+    }
+}
+
+/// The rows above the numbers, in this height.
+fn head(height: usize) -> usize {
+    if height >= HEIGHT_WITH_RULE { HEAD + 1 } else { HEAD }
+}
+
+/// So many places around one, of `count`.
+fn around(place: usize, count: usize, room: usize) -> Range<usize> {
+    let room = room.min(count);
+    let start = place.saturating_sub(room / 2).min(count - room);
+    start..start + room
+}
+
+fn turned(window: WindowOfMatrix) -> WindowOfMatrix {
+    let WindowOfMatrix { rows, cols, texts, shades } = window;
+    let transposed = |i: usize| texts.iter().map(|row| row[i].clone()).collect();
+    let texts_turned = (0..cols.len()).map(transposed).collect();
+    let shades_turned = (0..cols.len()).map(|i| shades.iter().map(|row| row[i]).collect()).collect();
+    WindowOfMatrix { rows: cols, cols: rows, texts: texts_turned, shades: shades_turned }
+}

@@ -1,0 +1,202 @@
+//! A state on a screen: the path, the matrices, the map of all steps, the sentence, the keys.
+
+mod help;
+mod map;
+mod marks;
+mod matrix;
+mod sentence;
+mod wall;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier, Style};
+
+use super::keys::{BINDINGS, Binding};
+use super::sentences;
+use super::steps_of_story::StepsOfStory;
+use crate::explore::{Mode, Purpose, State};
+use crate::graph::{CellId, address_of};
+use crate::render::{Charset, Theme};
+use crate::text::{ScreenWidth, clipped};
+pub(super) use marks::{Mark, Marks};
+pub(super) use sentence::lines as sentence_lines;
+
+/// The smallest window that everything fits.
+pub(super) const LEAST: (u16, u16) = (60, 16);
+/// From this width on the map has room.
+const WIDTH_WITH_MAP: u16 = 76;
+
+/// The look of a screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub colour: bool,
+    pub theme: Theme,
+    pub charset: Charset,
+}
+
+impl Look {
+    /// A style in a colour, where there are colours.
+    pub fn coloured(self, style: Style, on_dark: Color, on_light: Color) -> Style {
+        match (self.colour, self.theme) {
+            (false, _) => style,
+            (true, Theme::Light) => style.fg(on_light),
+            (true, _) => style.fg(on_dark),
+        }
+    }
+
+    /// Less important text.
+    pub fn quiet(self) -> Style {
+        self.coloured(Style::new(), Color::Indexed(245), Color::Indexed(242))
+    }
+
+    /// The text in the characters that the screen has.
+    pub fn spelled(self, text: &str) -> String {
+        sentences::spelled(text, self.charset)
+    }
+}
+
+/// What is drawn.
+pub(super) struct Board<'a> {
+    pub state: &'a State,
+    /// The graph of the state with its sentences.
+    pub story: &'a StepsOfStory,
+    pub look: Look,
+    /// What the last key says that is no event of the state.
+    pub said: Option<&'a str>,
+}
+
+/// A cell of a matrix on the screen, for clicks.
+pub(super) struct Hit {
+    pub area: Rect,
+    pub cell: CellId,
+}
+
+/// Draws the whole screen; returns where the cells of matrices are, and where the cursor of a text stands.
+pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<Position>) {
+    let area = buffer.area;
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let (width, height) = LEAST;
+        let text = format!("Make the window larger: {width}x{height} are needed.");
+        put(buffer, 0, 0, area.width, &text, Style::new());
+        return (Vec::new(), None);
+    }
+    if *board.state.mode() == Mode::Help {
+        help::draw(board, buffer);
+        return (Vec::new(), None);
+    }
+    let sentence_height = match area.height {
+        ..20 => 4,
+        20..30 => 6,
+        _ => 8,
+    };
+    let bottom = area.height - sentence_height - 3;
+    head(board, buffer);
+    let map_width = if area.width >= WIDTH_WITH_MAP { map::width(board, area.width) } else { 0 };
+    let middle = Rect { x: map_width, y: 2, width: area.width - map_width, height: bottom - 2 };
+    let marks = Marks::of(board.state);
+    if map_width > 0 {
+        map::draw(board, &marks, buffer, Rect { x: 0, y: 2, width: map_width, height: bottom - 2 });
+    }
+    let hits = wall::draw(board, &marks, buffer, middle);
+    let rule = if board.look.charset == Charset::Ascii { "-" } else { "─" };
+    put(buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
+    sentence::draw(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height: sentence_height });
+    let line = area.height - 2;
+    let said = board.said.map_or_else(|| sentences::bottom(board.state), str::to_string);
+    let said = board.look.spelled(&said);
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    put(buffer, 0, line, area.width, &said, bold);
+    hints(board, buffer, area.height - 1);
+    let typing = matches!(board.state.mode(), Mode::Typing { .. });
+    let column = (said.width() as u16).min(area.width - 1);
+    (hits, typing.then_some(Position { x: column, y: line }))
+}
+
+/// The path of the cursor, and the number of changes; below it the sentence of the step.
+fn head(board: &Board<'_>, buffer: &mut Buffer) {
+    let (state, look) = (board.state, board.look);
+    let graph = state.graph();
+    let [done, undone] = state.undoable();
+    let mut right: Vec<String> = Vec::new();
+    if state.predicts() {
+        right.push("guessing".to_string());
+    }
+    if done + undone > 0 {
+        right.push(format!("change {done} of {}", done + undone));
+    }
+    let right = look.spelled(&right.join(" · "));
+    let (arrow, more) = match look.charset {
+        Charset::Utf8 => (" ▸ ", "…"),
+        Charset::Ascii => (" > ", ".."),
+    };
+    let mut places: Vec<String> = state.path().iter().map(|&cell| address_of(graph, cell)).collect();
+    places.push(address_of(graph, state.cursor()));
+    let room = (buffer.area.width as usize).saturating_sub(right.width() + 2);
+    // The last places matter most.
+    let mut path = look.spelled(&places.join(arrow));
+    while path.width() > room && places.len() > 1 {
+        places.remove(0);
+        path = look.spelled(&format!("{more}{arrow}{}", places.join(arrow)));
+    }
+    put(buffer, 0, 0, room as u16, &path, Style::new().add_modifier(Modifier::BOLD));
+    let start = buffer.area.width.saturating_sub(right.width() as u16);
+    put(buffer, start, 0, right.width() as u16, &right, look.quiet());
+    let text = board.story.sentence(state.cursor().node);
+    put(buffer, 0, 1, buffer.area.width, &look.spelled(text), look.quiet());
+}
+
+/// The keys that are needed most, as many as there is room for; the list of all keys and the end are always there.
+fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
+    let look = board.look;
+    let mut all: Vec<(u8, &str, &str)> = match board.state.mode() {
+        Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
+        Mode::Typing { .. } => vec![(1, "Enter", "take it"), (2, "Esc", "drop it")],
+        Mode::Adjust(_) => {
+            vec![(1, "← →", "change"), (2, "Backspace", "as at the start"), (3, "Enter", "done")]
+        }
+        _ => {
+            let of = |binding: &'static Binding| binding.hint.map(|(rank, hint)| (rank, binding.shown, hint));
+            BINDINGS.iter().filter_map(of).collect()
+        }
+    };
+    all.sort_unstable();
+    let width = |(_, keys, says): &(u8, &str, &str)| keys.width() + says.width() + 3;
+    let kept: usize = all.iter().rev().take(2).map(width).sum();
+    let mut room = usize::from(buffer.area.width) + 2 - kept.min(usize::from(buffer.area.width));
+    let last = all.len().saturating_sub(2);
+    let mut x = 0;
+    for (place, hint) in all.iter().enumerate() {
+        if place < last {
+            if width(hint) > room {
+                continue;
+            }
+            room -= width(hint);
+        }
+        let (_, keys, says) = hint;
+        let keys = look.spelled(if *says == "move" { "←↑↓→" } else { keys });
+        put(buffer, x, y, buffer.area.width, &keys, Style::new().add_modifier(Modifier::BOLD));
+        put(buffer, x + keys.width() as u16 + 1, y, buffer.area.width, says, look.quiet());
+        x += (keys.width() + says.width() + 3) as u16;
+    }
+}
+
+/// Writes a text, cut where the room ends.
+pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) {
+    if y < buffer.area.height && x < buffer.area.width {
+        let room = usize::from(room.min(buffer.area.width - x));
+        buffer.set_stringn(x, y, cut(text, room), room, style);
+    }
+}
+
+/// A text that fits the room; a cut one ends with dots, in the characters that the text itself has.
+pub(super) fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_string();
+    }
+    if text.is_ascii() && room > 2 {
+        return format!("{}..", &text[..room - 2]);
+    }
+    let mut start = clipped(text, room).into_owned();
+    while start.width() > room && start.pop().is_some() {}
+    start
+}

@@ -1,0 +1,238 @@
+//! The keys and their meanings: the one list from which they are dispatched, listed and named.
+
+use crate::explore::{Event, Knob, Way};
+use crate::terminal::Key;
+
+/// What a key does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Action {
+    /// It is an event of the state.
+    Do(Event),
+    /// It begins a number, and is its first character.
+    Number,
+    /// The number under the cursor is copied.
+    CopyCell,
+    /// The matrix under the cursor is copied, as NumPy's text.
+    CopyMatrix,
+    /// Clicks are read, or no longer.
+    Mouse,
+    /// The screen is drawn anew.
+    Redraw,
+    /// The program stops until the shell continues it.
+    Suspend,
+    /// The program ends as if it were interrupted.
+    Interrupt,
+    /// The program ends.
+    Quit,
+}
+
+/// The groups in which the keys are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    Move,
+    Follow,
+    Change,
+    Ask,
+    Other,
+}
+
+impl Group {
+    pub const ALL: [Group; 5] = [Group::Move, Group::Follow, Group::Change, Group::Ask, Group::Other];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Move => "Move",
+            Group::Follow => "Follow a number",
+            Group::Change => "Change",
+            Group::Ask => "Ask",
+            Group::Other => "Other",
+        }
+    }
+}
+
+/// Keys with one meaning.
+pub(super) struct Binding {
+    pub keys: &'static [Key],
+    /// The keys as they are listed.
+    pub shown: &'static str,
+    pub action: Action,
+    /// What they do, as it is listed.
+    pub says: &'static str,
+    pub group: Group,
+    /// For the keys that are needed most: their rank, and one or two words for the line of hints.
+    pub hint: Option<(u8, &'static str)>,
+}
+
+macro_rules! bindings {
+    ($($group:ident $keys:expr, $shown:literal, $action:expr, $says:literal $(, $rank:literal $hint:literal)?;)+) => {
+        &[$(Binding {
+            keys: &$keys, shown: $shown, action: $action, says: $says, group: Group::$group,
+            hint: bindings!(@ $($rank $hint)?),
+        }),+]
+    };
+    (@) => { None };
+    (@ $rank:literal $hint:literal) => { Some(($rank, $hint)) };
+}
+
+use Action::Do;
+use Key::{
+    BackTab, Char, Control, Down, End, Enter, Escape, F2, Home, Left, PageDown, PageUp, Right, Tab, Up,
+};
+
+/// The rows of a page.
+const PAGE: usize = 10;
+
+/// Every key.
+pub(super) const BINDINGS: &[Binding] = bindings! {
+    Move [Left, Char('h')], "← h", Do(Event::Move(Way::Left)), "one column to the left";
+    Move [Right, Char('l')], "→ l", Do(Event::Move(Way::Right)), "one column to the right";
+    Move [Up, Char('k')], "↑ k", Do(Event::Move(Way::Up)), "one row up", 1 "move";
+    Move [Down, Char('j')], "↓ j", Do(Event::Move(Way::Down)), "one row down";
+    Move [PageUp], "PgUp", Do(Event::Move(Way::RowsUp(PAGE))), "ten rows up";
+    Move [PageDown], "PgDn", Do(Event::Move(Way::RowsDown(PAGE))), "ten rows down";
+    Move [Home], "Home", Do(Event::Move(Way::RowStart)), "the first column";
+    Move [End], "End", Do(Event::Move(Way::RowEnd)), "the last column";
+    Move [Char('g')], "g", Do(Event::Move(Way::Top)), "the first row";
+    Move [Char('G')], "G", Do(Event::Move(Way::Bottom)), "the last row";
+    Move [Char('n')], "n", Do(Event::Node(1)), "the next step", 7 "next step";
+    Move [Char('b')], "b", Do(Event::Node(-1)), "the step before";
+    Move [Char('[')], "[", Do(Event::Head(-1)), "the head before";
+    Move [Char(']')], "]", Do(Event::Head(1)), "the next head";
+    Move [Char('{')], "{", Do(Event::Layer(-1)), "the layer before";
+    Move [Char('}')], "}", Do(Event::Layer(1)), "the next layer";
+    Move [Char('/')], "/", Do(Event::Search), "find a step, a token, a number or A[cave,bat]; / Enter: the next one", 6 "find";
+    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next number that it came from", 8 "choose";
+    Follow [BackTab], "Shift-Tab", Do(Event::PreviousOperand), "choose the one before";
+    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen number; at first the one that contributes most", 2 "open";
+    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path at the top", 3 "back";
+    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number; Enter takes it, Esc drops it";
+    Change [
+        Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9'),
+        Char('-'), Char('.')
+    ], "0–9 - .", Action::Number, "type another number", 4 "edit";
+    Change [Char('u')], "u", Do(Event::Undo), "undo a change", 5 "undo";
+    Change [Control('r')], "Ctrl-R", Do(Event::Redo), "make it again";
+    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →; Backspace: as at the start";
+    Change [Char('s')], "s", Do(Event::Adjust(Knob::Scale)), "scale: then ← →";
+    Change [Char('m')], "m", Do(Event::Adjust(Knob::Mask)), "mask: then ← →";
+    Change [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
+    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out (its output becomes 0), or put it back";
+    Change [Char('v')], "v", Do(Event::Versus), "beside the state before; again: beside the first one", 9 "compare";
+    Ask [Char('a')], "a", Do(Event::Predict), "hide the number until you have typed a guess", 10 "guess";
+    Other [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
+    Other [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
+    Other [Char('y')], "y", Action::CopyCell, "copy the number";
+    Other [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
+    Other [Char('M')], "M", Action::Mouse, "read clicks, or leave the mouse to the terminal";
+    Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen anew";
+    Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
+    Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
+    Other [Char('?')], "?", Do(Event::Help), "these keys", 11 "all keys";
+    Other [Char('q')], "q", Action::Quit, "end", 12 "end";
+};
+
+/// What a key does while nothing is typed.
+pub(super) fn action_of(key: Key) -> Option<Action> {
+    BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action.clone())
+}
+
+/// What a key does while a text is typed.
+pub(super) fn action_in_text(key: Key) -> Option<Action> {
+    match key {
+        Char(c) => Some(Do(Event::Type(c))),
+        Enter | Tab => Some(Do(Event::Accept)),
+        Key::Backspace => Some(Do(Event::Erase)),
+        Escape => Some(Do(Event::Back)),
+        Control('c' | 'z' | 'l') => action_of(key),
+        _ => None,
+    }
+}
+
+/// What a key does while a setting is adjusted: Backspace sets it back.
+pub(super) fn action_in_setting(key: Key) -> Option<Action> {
+    match key {
+        Key::Backspace => Some(Do(Event::Erase)),
+        key => action_of(key),
+    }
+}
+
+/// The name of a key in a script: `l`, `Enter`, `C-r`.
+pub(super) fn name(key: Key) -> String {
+    match key {
+        Char(' ') => "Space".to_string(),
+        Char(c) => c.to_string(),
+        Control(c) => format!("C-{c}"),
+        key => {
+            NAMES.iter().find(|(named, _)| *named == key).map_or_else(String::new, |(_, name)| (*name).into())
+        }
+    }
+}
+
+/// The key of a name in a script.
+pub(super) fn key_of(name: &str) -> Option<Key> {
+    let mut chars = name.chars();
+    match (chars.next(), chars.next(), chars.next(), chars.next()) {
+        (Some(c), None, ..) => return (!c.is_control() && c != ' ').then_some(Char(c)),
+        (Some('C'), Some('-'), Some(c), None) => return Some(Control(c.to_ascii_lowercase())),
+        _ => {}
+    }
+    if name == "Space" {
+        return Some(Char(' '));
+    }
+    NAMES.iter().find(|(_, of)| of.eq_ignore_ascii_case(name)).map(|(key, _)| *key)
+}
+
+const NAMES: [(Key, &str); 16] = [
+    (Enter, "Enter"),
+    (Escape, "Esc"),
+    (Tab, "Tab"),
+    (BackTab, "S-Tab"),
+    (Key::Backspace, "Backspace"),
+    (Key::Delete, "Delete"),
+    (Left, "Left"),
+    (Right, "Right"),
+    (Up, "Up"),
+    (Down, "Down"),
+    (Home, "Home"),
+    (End, "End"),
+    (PageUp, "PageUp"),
+    (PageDown, "PageDown"),
+    (F2, "F2"),
+    (Key::F5, "F5"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_has_two_meanings() {
+        let mut seen: Vec<Key> = Vec::new();
+        for binding in BINDINGS {
+            for key in binding.keys {
+                assert!(!seen.contains(key), "{key:?} of “{}” has another meaning", binding.says);
+                seen.push(*key);
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_of_the_list_has_a_name_that_is_read_back() {
+        for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
+            assert_eq!(key_of(&name(*key)), Some(*key), "{key:?}");
+        }
+        assert_eq!(
+            [key_of("C-r"), key_of("enter"), key_of("wait"), key_of("")],
+            [Some(Control('r')), Some(Enter), None, None]
+        );
+    }
+
+    #[test]
+    fn the_keys_that_are_listed_are_those_that_are_dispatched() {
+        for binding in BINDINGS {
+            assert!(binding.keys.iter().all(|key| action_of(*key) == Some(binding.action.clone())));
+            assert!(!binding.says.is_empty() && !binding.shown.is_empty());
+        }
+    }
+}

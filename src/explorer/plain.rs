@@ -1,0 +1,201 @@
+//! Exploring line by line: for screen readers, and for scripts without a terminal.
+
+use std::io::{BufRead, Write};
+
+use super::draw::{Board, Look, sentence_lines};
+use super::keys::{Action, BINDINGS, action_in_setting, action_in_text, action_of, key_of};
+use super::script::{Line, Script};
+use super::sentences;
+use super::session::Opened;
+use super::steps_of_story::StepsOfStory;
+use crate::error::{EXIT_DONE, Result};
+use crate::explore::{Event, Mode, Purpose, State, update};
+use crate::graph::address_of;
+use crate::terminal::Key;
+use crate::text::counted;
+
+/// The most cells that are listed as operands or dependents.
+const MOST_LISTED: usize = 4;
+
+/// Explores line by line until `q` or the end of the input; returns the exit code. A script is played first.
+///
+/// # Errors
+/// If nothing can be read or written.
+pub(crate) fn plain(
+    opened: Opened,
+    script: &mut Script,
+    input: Option<&mut dyn BufRead>,
+    out: &mut dyn Write,
+) -> Result<u8> {
+    let mut reader = Reader { opened };
+    reader.tell(out)?;
+    while let Some(line) = script.next() {
+        if let Line::Key(key) = line {
+            script.record(key);
+            let name = super::keys::name(key);
+            writeln!(out, "\n{} {name}", reader.prompt())?;
+            if reader.press(key, out)? {
+                return Ok(EXIT_DONE);
+            }
+        }
+    }
+    let Some(input) = input else { return Ok(EXIT_DONE) };
+    loop {
+        write!(out, "\n{} ", reader.prompt())?;
+        out.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            writeln!(out)?;
+            return Ok(EXIT_DONE);
+        }
+        for key in keys_of(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
+            match key {
+                Err(word) => writeln!(out, "`{word}` is no key; ? lists them.")?,
+                Ok(key) => {
+                    script.record(key);
+                    if reader.press(key, out)? {
+                        return Ok(EXIT_DONE);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The keys of a typed line: names of keys between spaces; a number or a search is typed and taken; an empty line is Enter.
+fn keys_of(line: &str, mode: &Mode) -> Vec<std::result::Result<Key, String>> {
+    let typed = |text: &str| text.chars().map(Key::Char).chain([Key::Enter]).map(Ok).collect::<Vec<_>>();
+    if line.trim().is_empty() {
+        return vec![Ok(Key::Enter)];
+    }
+    if matches!(mode, Mode::Typing { .. })
+        && key_of(line.trim()).is_none_or(|key| matches!(key, Key::Char(_)))
+    {
+        return typed(line.trim());
+    }
+    if line.starts_with('/') && line.len() > 1 {
+        return typed(line);
+    }
+    let word = |word: &str| {
+        let is_number = word.len() > 1 && crate::explore::begins_number(word.chars().next().unwrap_or(' '));
+        match key_of(word) {
+            Some(key) => vec![Ok(key)],
+            None if is_number => typed(word),
+            None => vec![Err(word.to_string())],
+        }
+    };
+    line.split_whitespace().flat_map(word).collect()
+}
+
+struct Reader {
+    opened: Opened,
+}
+
+impl Reader {
+    fn prompt(&self) -> &'static str {
+        match self.opened.state.mode() {
+            Mode::Typing { purpose: Purpose::Number, .. } => "number>",
+            Mode::Typing { purpose: Purpose::Guess, .. } => "guess>",
+            Mode::Typing { purpose: Purpose::Search, .. } => "find>",
+            Mode::Adjust(_) => "setting>",
+            Mode::Look | Mode::Help => ">",
+        }
+    }
+
+    /// Does what a key means; returns true at the end.
+    fn press(&mut self, key: Key, out: &mut dyn Write) -> Result<bool> {
+        let action = match self.opened.state.mode() {
+            Mode::Typing { .. } => action_in_text(key),
+            Mode::Adjust(_) => action_in_setting(key),
+            Mode::Look | Mode::Help => action_of(key),
+        };
+        let event = match action {
+            Some(Action::Do(event)) => event,
+            Some(Action::Number) => match key {
+                Key::Char(c) => Event::Type(c),
+                _ => return Ok(false),
+            },
+            Some(Action::Quit | Action::Interrupt) => return Ok(true),
+            Some(
+                Action::CopyCell | Action::CopyMatrix | Action::Mouse | Action::Redraw | Action::Suspend,
+            ) => {
+                writeln!(out, "That key needs the full screen: leave out --plain.")?;
+                return Ok(false);
+            }
+            None => return Ok(false),
+        };
+        let is_text = matches!(event, Event::Type(_) | Event::Erase)
+            && !matches!(self.opened.state.mode(), Mode::Adjust(_));
+        let state = self.opened.state.clone();
+        self.opened.state = update(state, event);
+        if *self.opened.state.mode() == Mode::Help {
+            self.opened.state = update(self.opened.state.clone(), Event::Help);
+            return self.keys(out).map(|()| false);
+        }
+        if !is_text {
+            self.tell(out)?;
+        }
+        Ok(false)
+    }
+
+    fn keys(&self, out: &mut dyn Write) -> Result<()> {
+        for binding in BINDINGS {
+            let names: Vec<String> = binding.keys.iter().map(|key| super::keys::name(*key)).collect();
+            writeln!(out, "{}: {}", self.spelled(&names.join(" ")), self.spelled(binding.says))?;
+        }
+        writeln!(out, "A number such as 2.5, or /cave, is typed and taken in one line.")?;
+        Ok(())
+    }
+
+    fn spelled(&self, text: &str) -> String {
+        sentences::spelled(text, self.opened.screen.charset)
+    }
+
+    /// Says where the cursor is, what the number came from, what it feeds, and what the last key did.
+    fn tell(&self, out: &mut dyn Write) -> Result<()> {
+        let Opened { state, told, screen } = &self.opened;
+        let look = Look { colour: false, theme: screen.theme, charset: screen.charset };
+        let story = StepsOfStory::of(state, told, *screen);
+        let board = Board { state, story: &story, look, said: None };
+        let sentence = story.sentence(state.cursor().node);
+        if !sentence.is_empty() {
+            writeln!(out, "{}", self.spelled(sentence))?;
+        }
+        for line in sentence_lines(&board, screen.width) {
+            writeln!(out, "{}", self.spelled(&line))?;
+        }
+        let graph = state.graph();
+        let shape = graph[state.cursor().node].shape();
+        let place = format!(
+            "row {} of {}, column {} of {}",
+            state.cursor().row + 1,
+            shape.rows,
+            state.cursor().col + 1,
+            shape.cols
+        );
+        writeln!(out, "{place}")?;
+        if let Some(cell) = state.chosen_operand() {
+            writeln!(out, "Enter goes to {}.", self.spelled(&address_of(graph, cell)))?;
+        }
+        let feeds = state.feeds();
+        if !feeds.is_empty() {
+            let named = feeds.iter().take(MOST_LISTED).map(|(node, places)| {
+                format!("{} of {}", counted(places.len(), "number"), graph[*node].name)
+            });
+            writeln!(out, "It feeds {}.", self.spelled(&named.collect::<Vec<_>>().join(", ")))?;
+        }
+        let moved: usize = self.moved(state);
+        if moved > 0 && state.message().is_none() {
+            writeln!(out, "The last change has moved {}.", counted(moved, "number"))?;
+        }
+        let said = sentences::bottom(state);
+        if !said.is_empty() {
+            writeln!(out, "{}", self.spelled(&said))?;
+        }
+        Ok(())
+    }
+
+    fn moved(&self, state: &State) -> usize {
+        state.changed_nodes().iter().map(|id| state.changed(*id).len()).sum()
+    }
+}

@@ -1,0 +1,150 @@
+//! Keys from a file and into a file: one on each line, `wait 300` between them.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::keys::{key_of, name};
+use crate::error::{Error, Result};
+use crate::input::{WritePermission, write_text};
+use crate::terminal::Key;
+use crate::text::clip;
+
+/// The longest pause that is recorded, in milliseconds: somebody has left.
+const LONGEST_PAUSE: u128 = 60_000;
+/// A shorter pause than this is not recorded.
+const SHORTEST_PAUSE: u128 = 20;
+
+/// A line of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A key.
+    Key(Key),
+    /// A pause.
+    Wait(Duration),
+}
+
+/// Keys that are played, and the file that keys are recorded in.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    lines: VecDeque<Line>,
+    record: Option<Recording>,
+}
+
+#[derive(Debug)]
+struct Recording {
+    file: PathBuf,
+    text: String,
+    last: Option<Instant>,
+}
+
+impl Script {
+    /// Plays the keys of a text, the contents of the file `source`.
+    ///
+    /// # Errors
+    /// If a line names no key; the error says which.
+    pub fn playing(mut self, text: &str, source: &str) -> Result<Script> {
+        self.lines = parsed(text).map_err(|error| error.in_source(source))?.into();
+        Ok(self)
+    }
+
+    /// Records all keys in a file.
+    ///
+    /// # Errors
+    /// If nothing may be written.
+    pub fn recording(mut self, file: PathBuf, writing: WritePermission) -> Result<Script> {
+        writing.check(&file)?;
+        self.record = Some(Recording { file, text: String::new(), last: None });
+        Ok(self)
+    }
+
+    /// Whether keys are still to be played.
+    pub fn is_playing(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// The next line.
+    pub fn next(&mut self) -> Option<Line> {
+        self.lines.pop_front()
+    }
+
+    /// Records a key, and the pause before it.
+    pub fn record(&mut self, key: Key) {
+        let Some(recording) = &mut self.record else { return };
+        let now = Instant::now();
+        let pause = recording.last.map_or(0, |last| now.duration_since(last).as_millis());
+        if pause >= SHORTEST_PAUSE {
+            recording.text.push_str(&format!("wait {}\n", pause.min(LONGEST_PAUSE)));
+        }
+        recording.text.push_str(&format!("{}\n", name(key)));
+        recording.last = Some(now);
+    }
+
+    /// Writes what was recorded, which ends with `q`, however the program ends.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn finish(&mut self) -> Result<()> {
+        let Some(mut recording) = self.record.take() else { return Ok(()) };
+        if recording.text.lines().last() != Some("q") {
+            recording.text.push_str("q\n");
+        }
+        write_text(&recording.file, &recording.text)
+    }
+}
+
+/// The lines of a script. Empty lines and those that begin with `# ` are passed over.
+fn parsed(text: &str) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_end_matches('\r');
+        if line.trim().is_empty() || line.starts_with("# ") {
+            continue;
+        }
+        let wrong = || {
+            Error::new(format!("line {}: `{}` is no key", number + 1, clip(line))).help(
+                "write a key on each line, such as l, Enter, Esc, C-r or Right, or a pause such as wait 300",
+            )
+        };
+        if let Some(pause) = line.trim().strip_prefix("wait ") {
+            let milliseconds: u32 = pause.trim().parse().map_err(|_| wrong())?;
+            lines.push(Line::Wait(Duration::from_millis(milliseconds.into())));
+        } else {
+            lines.push(Line::Key(key_of(line.trim()).ok_or_else(wrong)?));
+        }
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_has_keys_pauses_and_remarks() {
+        let lines = parsed("l\n# a remark\n\nEnter\nwait 300\nC-r\n").unwrap();
+        let wait = Line::Wait(Duration::from_millis(300));
+        assert_eq!(
+            lines,
+            [Line::Key(Key::Char('l')), Line::Key(Key::Enter), wait, Line::Key(Key::Control('r'))]
+        );
+        let said = parsed("l\nEnterr").unwrap_err().to_string();
+        assert!(said.contains("line 2: `Enterr` is no key"), "{said}");
+        assert!(parsed("wait soon").is_err() && parsed("wait -1").is_err());
+    }
+
+    #[test]
+    fn what_is_recorded_can_be_played_and_ends_with_q() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.txt");
+        let mut script = Script::default().recording(file.clone(), WritePermission::Allowed).unwrap();
+        for key in [Key::Char('l'), Key::Enter, Key::Control('r')] {
+            script.record(key);
+        }
+        script.finish().unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(text, "l\nEnter\nC-r\nq\n");
+        assert!(Script::default().playing(&text, "keys.txt").unwrap().is_playing());
+        assert!(Script::default().recording(file, WritePermission::Refused).is_err());
+    }
+}

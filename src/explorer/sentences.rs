@@ -1,0 +1,193 @@
+//! Facts of a state in words.
+
+use crate::explore::{Changes, Knob, Message, Mode, Purpose, State};
+use crate::graph::recipes::{PositionKind, Scale};
+use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
+use crate::render::{Charset, number_alone};
+use crate::text::{clip, counted};
+
+/// What a message says.
+pub(super) fn message(state: &State, message: &Message) -> String {
+    let graph = state.graph();
+    match message {
+        Message::Computed(cell) => {
+            let address = address_of(graph, *cell);
+            format!(
+                "{address} is computed. Only given numbers can be edited: Enter leads to them, step by step."
+            )
+        }
+        Message::ReadOnly(reason) => format!("This graph can only be looked at: {reason}"),
+        Message::NoNumber(text) if text.trim().is_empty() => "Nothing was typed.".to_string(),
+        Message::NoNumber(text) => format!("`{}` is not a number.", clip(text)),
+        Message::Refused(error) => error.lines().next().unwrap_or_default().to_string(),
+        Message::NothingToUndo => "There is nothing to undo.".to_string(),
+        Message::NothingToRedo => "There is nothing to make again.".to_string(),
+        Message::NothingChanged => "Nothing has been changed yet that could be compared.".to_string(),
+        Message::NoKnob(knob) => {
+            format!("There is no {} in this computation; attn explore attend has one.", name_of(*knob))
+        }
+        Message::NoHead => "This step belongs to no head: go to a step such as S or A first.".to_string(),
+        Message::NoFurther => "There is no further one in this direction.".to_string(),
+        Message::NotFound(text) => format!("`{}` was not found.", clip(text)),
+        Message::Given => "This number is given; it came from no other.".to_string(),
+        Message::Guessed { guess, value, .. } => guessed(*guess, *value, state.decimals()),
+    }
+}
+
+/// How far off a guess was.
+fn guessed(guess: f64, value: f64, decimals: usize) -> String {
+    let (typed, right) = (number_alone(guess, decimals.max(4)), number_alone(value, decimals));
+    let off = (guess - value).abs();
+    if guess == value || off < 0.5 * 10.0_f64.powi(-(decimals.min(15) as i32)) {
+        format!("Right: {right}.")
+    } else if off.is_finite() {
+        format!("You said {typed}. It is {right}: off by {}.", number_alone(off, decimals))
+    } else {
+        format!("You said {typed}. It is {right}.")
+    }
+}
+
+/// A setting in running text.
+pub(super) fn name_of(knob: Knob) -> &'static str {
+    match knob {
+        Knob::Temperature => "temperature",
+        Knob::Scale => "scale",
+        Knob::Mask => "mask",
+        Knob::Positions => "positions",
+    }
+}
+
+/// What stands in the line below the explanation: the text that is typed, the setting that is adjusted, or the answer to the last key.
+pub(super) fn bottom(state: &State) -> String {
+    match state.mode() {
+        Mode::Typing { text, purpose } => {
+            let address = address_of(state.graph(), state.cursor());
+            match purpose {
+                Purpose::Number => format!("{address} = {text}"),
+                Purpose::Guess => format!("Your guess for {address}: {text}"),
+                Purpose::Search => format!("Find: {text}"),
+            }
+        }
+        Mode::Adjust(knob) => {
+            let said =
+                state.message().map(|found| format!("  {}", message(state, found))).unwrap_or_default();
+            format!(
+                "{}: {}   ← → change it, Enter ends{said}",
+                capital(name_of(*knob)),
+                setting(state, *knob)
+            )
+        }
+        Mode::Look | Mode::Help => match state.message() {
+            Some(found) => message(state, found),
+            None => changes(state.changes(), state),
+        },
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// The value of a setting, as the graph has it.
+fn setting(state: &State, knob: Knob) -> String {
+    let graph = state.graph();
+    let op = |is: fn(&Op) -> bool| graph.nodes().map(|(_, node)| &node.op).find(|op| is(op));
+    match knob {
+        Knob::Temperature => match op(|op| matches!(op, Op::Temperature(_))) {
+            Some(Op::Temperature(temperature)) => number_alone(*temperature, 4),
+            _ => "1, which changes nothing".to_string(),
+        },
+        Knob::Scale => scale_of(graph),
+        Knob::Mask => match op(|op| matches!(op, Op::Mask(_))) {
+            Some(Op::Mask(mask)) => {
+                let causal = mask.causal.then(|| "causal".to_string());
+                let window = mask.window.map(|window| format!("a window of {}", counted(window, "key")));
+                let matrix = mask.matrix.map(|_| "the given matrix".to_string());
+                let all: Vec<String> = causal.into_iter().chain(window).chain(matrix).collect();
+                if all.is_empty() { "none".to_string() } else { all.join(", ") }
+            }
+            _ => "none: every key is visible".to_string(),
+        },
+        Knob::Positions => {
+            let kind = state.changes().positions.unwrap_or_else(|| kind_of(graph));
+            match kind {
+                PositionKind::None => "none: attention knows no order",
+                PositionKind::Sinusoidal => "sines and cosines, added to the tokens",
+                PositionKind::Rotary(_) => "rotary: queries and keys are rotated",
+                PositionKind::Alibi { .. } => "ALiBi: a bias that grows with the distance",
+                PositionKind::Buckets { .. } => "a bias for each bucket of distances",
+            }
+            .to_string()
+        }
+    }
+}
+
+fn kind_of(graph: &Graph) -> PositionKind {
+    let has = |is: fn(&Op) -> bool| graph.nodes().any(|(_, node)| is(&node.op));
+    if has(|op| matches!(op, Op::Rotary(_))) {
+        PositionKind::Rotary(Default::default())
+    } else if has(|op| matches!(op, Op::Alibi(..))) {
+        PositionKind::Alibi { heads: None }
+    } else if has(|op| matches!(op, Op::Sinusoidal { .. })) {
+        PositionKind::Sinusoidal
+    } else if has(|op| matches!(op, Op::BucketBias { .. })) {
+        PositionKind::Buckets { furthest: 0 }
+    } else {
+        PositionKind::None
+    }
+}
+
+fn scale_of(graph: &Graph) -> String {
+    let scaling =
+        graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: Stage::Scaled, .. })));
+    match scaling.map(|(_, node)| &node.op) {
+        Some(Op::Scale(factor)) => {
+            let value = number_alone(factor.value(), 4);
+            match factor {
+                Factor::Number(_) => value,
+                Factor::InverseRoot(width) => format!("1/√{width} = {value}"),
+                Factor::Inverse(width) => format!("1/{width} = {value}"),
+                Factor::Root(width) => format!("√{width} = {value}"),
+            }
+        }
+        _ => "none".to_string(),
+    }
+}
+
+/// What is changed, in one line; empty where nothing is.
+pub(super) fn changes(changes: &Changes, state: &State) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for number in changes.numbers.iter().rev().take(3) {
+        let at = state.graph().find(&number.node).map(|node| {
+            address_of(state.graph(), crate::graph::CellId { node, row: number.row, col: number.col })
+        });
+        all.push(format!(
+            "{} = {}",
+            at.unwrap_or_else(|| number.node.clone()),
+            number_alone(number.value, 6)
+        ));
+    }
+    if changes.numbers.len() > 3 {
+        all.push(format!("{} more", counted(changes.numbers.len() - 3, "number")));
+    }
+    all.extend(
+        changes.temperature.map(|temperature| format!("temperature {}", number_alone(temperature, 4))),
+    );
+    all.extend(changes.scale.map(|scale| match scale {
+        Scale::Number(number) => format!("scale {}", number_alone(number, 4)),
+        _ => "another scale".to_string(),
+    }));
+    all.extend(changes.mask.map(|_| format!("mask: {}", setting(state, Knob::Mask))));
+    all.extend(changes.positions.map(|_| format!("positions: {}", setting(state, Knob::Positions))));
+    if !changes.removed.is_empty() {
+        let heads: Vec<String> = changes.removed.iter().map(usize::to_string).collect();
+        all.push(format!("without head {}", heads.join(", ")));
+    }
+    if all.is_empty() { String::new() } else { format!("Changed: {}.", all.join(", ")) }
+}
+
+/// A text in the characters that a screen has.
+pub(super) fn spelled(text: &str, charset: Charset) -> String {
+    charset.spelled(text).into_owned()
+}

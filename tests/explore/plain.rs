@@ -1,0 +1,102 @@
+//! Line by line, from a file of keys, without a terminal.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const WORDS: [&str; 5] = ["explore", "attend", "--words", "bat cave racket", "--causal"];
+
+/// What `attn explore attend …` prints for these keys, and its exit code.
+fn played(keys: &str, more: &[&str]) -> (String, i32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("keys.txt");
+    fs::write(&file, keys).expect("the keys");
+    let play = file.to_string_lossy().into_owned();
+    run(&[&WORDS[..], &["--plain", "--play", &play], more].concat(), "")
+}
+
+fn run(args: &[&str], input: &str) -> (String, i32) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_attn"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    child.stdin.take().expect("input").write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    (text.concat(), output.status.code().expect("a code"))
+}
+
+#[test]
+fn the_state_is_told_after_each_key() {
+    let (said, code) = played("k\nk\nj\nTab\nEnter\nq\n", &["--at", "A[cave,bat]"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.starts_with("The softmax of each row"), "{said}");
+    assert!(said.contains("A[cave,bat] = 0.0558   softmax(S_masked)"), "{said}");
+    assert!(said.contains("A[bat,bat] = 1"), "{said}");
+    assert!(said.contains("Enter goes to S_masked[cave,bat]."), "{said}");
+    assert!(said.contains("It feeds 2 numbers of O."), "{said}");
+}
+
+#[test]
+fn a_number_is_changed_and_taken_back() {
+    let (said, code) = played("6\nEnter\nu\nu\nq\n", &["--at", "X[cave,animals]"]);
+    assert_eq!(code, 0);
+    assert!(said.contains("X[cave,animals] = 6   (before: 4)   given"), "{said}");
+    assert!(said.contains("The last change has moved"), "{said}");
+    assert!(said.contains("There is nothing to undo."), "{said}");
+    // tests/golden/… : 12.7279 = 3·3 + 3·3 over √2 stays, and S[cave,cave] = 36 instead of 16.
+    let (said, _) =
+        played("6\nEnter\n/\nS\n[\nc\na\nv\ne\n,\nc\na\nv\ne\n]\nEnter\nq\n", &["--at", "X[cave,animals]"]);
+    assert!(said.contains("S[cave,cave] = 36   (before: 16)"), "{said}");
+}
+
+#[test]
+fn lines_have_keys_numbers_and_searches() {
+    let (said, code) = run(
+        &[&WORDS[..], &["--plain", "--at", "X[cave,animals]"]].concat(),
+        "6.5\n/S[cave,cave]\nEnter\nnonsense\n?\nq\n",
+    );
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("S[cave,cave] = 42.25"), "{said}");
+    assert!(said.contains("`nonsense` is no key; ? lists them."), "{said}");
+    assert!(said.contains("C-r: make it again"), "{said}");
+}
+
+#[test]
+fn a_guess_is_compared_with_the_number() {
+    let (said, _) = run(&[&WORDS[..], &["--plain", "--at", "S[cave,bat]"]].concat(), "a\n11.5\nq\n");
+    assert!(said.contains("S[cave,bat] = ?"), "{said}");
+    assert!(said.contains("You said 11.5. It is 12: off by 0.5."), "{said}");
+    assert!(
+        !said.split("You said").next().unwrap_or_default().contains("= 12 "),
+        "the result is not told before: {said}"
+    );
+}
+
+#[test]
+fn without_a_terminal_the_error_says_what_to_type_instead() {
+    let (said, code) = run(&WORDS, "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("attn explore needs a terminal"), "{said}");
+    assert!(said.contains("attn attend --words 'bat cave racket' --causal"), "{said}");
+}
+
+#[test]
+fn wrong_scripts_addresses_and_names_are_errors() {
+    for (keys, more, said) in [
+        ("Entr\n", &[][..], "line 1: `Entr` is no key"),
+        ("q\n", &["--at", "A[dog,bat]"], "has no row `dog`"),
+        ("q\n", &["--record", "/nowhere/keys.txt"], "/nowhere/keys.txt"),
+    ] {
+        let (text, code) = played(keys, more);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(said), "{text}");
+    }
+    let (text, code) = run(&["explore", "demo", "mosk", "--plain"], "q\n");
+    assert!(code == 2 && text.contains("did you mean"), "{text}");
+}

@@ -1,0 +1,126 @@
+//! A real terminal: keys, sizes, signals, and what is left behind.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::terminal::Terminal;
+
+const ESCAPE: &str = "\x1b";
+const DOWN: &str = "\x1b[B";
+const RIGHT: &str = "\x1b[C";
+
+/// The explorer on a small sentence, in a shell that tells its exit code.
+fn explorer(more: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal) {
+    let state = tempfile::tempdir().expect("a folder");
+    let attn = env!("CARGO_BIN_EXE_attn");
+    let command = format!(
+        "echo before; {attn} explore attend --words 'bat cave racket' --causal {more}; echo code $?; read x"
+    );
+    let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], columns, rows);
+    (state, terminal)
+}
+
+#[test]
+fn arrows_move_enter_opens_and_escape_returns() {
+    let (_state, mut terminal) = explorer("--at 'O[cave,animals]'", 80, 24);
+    terminal.wait_for("o21 = a21·v11 + a22·v21");
+    let opened = terminal.shows("\r", "O[cave,animals] ▸ A[cave,cave]");
+    assert!(opened.contains("softmax(S_masked)"), "{opened}");
+    terminal.shows("\r", "▸ S_masked[cave,cave]");
+    // A terminal sends escape alone as the beginning of other keys.
+    terminal.press(ESCAPE);
+    std::thread::sleep(Duration::from_millis(100));
+    terminal.wait_until("one step back", |screen| !screen.contains("▸ S_masked"));
+    terminal.shows(DOWN, "A[racket,cave]");
+    terminal.shows(RIGHT, "A[racket,racket]");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn a_changed_number_moves_all_that_follow_and_undo_takes_it_back() {
+    let (_state, mut terminal) = explorer("--at 'X[cave,animals]'", 120, 40);
+    terminal.wait_for("X[cave,animals] = 4");
+    terminal.shows("6", "X[cave,animals] = 6");
+    let changed = terminal.shows("\r", "change 1 of 1");
+    assert!(changed.contains("(before: 4)") && changed.contains("S_masked*"), "{changed}");
+    let undone = terminal.shows("u", "change 0 of 1");
+    assert!(!undone.contains("S_masked*"), "{undone}");
+    terminal.shows("t", "Temperature: 1, which changes nothing");
+    terminal.shows(RIGHT, "Temperature: 1.1");
+    terminal.press("\rq");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn every_way_out_restores_the_terminal() {
+    for (keys, signal, code) in
+        [("q", None, 0), ("\x03", None, 130), ("", Some(Signal::TERM), 143), ("", Some(Signal::HUP), 129)]
+    {
+        let state = tempfile::tempdir().expect("a folder");
+        let args = ["explore", "attend", "--words", "bat cave", "--causal"];
+        let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
+        terminal.wait_for("o11 =");
+        let raw = terminal.settings();
+        terminal.press(keys);
+        if let Some(signal) = signal {
+            terminal.signal(signal);
+        }
+        assert_eq!(terminal.ended(), code);
+        assert_ne!(terminal.settings(), raw, "raw mode is left");
+        assert_eq!(terminal.all().trim(), "", "the screen is as it was");
+    }
+}
+
+#[test]
+fn the_screen_follows_the_size_of_the_window() {
+    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    terminal.wait_for("s21 = q21·k11");
+    terminal.resize(50, 10);
+    terminal.wait_for("60x16 are needed");
+    terminal.resize(60, 16);
+    let small = terminal.wait_for("s21 = q21·k11");
+    assert!(small.lines().all(|line| line.chars().count() <= 60), "{small}");
+    terminal.resize(120, 40);
+    terminal.wait_for("Kᵀ 2×3");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn it_pauses_and_comes_back() {
+    let state = tempfile::tempdir().expect("a folder");
+    let attn = env!("CARGO_BIN_EXE_attn");
+    let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
+    terminal.wait_for("shell>");
+    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "o11 =");
+    terminal.press("\x1a");
+    terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
+    terminal.shows("fg\r", "o11 =");
+    terminal.press("q");
+    terminal.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
+}
+
+#[test]
+fn keys_are_recorded_and_played_in_the_same_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("keys.txt");
+    let (_state, mut terminal) = explorer(&format!("--at 'S[cave,bat]' --record {}", file.display()), 80, 24);
+    terminal.wait_for("S[cave,bat]");
+    terminal.shows("l", "S[cave,cave]");
+    terminal.shows("j", "S[racket,cave]");
+    terminal.press("\x03");
+    terminal.wait_for("code 130");
+    let text = fs::read_to_string(&file).expect("a recording");
+    let keys: Vec<&str> = text.lines().filter(|line| !line.starts_with("wait ")).collect();
+    assert_eq!(keys, ["l", "j", "C-c", "q"], "{text}");
+    // Without the end, the user takes over.
+    fs::write(&file, "l\nwait 50\nj\n").expect("keys");
+    let (_state, mut terminal) = explorer(&format!("--at 'S[cave,bat]' --play {}", file.display()), 80, 24);
+    terminal.wait_for("S[racket,cave]");
+    terminal.shows("k", "S[cave,cave]");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
