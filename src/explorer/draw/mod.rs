@@ -148,7 +148,7 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
 /// The keys that are needed most, as many as there is room for; the list of all keys and the end are always there.
 fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     let look = board.look;
-    let mut all: Vec<(u8, &str, &str)> = match board.state.mode() {
+    let mut all: Vec<(u8, &str, &'static str)> = match board.state.mode() {
         Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
         Mode::Typing { .. } => vec![(1, "Enter", "take it"), (2, "Esc", "drop it")],
         Mode::Adjust(_) => {
@@ -160,9 +160,13 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
         }
     };
     all.sort_unstable();
-    let width = |(_, keys, says): &(u8, &str, &str)| keys.width() + says.width() + 3;
+    let spelled = |(_, keys, says): (u8, &str, &'static str)| {
+        (look.spelled(if says == "move" { "←↑↓→" } else { keys }), says)
+    };
+    let all: Vec<(String, &str)> = all.into_iter().map(spelled).collect();
+    let width = |(keys, says): &(String, &str)| keys.width() + says.width() + 3;
     let kept: usize = all.iter().rev().take(2).map(width).sum();
-    let mut room = usize::from(buffer.area.width) + 2 - kept.min(usize::from(buffer.area.width));
+    let mut room = (usize::from(buffer.area.width) + 2).saturating_sub(kept);
     let last = all.len().saturating_sub(2);
     let mut x = 0;
     for (place, hint) in all.iter().enumerate() {
@@ -172,11 +176,10 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
             }
             room -= width(hint);
         }
-        let (_, keys, says) = hint;
-        let keys = look.spelled(if *says == "move" { "←↑↓→" } else { keys });
-        put(buffer, x, y, buffer.area.width, &keys, Style::new().add_modifier(Modifier::BOLD));
+        let (keys, says) = hint;
+        put(buffer, x, y, buffer.area.width, keys, Style::new().add_modifier(Modifier::BOLD));
         put(buffer, x + keys.width() as u16 + 1, y, buffer.area.width, says, look.quiet());
-        x += (keys.width() + says.width() + 3) as u16;
+        x += width(hint) as u16;
     }
 }
 
@@ -193,8 +196,8 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_string();
     }
-    if text.is_ascii() && room > 2 {
-        return format!("{}..", &text[..room - 2]);
+    if text.is_ascii() {
+        return if room > 4 { format!("{}..", &text[..room - 2]) } else { text[..room].to_string() };
     }
     let mut start = clipped(text, room).into_owned();
     while start.width() > room && start.pop().is_some() {}
