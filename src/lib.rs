@@ -59,6 +59,6 @@ pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, explain, foreign, graph, hint, kernel, matrix, memory, model, params,
-    random, tensor, text, unique,
+    attention, diagnose, elementary, explain, foreign, graph, hint, json_number, kernel, matrix, memory,
+    model, params, random, tensor, text, unique,
 };

@@ -55,7 +55,7 @@ struct Budget {
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { entries: Cell::new(1 << 17), texts: Cell::new(1 << 20) }
+        Budget { entries: Cell::new(1 << 18), texts: Cell::new(1 << 20) }
     }
 }
 

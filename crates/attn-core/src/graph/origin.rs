@@ -1,7 +1,12 @@
 //! The origin of given numbers.
 
+use serde::{Deserialize, Serialize};
+
+use super::op_form;
+
 /// The origin of the numbers of a leaf.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Origin {
     /// Stated by the demo or the document.
     Stated,
@@ -10,21 +15,29 @@ pub enum Origin {
     /// Stated by the demo, cut or repeated to fit the user's matrices.
     Fitted,
     /// Drawn from NumPy's legacy stream of this seed.
+    #[serde(with = "op_form::drawn")]
     Drawn(u32),
     /// Given by the user: the file or the argument.
+    #[serde(with = "op_form::user")]
     User(String),
     /// A tensor of a model's files, by its name there.
+    #[serde(with = "op_form::weights")]
     Weights(String),
     /// The residual stream that enters a layer, counted from 1, as it was recorded.
+    #[serde(with = "op_form::stream")]
     Stream(usize),
     /// Keys or values of earlier tokens.
     Cache,
     /// A field of a model's configuration.
-    Config(&'static str),
+    #[serde(with = "op_form::config")]
+    Config(String),
     /// A word's vector, invented from its letters.
     Letters,
     /// Each row comes from somewhere else.
+    #[serde(with = "op_form::rows_from")]
     Rows(Vec<Origin>),
+    /// A saved file has the numbers, but not what they were computed from.
+    Saved,
 }
 
 impl Origin {
@@ -62,6 +75,7 @@ impl std::fmt::Display for Origin {
             Origin::Cache => write!(f, "the key/value cache"),
             Origin::Config(field) => write!(f, "`{field}` of config.json"),
             Origin::Letters => write!(f, "invented from its letters"),
+            Origin::Saved => write!(f, "recorded in the file"),
             Origin::Rows(_) => write!(f, "one vector per word"),
         }
     }
