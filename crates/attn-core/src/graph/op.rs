@@ -33,7 +33,8 @@ use crate::matrix::{Labels, Shape};
 /// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
 ///
 /// In JSON an op is its name and its parameters: `{"op": "scale", "params": {"factor": {"inverse-root": 64}}}`. Here is the one
-/// definition of both; `op_form.rs` names the parameters that have no name here.
+/// definition of both; `op_form.rs` names the parameters that have no name here,
+/// and `op_json.rs` gives the forms of GELU and of the fused kernel names of their own.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants, Serialize, Deserialize)]
 #[serde(remote = "Self", tag = "op", content = "params", rename_all = "kebab-case", deny_unknown_fields)]
 #[strum_discriminants(name(OpKind), derive(EnumIter, IntoStaticStr), allow(missing_docs))]
@@ -41,17 +42,17 @@ use crate::matrix::{Labels, Shape};
 #[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]
 pub enum Op {
     /// A leaf: numbers that were given, not computed.
-    #[serde(with = "op_form::given")]
+    #[serde(with = "op_form::Given")]
     Given(Origin),
     /// `a b`.
     Product,
     /// `a bᵀ`: all dot products between the rows of a and of b.
     ProductTransposed,
     /// `a b + c`: a linear layer with weights b in the order in which a file has them, and the bias c, one row, where there is one.
-    #[serde(with = "op_form::linear")]
+    #[serde(with = "op_form::Linear")]
     Linear(WeightLayout),
     /// The rows of the table a at these places, from 0: the embeddings of a text's tokens.
-    #[serde(with = "op_form::token_rows")]
+    #[serde(with = "op_form::TokenRows")]
     TokenRows(Vec<usize>),
     /// A leaf: 1 in every cell, as where every pair of a query and a key counts once.
     Ones {
@@ -79,30 +80,30 @@ pub enum Op {
     /// `1 + a`, cell by cell: the gain of a norm that stores its distance from 1.
     OnePlus,
     /// Every cell multiplied by a number.
-    #[serde(with = "op_form::scale")]
+    #[serde(with = "op_form::Scale")]
     Scale(Factor),
     /// Every cell divided by the temperature.
-    #[serde(with = "op_form::temperature")]
+    #[serde(with = "op_form::Temperature")]
     Temperature(f64),
     /// `c · tanh(a / c)`: every cell stays between −c and c.
-    #[serde(with = "op_form::soft_cap")]
+    #[serde(with = "op_form::SoftCap")]
     SoftCap(f64),
     /// Hidden cells become −∞; a mask matrix is the second input where the rule needs one.
     Mask(Mask),
     /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
     MaskPattern(Mask),
     /// Every cell minus the max of its row (or column).
-    #[serde(with = "op_form::along")]
+    #[serde(with = "op_form::Along")]
     MinusMax(Axis),
     /// A power of every cell: eᵃ.
-    #[serde(with = "op_form::exponential")]
+    #[serde(with = "op_form::Exponential")]
     Exponential(Base),
     /// The natural logarithm of every cell.
     Logarithm,
     /// Cells beyond the largest number of single precision become ∞ or −∞.
     SingleRange,
     /// The sum of each row (or column).
-    #[serde(with = "op_form::along")]
+    #[serde(with = "op_form::Along")]
     Sums(Axis),
     /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
     BlockSums {
@@ -112,18 +113,18 @@ pub enum Op {
         cols: usize,
     },
     /// The max of each row (or column).
-    #[serde(with = "op_form::along")]
+    #[serde(with = "op_form::Along")]
     #[serde(rename = "largest")]
     #[strum_discriminants(strum(serialize = "largest"))]
     Max(Axis),
     /// Every cell divided by the sum of its row (or column).
-    #[serde(with = "op_form::along")]
+    #[serde(with = "op_form::Along")]
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
-    #[serde(with = "op_form::softmax")]
+    #[serde(with = "op_form::Softmax")]
     Softmax(Axis, Base),
     /// The softmax without a guard: a row of −∞ gives NaN.
-    #[serde(with = "op_form::softmax")]
+    #[serde(with = "op_form::Softmax")]
     UnguardedSoftmax(Axis, Base),
     /// The softmax of each row of a and of one more score, the sink of a head in the row b; the sink's share is dropped.
     SoftmaxWithSink {
@@ -147,7 +148,7 @@ pub enum Op {
         step: usize,
     },
     /// Every column this many times, side by side.
-    #[serde(with = "op_form::repeat_columns")]
+    #[serde(with = "op_form::RepeatColumns")]
     RepeatColumns(usize),
     /// A block of neighbouring rows, from 0.
     Rows {
@@ -159,12 +160,12 @@ pub enum Op {
     /// The rows in reverse order.
     ReverseRows,
     /// The numbers of each row in the order of their size.
-    #[serde(with = "op_form::sort_rows")]
+    #[serde(with = "op_form::SortRows")]
     SortRows(Order),
     /// All inputs side by side.
     Concatenate,
     /// All inputs on top of each other; the rows keep their own names unless new ones are given.
-    #[serde(with = "op_form::stack")]
+    #[serde(with = "op_form::Stack")]
     Stack(Option<Labels>),
     /// The cells of a, row by row, in another shape.
     Reshape {
@@ -190,11 +191,11 @@ pub enum Op {
     MinusMean,
     /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
     /// second input where there is one.
-    #[serde(with = "op_form::norm")]
+    #[serde(with = "op_form::Norm")]
     RmsNorm(f64),
     /// Each row minus its mean, divided by its standard deviation; ε is added to the variance. A gain and then a bias for each
     /// column, (1, d), are further inputs where there are any.
-    #[serde(with = "op_form::norm")]
+    #[serde(with = "op_form::Norm")]
     LayerNorm(f64),
     /// The cosine of the angle between each row of a and each row of b.
     Cosine,
@@ -224,7 +225,7 @@ pub enum Op {
     /// Pairs of columns of a, rotated by their position times the frequencies b.
     Rotary(Rotation),
     /// A leaf: a bias that grows with the distance, times the head's slope.
-    #[serde(with = "op_form::alibi")]
+    #[serde(with = "op_form::Alibi")]
     Alibi(HeadOf, Places),
     /// A bias for each bucket of distances, from a column of the table a.
     BucketBias {
@@ -247,13 +248,13 @@ pub enum Op {
     /// A square matrix with the numbers of the row a down its diagonal, and zeros elsewhere.
     Diagonal,
     /// One number about all cells of a.
-    #[serde(with = "op_form::summary")]
+    #[serde(with = "op_form::Summary")]
     Summary(Statistic),
     /// Every cell rounded to a number of decimals, ties to even as NumPy does.
-    #[serde(with = "op_form::decimals")]
+    #[serde(with = "op_form::Decimals")]
     Round(u32),
     /// Every cell cut off after a number of decimals, towards 0.
-    #[serde(with = "op_form::decimals")]
+    #[serde(with = "op_form::Decimals")]
     Truncate(u32),
     /// The step that the fused kernel computes without forming the scores. It is recorded, never applied, and not derived.
     #[serde(skip)]

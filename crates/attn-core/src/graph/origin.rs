@@ -2,9 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::op_form;
+use super::named::named;
 
-/// The origin of the numbers of a leaf.
+named!(Drawn { seed: u32 });
+named!(User { source: String });
+named!(Weights { name: String });
+named!(Stream { layer: usize });
+named!(Config { field: String });
+named!(RowsFrom { origins: Vec<Origin> });
+
+/// The origin of the numbers of a leaf. In JSON: `{"kind": "drawn", "seed": 0}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Origin {
@@ -15,26 +22,26 @@ pub enum Origin {
     /// Stated by the demo, cut or repeated to fit the user's matrices.
     Fitted,
     /// Drawn from NumPy's legacy stream of this seed.
-    #[serde(with = "op_form::drawn")]
+    #[serde(with = "Drawn")]
     Drawn(u32),
     /// Given by the user: the file or the argument.
-    #[serde(with = "op_form::user")]
+    #[serde(with = "User")]
     User(String),
     /// A tensor of a model's files, by its name there.
-    #[serde(with = "op_form::weights")]
+    #[serde(with = "Weights")]
     Weights(String),
     /// The residual stream that enters a layer, counted from 1, as it was recorded.
-    #[serde(with = "op_form::stream")]
+    #[serde(with = "Stream")]
     Stream(usize),
     /// Keys or values of earlier tokens.
     Cache,
     /// A field of a model's configuration.
-    #[serde(with = "op_form::config")]
+    #[serde(with = "Config")]
     Config(String),
     /// A word's vector, invented from its letters.
     Letters,
     /// Each row comes from somewhere else.
-    #[serde(with = "op_form::rows_from")]
+    #[serde(with = "RowsFrom")]
     Rows(Vec<Origin>),
     /// A saved file has the numbers, but not what they were computed from.
     Saved,

@@ -34,7 +34,7 @@ impl fmt::Display for Reason {
             }
             Reason::MissingInput { node, input } => write!(
                 f,
-                "the file has {}, but not {}, which it is computed from; write it without {}",
+                "the file has {}, but not {}, which it is computed from; write all nodes, without {}",
                 clip(node),
                 clip(input),
                 Hint::Only

@@ -92,7 +92,7 @@ fn a_missing_step_makes_what_reads_it_given_numbers_in_any_order() {
     let saved = one(nodes);
     let reason = saved.read_only.unwrap();
     assert_eq!(reason, Reason::MissingInput { node: "Z".into(), input: "W".into() });
-    let sentence = "the file has Z, but not W, which it is computed from; write it without only";
+    let sentence = "the file has Z, but not W, which it is computed from; write all nodes, without only";
     assert_eq!(reason.to_string(), sentence);
     assert!(saved.graph.nodes().all(|(_, node)| node.op.is_given() && node.inputs.is_empty()));
 }
