@@ -11,6 +11,7 @@ macro_rules! named {
         }
 
         impl $name {
+            #[allow(clippy::ptr_arg, reason = "serde passes each field by reference")]
             pub(super) fn serialize<S: ::serde::Serializer>(
                 $($field: &$type,)+ serializer: S,
             ) -> Result<S::Ok, S::Error> {

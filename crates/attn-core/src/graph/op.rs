@@ -274,11 +274,10 @@ impl OpKind {
 
     /// The names of the ops of this kind: one, or one for each form.
     pub fn names(self) -> Vec<&'static str> {
-        match self {
-            OpKind::Gelu => [GeluForm::Erf, GeluForm::Tanh].map(GeluForm::name).to_vec(),
-            OpKind::Fused => Fusion::NAMES.to_vec(),
-            other => vec![other.into()],
+        if self == OpKind::Gelu {
+            return [GeluForm::Erf, GeluForm::Tanh].map(GeluForm::name).to_vec();
         }
+        if self == OpKind::Fused { Fusion::NAMES.to_vec() } else { vec![self.into()] }
     }
 }
 
