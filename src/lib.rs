@@ -61,6 +61,6 @@ pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, explain, explore, foreign, graph, hint, kernel, matrix, memory, model,
-    params, random, tensor, text, unique,
+    attention, diagnose, elementary, explain, explore, foreign, graph, hint, json_number, kernel, matrix,
+    memory, model, params, random, tensor, text, unique,
 };

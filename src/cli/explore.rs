@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
@@ -16,8 +17,9 @@ use crate::demo;
 use crate::error::{Error, Result};
 use crate::explore::{Event, Source, State, update};
 use crate::explorer::{Opened, Script, explore, plain};
-use crate::foreign::to_path;
+use crate::foreign::{to_path, visible};
 use crate::graph::resolve;
+use crate::graph::saved::{self, SavedGraph};
 use crate::input::{Files, read_text};
 use crate::story;
 
@@ -26,10 +28,15 @@ use crate::story;
 /// The cursor stands on a number. The numbers that it came from are marked, and those that it feeds; Enter goes to an operand, Esc
 /// comes back. Type a number to change a given one: every matrix follows, and u takes it back. ? lists all keys.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 pub(super) struct ExploreArgs {
+    /// A computation that `--format json` has written
+    #[arg(value_name = "FILE", required = true)]
+    file: Option<String>,
+    #[command(flatten)]
+    options: ExploreOptions,
     #[command(subcommand)]
-    of: Explored,
+    of: Option<Explored>,
 }
 
 const EXAMPLES: &str = "\
@@ -38,6 +45,7 @@ Examples:
   attn explore attend --words \"bat cave racket\" --at 'A[cave,bat]'
   attn explore demo mask
   attn explore model words \"the bat sleeps in the cave . it is\" --at L1.A_3
+  attn explore mask.json                     what --format json has written
   attn explore demo mask --play keys.txt     keys from a file, in real time
   attn explore demo mask --plain             line by line, for a screen reader";
 
@@ -108,23 +116,53 @@ const LONGEST_SCRIPT: u64 = 1 << 20;
 impl ExploreArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (state, told, options) = match &self.of {
-            Explored::Attend(of) => {
+            None => (State::new(self.saved(env)?)?, HashMap::new(), &self.options),
+            Some(Explored::Attend(of)) => {
                 let mut files = Files::new(streams.input).within(env.reading.clone());
                 let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
                 (State::new(Source::attend(recipe, inputs))?, HashMap::new(), &of.options)
             }
-            Explored::Demo(of) => {
+            Some(Explored::Demo(of)) => {
                 let settings = of.numbers.settings(env, streams.input)?;
                 let story = demo::find(&of.name)?.story(&settings)?;
                 let told = story::sentences(&story);
                 (State::new(Source::steps(story.graph))?, told, &of.options)
             }
-            Explored::Model(of) => {
+            Some(Explored::Model(of)) => {
                 (State::new(Source::steps(of.model.graph(env)?))?, HashMap::new(), &of.options)
             }
         };
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
         options.run(state, told, program, env, streams)
+    }
+}
+
+/// The largest file of a computation.
+const LARGEST_FILE: u64 = 1 << 30;
+
+impl ExploreArgs {
+    /// The computation in the file: its first graph.
+    fn saved(&self, env: &Env) -> Result<Source> {
+        let file = self.file.as_deref().unwrap_or_default();
+        env.reading.check(file)?;
+        let text = read_text(&to_path(file), LARGEST_FILE).map_err(|error| match demo::find(file) {
+            Ok(_) => error.help(format!("to explore the demo: attn explore demo {file}")),
+            Err(_) => error,
+        })?;
+        let of_file = |error: Error| error.in_source(visible(file));
+        let document =
+            serde_json::from_str(&text).map_err(|error| {
+                of_file(Error::new(format!("this is not JSON: {error}")).help(
+                    "give a file that --format json has written: attn demo mask --format json > mask.json",
+                ))
+            })?;
+        let first = saved::read(&document).map_err(of_file)?.into_iter().next();
+        let SavedGraph { graph, read_only, .. } =
+            first.ok_or_else(|| of_file(Error::new("there is no computation in it")))?;
+        Ok(match read_only {
+            Some(reason) => Source::ReadOnly(Arc::new(graph), format!("{reason}.")),
+            None => Source::steps(graph),
+        })
     }
 }
 
@@ -148,6 +186,7 @@ impl ExploreOptions {
     ) -> Result<u8> {
         let mut script = Script::default();
         if let Some(file) = &self.play {
+            env.reading.check(file)?;
             script = script.playing(&read_text(&to_path(file), LONGEST_SCRIPT)?, file)?;
         }
         if let Some(file) = &self.record {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::mem;
 
-use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, Place, Result};
 use crate::memory;
@@ -55,7 +55,7 @@ struct Budget {
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { entries: Cell::new(1 << 17), texts: Cell::new(1 << 20) }
+        Budget { entries: Cell::new(1 << 18), texts: Cell::new(1 << 20) }
     }
 }
 
@@ -131,6 +131,12 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
         while let Some(key) = map.next_key::<String>()? {
             if !names.insert(key.clone()) {
                 return Err(A::Error::custom(format!("`{}` appears twice", clip(&key))));
+            }
+            // Of a saved computation, what is beside the matrices: the parameters of a node, the pictures of a graph.
+            let stands_behind = |own: &str, other: &str| key == own && names.contains(other);
+            if stands_behind("params", "op") || stands_behind("planes", "nodes") {
+                map.next_value::<IgnoredAny>()?;
+                continue;
             }
             let value = map.next_value_seed(self)?;
             self.0.entry(&value)?;

@@ -1,6 +1,7 @@
 //! The meaning of an object in JSON: a matrix with labels, a saved computation, or several matrices by name.
 
 use crate::error::{Error, Result};
+pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 use crate::hint::Hint;
 use crate::matrix::Labels;
 use crate::text::{clip, counted, listed_briefly};
@@ -10,10 +11,6 @@ use super::item::Item;
 use super::json_value::Json;
 use super::names::recognise;
 
-/// The value of `schema` in a computation written as JSON.
-pub const GRAPH_SCHEMA: &str = "attn-graph";
-/// The value of `version` in it.
-pub const GRAPH_VERSION: u64 = 1;
 /// The op of a node that was given rather than computed.
 pub const GIVEN: &str = "given";
 
@@ -120,13 +117,14 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
         _ => return Err(Error::new("the schema is not a string")),
     }
     let version = find(&document, "version");
-    if version != Some(&Json::Number(GRAPH_VERSION as f64)) {
+    // The matrices of a node are the same in all versions.
+    if !(1..=GRAPH_VERSION).any(|known| version == Some(&Json::Number(known as f64))) {
         let found = match version {
             Some(Json::Number(found)) => format!("version {found}"),
             _ => "no version".to_string(),
         };
         return Err(Error::new(format!(
-            "{found} of the schema `{GRAPH_SCHEMA}` is not supported, only version {GRAPH_VERSION}"
+            "{found} of the schema `{GRAPH_SCHEMA}` is not supported, only versions 1 to {GRAPH_VERSION}"
         )));
     }
     let graphs = document.into_iter().find(|(key, _)| key == "graphs").map(|(_, graphs)| graphs);
@@ -251,7 +249,9 @@ mod tests {
 
     #[test]
     fn the_given_nodes_of_one_graph_are_read() {
-        assert_eq!(names(&graph(1, ONE)), ["Q"]);
+        for version in 1..=GRAPH_VERSION {
+            assert_eq!(names(&graph(version, ONE)), ["Q"]);
+        }
     }
 
     #[test]
@@ -268,7 +268,10 @@ mod tests {
     fn several_graphs_another_version_and_another_schema_are_refused() {
         let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
         assert!(said.contains("the file has 2 computations, but one is needed: `t`, `t`"), "{said}");
-        assert!(fails(&graph(2, ONE)).contains("version 2 of the schema"));
+        assert!(
+            fails(&graph(3, ONE))
+                .contains("version 3 of the schema `attn-graph` is not supported, only versions 1 to 2")
+        );
         assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
         assert!(
             fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))

@@ -1,4 +1,5 @@
-//! The graph as JSON: every digit, `"-inf"`, `"inf"` and `"nan"` as strings.
+//! The graph as JSON: every digit, `"-inf"`, `"inf"` and `"nan"` as strings, and the parameters of every op, so that
+//! [`crate::graph::saved`] can read it back.
 
 use std::io::{BufWriter, Write};
 
@@ -10,11 +11,14 @@ use super::Page;
 use super::document::{NumberedStep, numbered};
 use crate::error::Result;
 use crate::foreign::hidden;
-use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
+use crate::graph::{Convention, Graph, NodeId, Op, Origin, Precision, formula};
 use crate::hint::Hint;
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 use crate::story::{Plane, StepItem, Table};
 use crate::tensor::Tensor;
+
+/// The version of tables.
+const TABLE_VERSION: u64 = 1;
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
@@ -45,6 +49,14 @@ impl Serialize for PageObject<'_> {
         let node = |&id: &NodeId| NodeObject { graph: &story.graph, id, whole: !headed };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &story.title)?;
+        let precision = match story.graph.precision() {
+            Precision::Exact => "f64",
+            Precision::Single(_) => "f32",
+        };
+        map.serialize_entry("precision", precision)?;
+        if story.graph.is_of_model() {
+            map.serialize_entry("of_model", &true)?;
+        }
         // A demo has the same sentences under every convention; the story of a command on a user's numbers has not.
         if *headed && story.source.is_some() {
             map.serialize_entry("steps", &steps(self.0))?;
@@ -103,8 +115,15 @@ impl Serialize for NodeObject<'_> {
         if let Some(label) = &node.label {
             map.serialize_entry("label", label)?;
         }
+        if let Some(step) = &node.step {
+            map.serialize_entry("step", step)?;
+        }
         map.serialize_entry("op", node.op.name())?;
+        map.serialize_entry("params", &node.op.params())?;
         map.serialize_entry("inputs", &inputs)?;
+        if let Some(collects) = &node.collects {
+            map.serialize_entry("collects", collects)?;
+        }
         map.serialize_entry("formula", &formula(graph, id, Convention::Rows, false))?;
         map.serialize_entry("shape", &[node.shape().rows, node.shape().cols])?;
         map.serialize_entry("rows", &rows.map(|labels| &labels[..]))?;
@@ -157,7 +176,7 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
     let tables: Vec<Value> =
         parts.iter().map(|(title, table)| json!({ "title": title, "rows": rows(table) })).collect();
     finish(
-        &json!({ "schema": "attn-table", "version": GRAPH_VERSION, "command": command, "tables": tables }),
+        &json!({ "schema": "attn-table", "version": TABLE_VERSION, "command": command, "tables": tables }),
         out,
     )
 }
@@ -184,15 +203,5 @@ impl Formatter for EscapingFormatter {
             }
         }
         out.write_all(&text.as_bytes()[end..])
-    }
-}
-
-/// A number as JSON; ∞ and NaN, for which JSON has no numbers, become strings.
-pub(super) fn number(x: f64) -> Value {
-    match x {
-        _ if x.is_nan() => "nan".into(),
-        f64::INFINITY => "inf".into(),
-        f64::NEG_INFINITY => "-inf".into(),
-        finite => finite.into(),
     }
 }

@@ -4,12 +4,13 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::json::{finish, number};
+use super::json::finish;
 use crate::diagnose::{
     CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
 };
 use crate::error::Result;
 use crate::graph::{CellId, Graph, address_of};
+use crate::json_number::value as number;
 
 /// The value of `schema`.
 const SCHEMA: &str = "attn-diagnosis";

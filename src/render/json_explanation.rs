@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json::number;
 use super::{Page, Style};
 use crate::attention::Base;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{Convention, Graph, PlainSymbols, Symbols, Term, address_of, formula, written};
+use crate::json_number::value as number;
 use crate::story::StepItem;
 
 const SCHEMA: &str = "attn-explanation";

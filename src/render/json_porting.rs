@@ -4,8 +4,9 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::json::{finish, number};
+use super::json::finish;
 use crate::error::Result;
+use crate::json_number::value as number;
 use crate::model::porting::{Difference, Found, PortingMistake, PortingReport};
 
 /// The value of `schema`.

@@ -65,6 +65,11 @@ impl Attn {
         self
     }
 
+    /// Its arguments.
+    pub fn args(self) -> Vec<String> {
+        self.args
+    }
+
     /// In other surroundings.
     pub fn env(mut self, env: Env) -> Attn {
         self.env = env;

@@ -74,7 +74,10 @@ fn a_guess_is_compared_with_the_number() {
     assert!(said.contains("You said 11.5. It is 12: off by 0.5."), "{said}");
     let hidden = said.split("= ?").nth(1).expect("a hidden number");
     let asked = hidden.split("> ").next().unwrap_or_default();
-    assert!(asked.contains("= 4·3 + 0·3") && !asked.contains("= 12"), "the result is not told before: {said}");
+    assert!(
+        asked.contains("= 4·3 + 0·3") && !asked.contains("= 12"),
+        "the result is not told before: {said}"
+    );
 }
 
 #[test]
@@ -98,4 +101,47 @@ fn wrong_scripts_addresses_and_names_are_errors() {
     }
     let (text, code) = run(&["explore", "demo", "mosk", "--plain"], "q\n");
     assert!(code == 2 && text.contains("did you mean"), "{text}");
+}
+
+/// A file with what a command prints.
+fn written(args: &[&str]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("graph.json");
+    let (text, code) = run(args, "");
+    assert_eq!(code, 0, "{text}");
+    fs::write(&file, text).expect("a file");
+    let name = file.to_string_lossy().into_owned();
+    (folder, name)
+}
+
+#[test]
+fn a_saved_graph_is_opened_and_changed() {
+    let (_folder, file) = written(&["attend", "--words", "bat cave", "--causal", "--format", "json"]);
+    let (said, code) =
+        run(&["explore", &file, "--plain", "--at", "X[cave,animals]"], "6\n/S[cave,cave]\nq\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("S[cave,cave] = 36   (before: 16)"), "{said}");
+}
+
+#[test]
+fn a_part_of_a_graph_can_be_looked_at_and_says_why_it_cannot_be_changed() {
+    let args = ["attend", "--words", "bat cave", "--causal", "--only", "A", "--format", "json"];
+    let (_folder, file) = written(&args);
+    let (said, code) = run(&["explore", &file, "--plain"], "1\nq\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("This graph can only be looked at: the file has A, but not S_masked"), "{said}");
+    let (_folder, file) = written(&["explore", "demo", "mask", "--plain"]);
+    let (said, code) = run(&["explore", &file, "--plain"], "q\n");
+    assert!(code == 2 && said.contains("this is not JSON"), "{said}");
+    let (said, code) = run(&["explore", "mask", "--plain"], "q\n");
+    assert!(code == 2 && said.contains("attn explore demo mask"), "{said}");
+}
+
+#[test]
+fn every_layer_of_a_model_is_walked_through_and_its_numbers_are_changed() {
+    let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
+    let (said, code) = run(&[&model[..], &["--at", "L1.A_3[cave,cave]"]].concat(), "]\n}\n/E\n9\nu\nq\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("L1.A_4[cave,cave]") && said.contains("L2.A_4[cave,cave]"), "{said}");
+    assert!(said.contains("The last change has moved") || said.contains("is computed"), "{said}");
 }

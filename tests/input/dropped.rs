@@ -217,7 +217,10 @@ fn a_table_whose_first_label_looks_like_an_array_or_a_number_is_read_back() {
             );
             let bytes = fs::read(&to).unwrap();
             let piped = attn("attend --only X --format json --x -").input(bytes).run();
-            let piped_out = piped.out.replace("given by -", &format!("given by {}", to.display()));
+            let from = |name: &str| [format!("given by {name}"), format!("\"source\":\"{name}\"")];
+            let of_file = from(&to.display().to_string());
+            let piped_out =
+                from("-").iter().zip(&of_file).fold(piped.out, |out, (piped, file)| out.replace(piped, file));
             assert_eq!(
                 (piped.code, piped_out),
                 (0, names(&saved.out)),

@@ -1,7 +1,11 @@
 //! Input: files, standard input, words and configurations, valid and broken.
 
+#[path = "../cases/mod.rs"]
+mod cases;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/random.rs"]
+mod random;
 
 mod against_numpy;
 mod bad;
@@ -16,6 +20,7 @@ mod own_words;
 mod params;
 mod refusals;
 mod round_trips;
+mod saved;
 mod saving;
 mod stored;
 mod time;

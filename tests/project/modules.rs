@@ -8,13 +8,14 @@ const CRATES: [&str; 3] = ["crates/attn-kernel/src", "crates/attn-core/src", "sr
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 28] = [
+const MODULES: [&str; 29] = [
     "foreign",
     "text",
     "hint",
     "error",
     "memory",
     "unique",
+    "json_number",
     "elementary",
     "matrix",
     "random",

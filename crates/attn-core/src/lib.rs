@@ -29,6 +29,7 @@
 //! - [`error`]: errors with a kind, a place and a remedy
 //! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON without repeated names
+//! - [`json_number`]: a number as JSON, every bit of it
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
 //! - [`random`]: the random numbers of NumPy's legacy generator
@@ -74,6 +75,7 @@ pub mod explore;
 pub mod foreign;
 pub mod graph;
 pub mod hint;
+pub mod json_number;
 pub mod matrix;
 pub mod memory;
 pub mod model;

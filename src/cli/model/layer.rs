@@ -17,6 +17,7 @@ use crate::graph::{Convention, Graph, NodeId};
 use crate::input;
 use crate::matrix::Shape;
 use crate::model::{Forward, ModelRun};
+use crate::render::Format;
 use crate::story::{ShownLayer, Story, model_layer};
 
 /// The name of the scores of the next token.
@@ -60,6 +61,7 @@ impl ModelArgs {
             let of_head = page.story.shown_nodes();
             page.nodes.retain(|id| of_head.contains(id));
         }
+        let all = page.nodes.clone();
         if nodes.only.is_empty() {
             // The weights of a layer are in the model's file already.
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
@@ -74,6 +76,10 @@ impl ModelArgs {
         self.window.check(&shapes, &text.text.tokens)?;
         self.write_files(model, (&page.story.graph, &forward), env)?;
         let style = self.output.style(env, Convention::Rows);
+        if style.format == Format::Json && self.head.is_none() {
+            // With its weights, as far as they are in memory, a saved layer can be run again.
+            page.nodes = all;
+        }
         let presentation = Presentation {
             program,
             command: "model",

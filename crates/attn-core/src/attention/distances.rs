@@ -1,12 +1,15 @@
 //! Biases of the scores that depend on the distance between query and key alone.
 
+use serde::{Deserialize, Serialize};
+
 use crate::elementary::{ln, pow};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::text::counted;
 
 /// The places of queries and keys: T queries over N keys, with query i at `offset + i` among the keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Places {
     /// T.
     pub queries: usize,
@@ -24,7 +27,8 @@ impl Places {
 }
 
 /// One of several heads, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HeadOf {
     /// The head, from 1.
     pub head: usize,
@@ -75,7 +79,8 @@ pub fn alibi(head: HeadOf, places: Places) -> Matrix {
 }
 
 /// T5's buckets of distances: near keys have a bucket each, those further away share one, and all from `furthest` on the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Buckets {
     /// The number of buckets.
     pub count: usize,

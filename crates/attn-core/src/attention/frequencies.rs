@@ -2,8 +2,11 @@
 
 use std::f64::consts::PI;
 
+use serde::{Deserialize, Serialize};
+
 use crate::elementary::{ln, pow};
 use crate::error::{Error, Result};
+use crate::json_number;
 use crate::matrix::{Labels, Matrix};
 use crate::text::counted;
 
@@ -20,19 +23,23 @@ pub fn frequencies(width: usize, base: f64) -> Matrix {
 }
 
 /// A change of the frequencies, for texts longer than those of training. Lengths are numbers of tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum RopeScaling {
     /// `f / factor`: positions are squeezed.
     Linear {
         /// The factor.
+        #[serde(with = "json_number")]
         factor: f64,
     },
     /// A larger base where the text is longer than the original context: `f[p] / r^(2p/(d−2))` with
     /// `r = factor · length / original − (factor − 1)`.
     Dynamic {
         /// The factor.
+        #[serde(with = "json_number")]
         factor: f64,
         /// The length of the original context.
+        #[serde(with = "json_number")]
         original: f64,
         /// The length of the text.
         length: usize,
@@ -41,12 +48,16 @@ pub enum RopeScaling {
     /// λ = 2π/f: kept below original/high, divided above original/low.
     Llama3 {
         /// The factor.
+        #[serde(with = "json_number")]
         factor: f64,
         /// Pairs with fewer turns than this in the original context are divided.
+        #[serde(with = "json_number")]
         low: f64,
         /// Pairs with more turns than this in the original context are kept.
+        #[serde(with = "json_number")]
         high: f64,
         /// The length of the original context.
+        #[serde(with = "json_number")]
         original: f64,
     },
     /// The same by the number of the pair: `f/factor · r + f · (1 − r)` with a ramp r from 0 to 1.
@@ -54,30 +65,40 @@ pub enum RopeScaling {
     /// Every pair has a divisor of its own, which is given: the second input.
     LongRope {
         /// The length of the new context over that of the original one.
+        #[serde(with = "json_number")]
         factor: f64,
         /// The length of the original context.
+        #[serde(with = "json_number")]
         original: f64,
         /// The factor of sines and cosines; computed from the factor where there is none.
+        #[serde(with = "json_number::optional")]
         attention: Option<f64>,
     },
 }
 
 /// The parameters of YaRN.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Yarn {
     /// The factor.
+    #[serde(with = "json_number")]
     pub factor: f64,
     /// The length of the original context.
+    #[serde(with = "json_number")]
     pub original: f64,
     /// The base of the frequencies.
+    #[serde(with = "json_number")]
     pub base: f64,
     /// Pairs with more turns than this in the original context are kept.
+    #[serde(with = "json_number")]
     pub fast: f64,
     /// Pairs with fewer turns than this in the original context are divided.
+    #[serde(with = "json_number")]
     pub slow: f64,
     /// Whether the ends of the ramp are whole pairs.
     pub truncate: bool,
     /// The factor of sines and cosines; computed from the factor where there is none.
+    #[serde(with = "json_number::optional")]
     pub attention: Option<f64>,
 }
 

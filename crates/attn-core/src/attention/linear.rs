@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::thread;
 
 use half::{bf16, f16};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Layout;
@@ -12,7 +13,8 @@ use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};
 
 /// The order of the numbers of a weight matrix in memory and in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WeightLayout {
     /// A row for each input, a column for each output: `x W`, as GPT-2's `Conv1D` has it.
     InOut,

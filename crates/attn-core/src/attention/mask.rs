@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
 
@@ -9,7 +11,8 @@ use crate::matrix::{Matrix, Shape};
 ///
 /// T queries over N keys: query i stands at position `offset + i` among the keys, where `offset` is N − T when the
 /// queries are the last tokens (as when decoding with a cache), and 0 when both are aligned to the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mask {
     /// No key after the query's own position.
     pub causal: bool,
@@ -28,7 +31,8 @@ pub struct Mask {
 }
 
 /// The meaning of the cells of a mask matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MatrixRule {
     /// Not zero: may attend.
     Allow,

@@ -1,7 +1,10 @@
 //! Positions: vectors to add to the tokens, and rotations of queries and keys.
 
+use serde::{Deserialize, Serialize};
+
 use crate::elementary::{cos, pow, sin};
 use crate::error::{Error, Result};
+use crate::json_number;
 use crate::matrix::Matrix;
 use crate::text::counted;
 
@@ -21,7 +24,8 @@ pub fn sinusoidal(first: usize, tokens: usize, width: usize) -> Matrix {
 }
 
 /// The two columns that rotate together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pairing {
     /// p and p + w/2, for the pair p of a width w: the files of Llama, Qwen, Gemma and GPT-NeoX on the hub.
     #[default]
@@ -43,13 +47,15 @@ impl Pairing {
 }
 
 /// A rotation of rows by their positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rotation {
     /// The position of the first row.
     pub first: usize,
     /// The two columns that rotate together.
     pub pairing: Pairing,
     /// The factor of sines and cosines: 1, except with YaRN and LongRoPE.
+    #[serde(with = "json_number")]
     pub magnitude: f64,
 }
 

@@ -1,12 +1,16 @@
 //! The softmax and the steps it is made of.
 
+use serde::{Deserialize, Serialize};
+
 use super::mask::fits;
 use crate::elementary;
 use crate::error::Result;
+use crate::json_number;
 use crate::matrix::Matrix;
 
 /// The cells over which a softmax sums to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Axis {
     /// Each row on its own: over the keys of one query.
     Rows,
@@ -17,12 +21,13 @@ pub enum Axis {
 }
 
 /// The base of the power whose exponents are the scores.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Base {
     /// e, through `exp`.
     E,
     /// Another number above 1, through `pow`.
-    Number(f64),
+    Number(#[serde(with = "json_number")] f64),
 }
 
 impl Base {

@@ -9,19 +9,26 @@ mod apply;
 mod arity;
 mod equation;
 mod find;
+mod fits;
 mod formula;
 mod layers;
+mod named;
 mod node;
 mod notation;
 mod op;
+mod op_form;
+mod op_json;
 mod op_parameters;
 mod origin;
 mod prepared;
 pub mod recipes;
 mod rounding;
+mod run_again;
+pub mod saved;
 mod side_by_side;
 mod single;
 mod stage;
+mod step_form;
 mod steps;
 mod symbols;
 mod term;
@@ -202,13 +209,20 @@ impl Graph {
         }
     }
 
+    /// Returns true if the numbers of such a node count as recorded: those of weights and of the fused kernel do not.
+    fn counts(&self, op: &Op, value: &Value) -> bool {
+        let is_exact = matches!(value, Value::Formed(tensor) if tensor.is_exact());
+        let is_formed = matches!(value, Value::Formed(_));
+        is_exact || is_formed && self.precision != Precision::Exact && !op.is_given()
+    }
+
     fn push(&mut self, name: &str, op: Op, inputs: &[NodeId], value: Value) -> Result<NodeId> {
         let name = self.in_layer(name);
         if self.places.contains_key(&name) {
             return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
         }
         if let Value::Formed(tensor) = &value
-            && (tensor.is_exact() || self.precision != Precision::Exact && !op.is_given())
+            && self.counts(&op, &value)
         {
             self.recorded += tensor.shape().rows * tensor.shape().cols;
         }

@@ -4,9 +4,10 @@
 //!
 //! The compiler asks for steps 1 to 5 as soon as [`Op`] has a new variant, and for 7 in the tests.
 //!
-//! 1. `op.rs`: the variant with its formula as doc comment, and its name; a line in `cells` if its result may have more cells
-//!    than its inputs together. Its parameters, if they are not plain numbers: `op_parameters.rs`.
-//! 2. `arity.rs`: the number of its inputs.
+//! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
+//!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers: `op_parameters.rs`; how
+//!    JSON calls those without a name: `op_form.rs`.
+//! 2. `arity.rs`: the number of its inputs; `fits.rs`: their shapes, and that of the result.
 //! 3. `apply.rs`: its value, by a function of [`crate::attention`].
 //! 4. `terms.rs`: the terms of one cell, in the order of computing, so that they evaluate to the same bits.
 //! 5. `formula.rs`: its equation.
@@ -17,29 +18,41 @@
 //! 8. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
+use serde::{Deserialize, Serialize};
+use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator, IntoStaticStr};
 
+use super::op_form;
 use super::op_parameters::{Factor, Fusion, GeluForm, Side, Statistic};
 use super::origin::Origin;
 use crate::attention::{
     Axis, Base, Buckets, HeadOf, Mask, Order, Places, RopeScaling, Rotation, WeightLayout,
 };
+use crate::json_number;
 use crate::matrix::{Labels, Shape};
 
 /// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
-#[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
-#[strum_discriminants(name(OpKind), derive(EnumIter), allow(missing_docs))]
+///
+/// In JSON an op is its name and its parameters: `{"op": "scale", "params": {"factor": {"inverse-root": 64}}}`. Here is the one
+/// definition of both; `op_form.rs` names the parameters that have no name here,
+/// and `op_json.rs` gives the forms of GELU and of the fused kernel names of their own.
+#[derive(Clone, Debug, PartialEq, EnumDiscriminants, Serialize, Deserialize)]
+#[serde(remote = "Self", tag = "op", content = "params", rename_all = "kebab-case", deny_unknown_fields)]
+#[strum_discriminants(name(OpKind), derive(EnumIter, IntoStaticStr), allow(missing_docs))]
+#[strum_discriminants(strum(serialize_all = "kebab-case"))]
 #[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]
 pub enum Op {
     /// A leaf: numbers that were given, not computed.
+    #[serde(with = "op_form::Given")]
     Given(Origin),
     /// `a b`.
     Product,
     /// `a bᵀ`: all dot products between the rows of a and of b.
     ProductTransposed,
     /// `a b + c`: a linear layer with weights b in the order in which a file has them, and the bias c, one row, where there is one.
+    #[serde(with = "op_form::Linear")]
     Linear(WeightLayout),
     /// The rows of the table a at these places, from 0: the embeddings of a text's tokens.
+    #[serde(with = "op_form::TokenRows")]
     TokenRows(Vec<usize>),
     /// A leaf: 1 in every cell, as where every pair of a query and a key counts once.
     Ones {
@@ -67,24 +80,30 @@ pub enum Op {
     /// `1 + a`, cell by cell: the gain of a norm that stores its distance from 1.
     OnePlus,
     /// Every cell multiplied by a number.
+    #[serde(with = "op_form::Scale")]
     Scale(Factor),
     /// Every cell divided by the temperature.
+    #[serde(with = "op_form::Temperature")]
     Temperature(f64),
     /// `c · tanh(a / c)`: every cell stays between −c and c.
+    #[serde(with = "op_form::SoftCap")]
     SoftCap(f64),
     /// Hidden cells become −∞; a mask matrix is the second input where the rule needs one.
     Mask(Mask),
     /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
     MaskPattern(Mask),
     /// Every cell minus the max of its row (or column).
+    #[serde(with = "op_form::Along")]
     MinusMax(Axis),
     /// A power of every cell: eᵃ.
+    #[serde(with = "op_form::Exponential")]
     Exponential(Base),
     /// The natural logarithm of every cell.
     Logarithm,
     /// Cells beyond the largest number of single precision become ∞ or −∞.
     SingleRange,
     /// The sum of each row (or column).
+    #[serde(with = "op_form::Along")]
     Sums(Axis),
     /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
     BlockSums {
@@ -94,12 +113,18 @@ pub enum Op {
         cols: usize,
     },
     /// The max of each row (or column).
+    #[serde(with = "op_form::Along")]
+    #[serde(rename = "largest")]
+    #[strum_discriminants(strum(serialize = "largest"))]
     Max(Axis),
     /// Every cell divided by the sum of its row (or column).
+    #[serde(with = "op_form::Along")]
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
+    #[serde(with = "op_form::Softmax")]
     Softmax(Axis, Base),
     /// The softmax without a guard: a row of −∞ gives NaN.
+    #[serde(with = "op_form::Softmax")]
     UnguardedSoftmax(Axis, Base),
     /// The softmax of each row of a and of one more score, the sink of a head in the row b; the sink's share is dropped.
     SoftmaxWithSink {
@@ -123,6 +148,7 @@ pub enum Op {
         step: usize,
     },
     /// Every column this many times, side by side.
+    #[serde(with = "op_form::RepeatColumns")]
     RepeatColumns(usize),
     /// A block of neighbouring rows, from 0.
     Rows {
@@ -134,10 +160,12 @@ pub enum Op {
     /// The rows in reverse order.
     ReverseRows,
     /// The numbers of each row in the order of their size.
+    #[serde(with = "op_form::SortRows")]
     SortRows(Order),
     /// All inputs side by side.
     Concatenate,
     /// All inputs on top of each other; the rows keep their own names unless new ones are given.
+    #[serde(with = "op_form::Stack")]
     Stack(Option<Labels>),
     /// The cells of a, row by row, in another shape.
     Reshape {
@@ -157,14 +185,17 @@ pub enum Op {
     /// `a / (1 + e⁻ᵃ)`.
     Silu,
     /// a times the share of a standard normal distribution that lies below it.
+    #[serde(skip)]
     Gelu(GeluForm),
     /// Each row minus its mean.
     MinusMean,
     /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
     /// second input where there is one.
+    #[serde(with = "op_form::Norm")]
     RmsNorm(f64),
     /// Each row minus its mean, divided by its standard deviation; ε is added to the variance. A gain and then a bias for each
     /// column, (1, d), are further inputs where there are any.
+    #[serde(with = "op_form::Norm")]
     LayerNorm(f64),
     /// The cosine of the angle between each row of a and each row of b.
     Cosine,
@@ -186,6 +217,7 @@ pub enum Op {
         /// The number of columns that are rotated.
         width: usize,
         /// The base: 10000 in the paper.
+        #[serde(with = "json_number")]
         base: f64,
     },
     /// The frequencies a, changed for longer texts; LongRoPE's divisors are the second input.
@@ -193,6 +225,7 @@ pub enum Op {
     /// Pairs of columns of a, rotated by their position times the frequencies b.
     Rotary(Rotation),
     /// A leaf: a bias that grows with the distance, times the head's slope.
+    #[serde(with = "op_form::Alibi")]
     Alibi(HeadOf, Places),
     /// A bias for each bucket of distances, from a column of the table a.
     BucketBias {
@@ -215,12 +248,16 @@ pub enum Op {
     /// A square matrix with the numbers of the row a down its diagonal, and zeros elsewhere.
     Diagonal,
     /// One number about all cells of a.
+    #[serde(with = "op_form::Summary")]
     Summary(Statistic),
     /// Every cell rounded to a number of decimals, ties to even as NumPy does.
+    #[serde(with = "op_form::Decimals")]
     Round(u32),
     /// Every cell cut off after a number of decimals, towards 0.
+    #[serde(with = "op_form::Decimals")]
     Truncate(u32),
     /// The step that the fused kernel computes without forming the scores. It is recorded, never applied, and not derived.
+    #[serde(skip)]
     Fused(Fusion),
 }
 
@@ -229,81 +266,31 @@ impl OpKind {
     pub fn all() -> impl Iterator<Item = OpKind> {
         OpKind::iter()
     }
+
+    /// The kind whose ops have this name; none where there is no such op.
+    pub fn named(name: &str) -> Option<OpKind> {
+        OpKind::all().find(|kind| kind.names().contains(&name))
+    }
+
+    /// The names of the ops of this kind: one, or one for each form.
+    pub fn names(self) -> Vec<&'static str> {
+        if self == OpKind::Gelu {
+            return [GeluForm::Erf, GeluForm::Tanh].map(GeluForm::name).to_vec();
+        }
+        if self == OpKind::Fused { Fusion::NAMES.to_vec() } else { vec![self.into()] }
+    }
 }
 
 impl Op {
     /// The op's name in JSON, in messages and in the documentation.
     pub fn name(&self) -> &'static str {
-        match self {
-            Op::Given(_) => "given",
-            Op::Product => "product",
-            Op::ProductTransposed => "product-transposed",
-            Op::Linear(_) => "linear",
-            Op::TokenRows(_) => "token-rows",
-            Op::Ones { .. } => "ones",
-            Op::Transpose => "transpose",
-            Op::Add => "add",
-            Op::Subtract => "subtract",
-            Op::Change => "change",
-            Op::Multiply => "multiply",
-            Op::Divide => "divide",
-            Op::Times => "times",
-            Op::Quotient => "quotient",
-            Op::OnePlus => "one-plus",
-            Op::Scale(_) => "scale",
-            Op::Temperature(_) => "temperature",
-            Op::SoftCap(_) => "soft-cap",
-            Op::Mask(_) => "mask",
-            Op::MaskPattern(_) => "mask-pattern",
-            Op::MinusMax(_) => "minus-max",
-            Op::Exponential(_) => "exponential",
-            Op::Logarithm => "logarithm",
-            Op::SingleRange => "single-range",
-            Op::Sums(_) => "sums",
-            Op::BlockSums { .. } => "block-sums",
-            Op::Max(_) => "largest",
-            Op::DivideBySum(_) => "divide-by-sum",
-            Op::Softmax(..) => "softmax",
-            Op::UnguardedSoftmax(..) => "unguarded-softmax",
-            Op::SoftmaxWithSink { .. } => "softmax-with-sink",
-            Op::Guard => "guard",
-            Op::Columns { .. } => "columns",
-            Op::EveryNthColumn { .. } => "every-nth-column",
-            Op::RepeatColumns(_) => "repeat-columns",
-            Op::Rows { .. } => "rows",
-            Op::ReverseRows => "reverse-rows",
-            Op::SortRows(_) => "sort-rows",
-            Op::Concatenate => "concatenate",
-            Op::Stack(_) => "stack",
-            Op::Reshape { .. } => "reshape",
-            Op::Relu => "relu",
-            Op::EluPlusOne => "elu-plus-one",
-            Op::Sigmoid => "sigmoid",
-            Op::Tanh => "tanh",
-            Op::Silu => "silu",
-            Op::Gelu(GeluForm::Erf) => "gelu",
-            Op::Gelu(GeluForm::Tanh) => "gelu-tanh",
-            Op::MinusMean => "minus-mean",
-            Op::RmsNorm(_) => "rms-norm",
-            Op::LayerNorm(_) => "layer-norm",
-            Op::Cosine => "cosine",
-            Op::Euclidean => "euclidean",
-            Op::UnitRows => "unit-rows",
-            Op::Sinusoidal { .. } => "sinusoidal",
-            Op::Frequencies { .. } => "frequencies",
-            Op::ScaledFrequencies(_) => "scaled-frequencies",
-            Op::Rotary(_) => "rotary",
-            Op::Alibi(..) => "alibi",
-            Op::BucketBias { .. } => "bucket-bias",
-            Op::SingularVectors { .. } => "singular-vectors",
-            Op::SingularValues => "singular-values",
-            Op::Diagonal => "diagonal",
-            Op::Summary(_) => "summary",
-            Op::Round(_) => "round",
-            Op::Truncate(_) => "truncate",
-            Op::Fused(Fusion::Output(_)) => "fused-attention",
-            Op::Fused(Fusion::LogSumExp) => "fused-log-sum-exp",
+        if let Op::Gelu(form) = self {
+            return form.name();
         }
+        if let Op::Fused(fusion) = self {
+            return fusion.name();
+        }
+        OpKind::from(self).into()
     }
 
     /// The number of cells of the op's result for these inputs, as far as they fit; for ops that cut, an upper bound.

@@ -1,7 +1,19 @@
 //! The origin of given numbers.
 
-/// The origin of the numbers of a leaf.
-#[derive(Clone, Debug, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+use super::named::named;
+
+named!(Drawn { seed: u32 });
+named!(User { source: String });
+named!(Weights { name: String });
+named!(Stream { layer: usize });
+named!(Config { field: String });
+named!(RowsFrom { origins: Vec<Origin> });
+
+/// The origin of the numbers of a leaf. In JSON: `{"kind": "drawn", "seed": 0}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Origin {
     /// Stated by the demo or the document.
     Stated,
@@ -10,23 +22,31 @@ pub enum Origin {
     /// Stated by the demo, cut or repeated to fit the user's matrices.
     Fitted,
     /// Drawn from NumPy's legacy stream of this seed.
+    #[serde(with = "Drawn")]
     Drawn(u32),
     /// Given by the user: the file or the argument.
+    #[serde(with = "User")]
     User(String),
     /// A tensor of a model's files, by its name there.
+    #[serde(with = "Weights")]
     Weights(String),
     /// The residual stream that enters a layer, counted from 1, as it was recorded.
+    #[serde(with = "Stream")]
     Stream(usize),
     /// Keys or values of earlier tokens.
     Cache,
     /// A field of a model's configuration.
-    Config(&'static str),
+    #[serde(with = "Config")]
+    Config(String),
     /// A word's vector, invented from its letters.
     Letters,
     /// Zeros, in place of a part that is taken out.
     Removed,
     /// Each row comes from somewhere else.
+    #[serde(with = "RowsFrom")]
     Rows(Vec<Origin>),
+    /// A saved file has the numbers, but not what they were computed from.
+    Saved,
 }
 
 impl Origin {
@@ -65,6 +85,7 @@ impl std::fmt::Display for Origin {
             Origin::Config(field) => write!(f, "`{field}` of config.json"),
             Origin::Letters => write!(f, "invented from its letters"),
             Origin::Removed => write!(f, "0, because it is taken out"),
+            Origin::Saved => write!(f, "recorded in the file"),
             Origin::Rows(_) => write!(f, "one vector per word"),
         }
     }

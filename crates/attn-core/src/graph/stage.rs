@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoEnumIterator};
 
 /// A matrix that attention starts from. Q, K and V are given, or computed from X.
@@ -105,9 +106,11 @@ impl Role {
 }
 
 /// A step of attention, in the order of computing. What a recipe leaves out is missing; the order stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// An input of attention.
+    /// An input of attention. In JSON a step has its `role` instead.
+    #[serde(skip)]
     Role(Role),
     /// `PE`: a vector for each position.
     PositionVectors,

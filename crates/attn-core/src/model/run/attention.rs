@@ -49,7 +49,7 @@ impl LayerBuilder<'_> {
             }
         }
         if let Some(divisors) = &self.block.divisors {
-            let origin = Origin::Config("rope_parameters");
+            let origin = Origin::Config("rope_parameters".into());
             let node = self.graph.given(Role::Divisors.name(), divisors.clone(), origin)?;
             self.graph.mark(node, Role::Divisors);
         }
