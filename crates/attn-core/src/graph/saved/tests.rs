@@ -259,6 +259,9 @@ fn a_node_that_cannot_be_is_one_error_that_names_it() {
         &|nodes| nodes[0]["step"] = json!({ "role": "Q", "head": u64::MAX }),
         "heads and layers count from 1",
     );
+    for name in ["", "a\u{1b}[31m", &"x".repeat(201)] {
+        fails(&|nodes| nodes[1]["name"] = json!(name), "this is no name of a node");
+    }
     let huge = |nodes: &mut Vec<Value>| {
         nodes[1]["values"] = Value::Null;
         nodes[1]["shape"] = json!([u64::MAX, u64::MAX]);
@@ -270,6 +273,32 @@ fn a_node_that_cannot_be_is_one_error_that_names_it() {
     };
     fails(&beyond, "node `X`: row 1, column 1: 1e300 is too large for f32");
     fails(&|nodes| nodes[1] = json!(3), "node `2 of the list`: it cannot be read");
+}
+
+#[test]
+fn words_of_a_file_are_made_visible() {
+    let mut nodes = square();
+    nodes[0]["params"] = json!({ "origin": { "kind": "user", "source": "a\u{1b}[31m" } });
+    nodes[1]["label"] = json!("b\u{202e}");
+    let graph = one(nodes).graph;
+    let [x, y] = ["X", "Y"].map(|name| graph[graph.require(name).unwrap()].clone());
+    assert_eq!(x.op, Op::Given(Origin::User("a\\u{1B}[31m".into())));
+    assert_eq!(y.label.as_deref(), Some("b\\u{202E}"));
+}
+
+#[test]
+fn a_long_chain_of_steps_that_hide_a_key_is_looked_at_once() {
+    let mut nodes = vec![given("X0", json!([["-inf", "-inf"]]))];
+    for i in 1..20_000 {
+        let before = format!("X{}", i - 1);
+        let same = json!([["-inf", "-inf"]]);
+        nodes.push(node(&format!("X{i}"), "add", json!({}), &[&before, &before], same));
+    }
+    let params = json!({ "axis": "rows", "base": "e" });
+    nodes.push(node("A", "softmax", params, &["X19999"], json!([[0.0, 0.0]])));
+    let graph = one(nodes).graph;
+    assert_eq!(graph.warnings().len(), 1);
+    assert_eq!(graph.run_again().unwrap().warnings(), graph.warnings());
 }
 
 #[test]
