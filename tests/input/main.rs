@@ -21,6 +21,7 @@ mod params;
 mod refusals;
 mod round_trips;
 mod saved;
+mod saved_ops;
 mod saving;
 mod stored;
 mod time;

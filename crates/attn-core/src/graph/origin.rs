@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::named::named;
+use crate::foreign::visible;
 
 named!(Drawn { seed: u32 });
 named!(User { source: String });
@@ -55,6 +56,18 @@ impl Origin {
         match self {
             Origin::Rows(rows) => rows.get(row).unwrap_or(self),
             _ => self,
+        }
+    }
+
+    /// The origin with its words made visible, as a screen shows them: a file may have anything in them.
+    pub(super) fn visible(self) -> Origin {
+        let shown = |text: String| visible(&text).into_owned();
+        match self {
+            Origin::User(source) => Origin::User(shown(source)),
+            Origin::Weights(name) => Origin::Weights(shown(name)),
+            Origin::Config(field) => Origin::Config(shown(field)),
+            Origin::Rows(rows) => Origin::Rows(rows.into_iter().map(Origin::visible).collect()),
+            other => other,
         }
     }
 

@@ -42,22 +42,30 @@ impl Graph {
         self.warnings.extend(warning_of_rows(name, labels, rows, dtype));
     }
 
-    /// Returns true if the −∞ in a cell was given or comes from a mask, and not from numbers that have left the range.
+    /// Returns true if the −∞ in a cell was given or comes from a mask, and not from numbers that have left the range. Each node is
+    /// looked at once, however many steps read it.
     fn is_hidden(&self, id: NodeId, at: (usize, usize)) -> bool {
-        let node = &self[id];
         let value = |id: &NodeId| self[*id].matrix().map(|matrix| matrix[at]);
-        let is_hidden = |id: &NodeId| value(id) == Some(f64::NEG_INFINITY) && self.is_hidden(*id, at);
-        match (&node.op, &node.inputs[..]) {
-            (Op::Mask(rule), [scores, others @ ..]) => {
-                let size = (node.shape().rows, node.shape().cols);
-                let cell = others.first().and_then(value);
-                rule.visibility(at, size, cell) != Visibility::Visible || is_hidden(scores)
-            }
-            (Op::Add, inputs) => inputs.iter().any(is_hidden),
-            (Op::Temperature(_) | Op::Scale(_), [scores]) => is_hidden(scores),
-            (Op::Product | Op::ProductTransposed | Op::Cosine | Op::Euclidean, _) => false,
-            _ => true,
+        let (mut seen, mut left) = (HashSet::from([id]), vec![id]);
+        while let Some(id) = left.pop() {
+            let node = &self[id];
+            let read = match (&node.op, &node.inputs[..]) {
+                (Op::Mask(rule), [scores, others @ ..]) => {
+                    let size = (node.shape().rows, node.shape().cols);
+                    let cell = others.first().and_then(value);
+                    if rule.visibility(at, size, cell) != Visibility::Visible {
+                        return true;
+                    }
+                    std::slice::from_ref(scores)
+                }
+                (Op::Add | Op::Temperature(_) | Op::Scale(_), inputs) => inputs,
+                (Op::Product | Op::ProductTransposed | Op::Cosine | Op::Euclidean, _) => &[],
+                _ => return true,
+            };
+            let hidden = read.iter().filter(|id| value(id) == Some(f64::NEG_INFINITY));
+            left.extend(hidden.filter(|id| seen.insert(**id)));
         }
+        false
     }
 
     /// Adds warnings about the first node that holds NaN, and about the first result that is infinite though nothing before it

@@ -9,6 +9,7 @@ use super::super::{Graph, Node, NodeId, Op, Origin, Precision};
 use super::entry::{Entry, Numbers};
 use super::{Reason, SavedGraph};
 use crate::error::{Error, ErrorKind, Result};
+use crate::foreign::visible;
 use crate::kernel::Machine;
 use crate::text::clip;
 
@@ -17,7 +18,7 @@ use crate::text::clip;
 /// # Errors
 /// If a node cannot be read, or does not fit its inputs.
 pub(super) fn graph(json: &Value, version: u64) -> Result<SavedGraph> {
-    let title = json.get("title").and_then(Value::as_str).unwrap_or_default().to_string();
+    let title = visible(json.get("title").and_then(Value::as_str).unwrap_or_default()).into_owned();
     let Some(nodes) = json.get("nodes").and_then(Value::as_array) else {
         return Err(Error::new("a graph has no `nodes`"));
     };

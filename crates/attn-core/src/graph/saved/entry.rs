@@ -7,11 +7,15 @@ use super::super::run_again::of_node;
 use super::super::{Op, OpKind, Origin, Step, Value as NodeValue};
 use super::numbers::tensor;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::matrix::{Labels, Shape};
 use crate::text::{clip, counted};
 
 /// A matrix that is never formed has at most this many cells: their number is still a whole `f64`.
 const MOST_CELLS: u64 = 1 << 53;
+
+/// The longest name of a node, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// The fields of a node but its numbers.
 #[derive(Deserialize)]
@@ -83,6 +87,12 @@ impl Entry {
             dtype,
             never_formed,
         } = fields;
+        if name.is_empty() || visible(&name) != name || name.chars().count() > LONGEST_NAME {
+            return Err(Error::new("this is no name of a node")
+                .help(format!("a name has 1 to {LONGEST_NAME} characters, and all of them can be seen")));
+        }
+        let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
+        let (label, collects) = (shown(label), shown(collects));
         let op = if version == 1 { without_parameters(op)? } else { Some(with_parameters(op, params)?) };
         let shape = Shape { rows: shape.0, cols: shape.1 };
         if shape.rows == 0 || shape.cols == 0 {
@@ -119,7 +129,10 @@ fn called(json: &Value, at: usize) -> String {
 /// An op with its parameters.
 fn with_parameters(name: String, params: Value) -> Result<Op> {
     let form = Map::from_iter([("op".to_string(), Value::String(name)), ("params".to_string(), params)]);
-    serde_json::from_value(Value::Object(form)).map_err(|error| Error::new(error.to_string()))
+    match serde_json::from_value(Value::Object(form)) {
+        Ok(Op::Given(origin)) => Ok(Op::Given(origin.visible())),
+        other => other.map_err(|error| Error::new(error.to_string())),
+    }
 }
 
 /// An op of version 1: known only if it has no parameters.

@@ -70,4 +70,6 @@ fn version_of(document: &Value) -> Result<u64> {
 }
 
 #[cfg(test)]
+mod broken;
+#[cfg(test)]
 mod tests;
