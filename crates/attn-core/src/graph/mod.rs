@@ -10,6 +10,7 @@ mod arity;
 mod equation;
 mod find;
 mod formula;
+mod label;
 mod layers;
 mod node;
 mod notation;
@@ -33,6 +34,7 @@ pub use apply::rounded;
 pub use arity::Arity;
 pub use equation::{Convention, Equation};
 pub use formula::{equation, formula, number_text};
+pub use label::{LabelMatch, find_label};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
 pub use op::{Op, OpKind};
@@ -78,6 +80,8 @@ pub struct Graph {
     is_of_model: bool,
     /// The limit of the numbers recorded, where it is not [`MAX_CELLS`].
     limit: Option<usize>,
+    /// The tokens of a model's vocabulary, by their ids: labels of lines that stand for ids.
+    vocabulary: Option<Labels>,
 }
 
 impl Graph {
