@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
-use crate::explain::{Explanation, Note, decided, notes, shortened};
+use crate::explain::{Explanation, Note, SHOWN, decided, notes, shortened};
 use crate::graph::{CellId, Graph, NodeId, Precision, Term};
 use crate::matrix::Shape;
 
@@ -110,7 +110,7 @@ pub(super) fn sum(
     let notes = notes(graph, cell, &shown);
     let value = Term::Cell(cell).evaluate(graph);
     let (address, operands) = (String::new(), Vec::new());
-    let explanation = Explanation { cell, address, value, term, shown, notes, operands };
+    let explanation = Explanation { cell, address, value, term, shown, kept: SHOWN, notes, operands };
     let Derivation { mut lines, with, .. } =
         writer
             .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));

@@ -7,6 +7,7 @@ mod common;
 mod browser;
 mod fixtures;
 
+mod addressed;
 mod broken;
 mod broken_folders;
 mod broken_list;
