@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::common::attn;
 
 /// `tests/models/gpt2-a` with a byte-level tokenizer of a few words, most of them behind a space.
-fn byte_level() -> TempDir {
+pub fn byte_level() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/gpt2-a");
     for file in ["config.json", "model.safetensors"] {

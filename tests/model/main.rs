@@ -14,6 +14,7 @@ mod broken_list;
 mod cached;
 mod changing_file;
 mod command;
+mod defaults;
 mod explained;
 mod logits_file;
 mod masked;

@@ -173,11 +173,7 @@ impl Note {
                 };
                 format!("it looks at {}", cells.iter().map(value).collect::<Vec<_>>().join(" and "))
             }
-            Note::Rounded(Rounding { recorded, terms, bound }) => format!(
-                "computed in f32: recorded {recorded:.9}, its terms give {terms:.9}; the difference is {:.1e}, and rounding \
-                 allows {bound:.1e}",
-                (recorded - terms).abs()
-            ),
+            Note::Rounded(rounding) => rounded(*rounding),
             Note::ShortenedSum { written, left, sum } => format!(
                 "shortened: the sum has {} terms; the {written} largest are written, and the other {left} add up to {}",
                 left + written,
@@ -190,5 +186,37 @@ impl Note {
                 )
             }
         }
+    }
+}
+
+/// A number of single precision beside the value of its terms.
+fn rounded(Rounding { recorded, terms, bound }: Rounding) -> String {
+    let said = if recorded == terms {
+        format!(
+            "computed in f32: recorded {recorded:.9}, and its terms give exactly this; rounding allows {bound:.1e}"
+        )
+    } else {
+        let far = (recorded - terms).abs();
+        format!(
+            "computed in f32: recorded {recorded:.9}, its terms give {terms:.9}; the difference is {far:.1e}, and rounding \
+             allows {bound:.1e}"
+        )
+    };
+    said.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_single_precision_is_told_with_its_minus_and_without_a_difference_of_nothing() {
+        let same = rounded(Rounding { recorded: -0.5, terms: -0.5, bound: 6e-8 });
+        assert_eq!(
+            same,
+            "computed in f32: recorded −0.500000000, and its terms give exactly this; rounding allows 6.0e−8"
+        );
+        let other = rounded(Rounding { recorded: 0.5, terms: 0.500_000_1, bound: 6e-7 });
+        assert!(other.contains("the difference is 1.0e−7, and rounding allows 6.0e−7"), "{other}");
     }
 }
