@@ -55,6 +55,12 @@ impl StepArgs {
         self.used().filter(|option| *option != "--brief")
     }
 
+    /// These options, with the node of `--until` renamed.
+    pub(super) fn renamed(&self, rename: impl Fn(&str) -> Result<String>) -> Result<StepArgs> {
+        let until = self.until.as_deref().map(rename).transpose()?;
+        Ok(StepArgs { until, ..self.clone() })
+    }
+
     /// Whether all is printed at once.
     pub(super) fn prints_all(&self) -> bool {
         self.no_pause

@@ -20,14 +20,14 @@ use crate::story::{Table, numbers_of_tables};
 /// The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
 /// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct TokensArgs {
     /// A model's folder, its tokenizer.json, or `words`
     ///
     /// `words` is the small model that travels with the program.
     #[arg(value_name = "FOLDER")]
     folder: String,
-    /// The text
+    /// The text, unless --ids has tokens
     #[arg(value_name = "TEXT", required_unless_present = "ids")]
     text: Option<String>,
     /// Show ids in place of a text: 464,3290
@@ -42,6 +42,11 @@ pub(super) struct TokensArgs {
     #[command(flatten)]
     look: TablesArgs,
 }
+
+/// Written out: a text is needed where no ids are given.
+const USAGE: &str = "\
+attn tokens [OPTIONS] <FOLDER> <TEXT>
+       attn tokens [OPTIONS] <FOLDER> --ids <IDS>";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,7 +9,7 @@ use super::sentences;
 use super::session::Opened;
 use super::steps_of_story::StepsOfStory;
 use crate::error::{EXIT_DONE, Result};
-use crate::explore::{Event, Mode, Purpose, State, update};
+use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::graph::address_of;
 use crate::terminal::Key;
 use crate::text::counted;
@@ -48,43 +48,55 @@ pub(crate) fn plain(
             writeln!(out)?;
             return Ok(EXIT_DONE);
         }
-        for key in keys_of(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
-            match key {
-                Err(word) => writeln!(out, "`{word}` is no key; ? lists them.")?,
-                Ok(key) => {
+        for entry in entries(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
+            let ends = match entry {
+                Entry::Key(key) => {
                     script.record(key);
-                    if reader.press(key, out)? {
-                        return Ok(EXIT_DONE);
-                    }
+                    reader.press(key, out)?
                 }
+                Entry::Text(text) => reader.enter(&text, script, out)?,
+                Entry::Unknown(word) => {
+                    writeln!(out, "`{word}` is no key; ? lists them.")?;
+                    false
+                }
+            };
+            if ends {
+                return Ok(EXIT_DONE);
             }
         }
     }
 }
 
-/// The keys of a typed line: names of keys between spaces; a number or a search is typed and taken; an empty line is Enter.
-fn keys_of(line: &str, mode: &Mode) -> Vec<std::result::Result<Key, String>> {
-    let typed = |text: &str| text.chars().map(Key::Char).chain([Key::Enter]).map(Ok).collect::<Vec<_>>();
-    if line.trim().is_empty() {
-        return vec![Ok(Key::Enter)];
+/// A part of a typed line.
+enum Entry {
+    /// A key.
+    Key(Key),
+    /// A number or a search, typed and taken.
+    Text(String),
+    /// Something else.
+    Unknown(String),
+}
+
+/// The parts of a typed line: names of keys between spaces; a number or a search is typed and taken; an empty line is Enter.
+fn entries(line: &str, mode: &Mode) -> Vec<Entry> {
+    let line = line.trim();
+    let is_number =
+        |word: &str| word.chars().next().is_some_and(begins_number) && word.parse::<f64>().is_ok();
+    if line.is_empty() {
+        return vec![Entry::Key(Key::Enter)];
     }
-    if matches!(mode, Mode::Typing { .. })
-        && key_of(line.trim()).is_none_or(|key| matches!(key, Key::Char(_)))
-    {
-        return typed(line.trim());
+    if matches!(mode, Mode::Typing { .. }) && key_of(line).is_none_or(|key| matches!(key, Key::Char(_))) {
+        return vec![Entry::Text(line.to_string())];
     }
-    if line.starts_with('/') && line.len() > 1 {
-        return typed(line);
+    if line.starts_with('/') && line.len() > 1 || is_number(line) {
+        return vec![Entry::Text(line.to_string())];
     }
-    let word = |word: &str| {
-        let is_number = word.len() > 1 && crate::explore::begins_number(word.chars().next().unwrap_or(' '));
-        match key_of(word) {
-            Some(key) => vec![Ok(key)],
-            None if is_number => typed(word),
-            None => vec![Err(word.to_string())],
-        }
+    let word = |word: &str| match key_of(word) {
+        Some(key) => Entry::Key(key),
+        None if is_number(word) => Entry::Text(word.to_string()),
+        None => Entry::Unknown(word.to_string()),
     };
-    line.split_whitespace().flat_map(word).collect()
+    line.split_whitespace().map(word).collect()
 }
 
 struct Reader {
@@ -100,6 +112,20 @@ impl Reader {
             Mode::Adjust(_) => "setting>",
             Mode::Look | Mode::Help => ">",
         }
+    }
+
+    /// Types a text and takes it, unless its first character begins none; returns true at the end.
+    fn enter(&mut self, text: &str, script: &mut Script, out: &mut dyn Write) -> Result<bool> {
+        for key in text.chars().map(Key::Char).chain([Key::Enter]) {
+            script.record(key);
+            if self.press(key, out)? {
+                return Ok(true);
+            }
+            if !matches!(self.opened.state.mode(), Mode::Typing { .. }) {
+                break;
+            }
+        }
+        Ok(false)
     }
 
     /// Does what a key means; returns true at the end.
@@ -132,7 +158,7 @@ impl Reader {
             self.opened.state = update(self.opened.state.clone(), Event::Help);
             return self.keys(out).map(|()| false);
         }
-        if !is_text {
+        if !is_text || self.opened.state.message().is_some() {
             self.tell(out)?;
         }
         Ok(false)

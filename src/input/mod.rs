@@ -48,6 +48,7 @@ mod read_options;
 mod read_permission;
 mod records;
 mod safetensors;
+mod safetensors_places;
 mod save;
 mod save_binary;
 mod save_json;

@@ -17,6 +17,7 @@ use super::dims::checked_cells;
 use super::item::{Item, entry_name};
 use super::limit::Limit;
 use super::open::{Input, ReadSeek, unreadable};
+use super::safetensors_places::wrong_places;
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -78,7 +79,8 @@ impl Tensors {
         })?;
         // Metadata checks on reading that shapes, types and offsets agree and that no product overflows.
         let metadata: Metadata = serde_json::from_slice(&header).map_err(|error| {
-            damaged(format!("the header of the .safetensors file cannot be read: {error}"))
+            let said = wrong_places(&header).unwrap_or_else(|| error.to_string());
+            damaged(format!("the header of the .safetensors file cannot be read: {said}"))
         })?;
         let start = 8 + length;
         let stored = input.length - start;

@@ -3,7 +3,7 @@
 use super::Style;
 use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
 use super::viewer::Viewer;
-use crate::explain::{Explanation, notes, shortened};
+use crate::explain::{Explanation, SHOWN, notes, shortened};
 use crate::graph::{CellId, Graph, Symbols, Term, address_of};
 use crate::story::Story;
 
@@ -59,7 +59,7 @@ pub(super) fn short_derivation(
     let notes = notes(graph, cell, &shown);
     let value = Term::Cell(cell).evaluate(graph);
     let (address, operands) = (String::new(), Vec::new());
-    let explanation = Explanation { cell, address, value, term, shown, notes, operands };
+    let explanation = Explanation { cell, address, value, term, shown, kept: SHOWN, notes, operands };
     let mut derivation = writer
         .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
     let lines = &mut derivation.lines;

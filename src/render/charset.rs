@@ -34,12 +34,42 @@ fn ascii(text: &str) -> String {
                 let radicand = take_name(&mut characters);
                 out.push_str(&format!("sqrt({radicand})"));
             }
+            other if raised(other).is_some() => {
+                // One mark for a number of several digits: 10⁻⁹ is 10^-9.
+                out.push('^');
+                out.extend(raised(other));
+                while let Some(digit) = characters.peek().and_then(|next| raised(*next)) {
+                    out.push(digit);
+                    characters.next();
+                }
+            }
             // The space that no line is broken at becomes a plain one when all is laid out.
             '\0'..='\x7f' | '\u{a0}' => out.push(character),
             other => out.push_str(spelled(other)),
         }
     }
     out
+}
+
+/// The character that stands raised, as an exponent.
+fn raised(character: char) -> Option<char> {
+    Some(match character {
+        '⁰' => '0',
+        '¹' => '1',
+        '²' => '2',
+        '³' => '3',
+        '⁴' => '4',
+        '⁵' => '5',
+        '⁶' => '6',
+        '⁷' => '7',
+        '⁸' => '8',
+        '⁹' => '9',
+        '⁻' => '-',
+        'ⁿ' => 'n',
+        'ˣ' => 'x',
+        'ᵃ' => 'a',
+        _ => return None,
+    })
 }
 
 fn spelled(character: char) -> &'static str {
@@ -79,6 +109,12 @@ fn spelled(character: char) -> &'static str {
         '▆' => "*",
         '▇' => "#",
         '█' => "@",
+        // The end of a bar, in eighths.
+        '▏' | '▎' | '▍' => ".",
+        '▌' | '▋' | '▊' | '▉' => "o",
+        // A space and a line break in the pieces of byte-level tokenizers.
+        'Ġ' => "_",
+        'Ċ' => "\\n",
         '●' => "o",
         '╭' | '╮' | '╰' | '╯' | '└' | '├' | '┤' | '┼' | '┬' | '┴' => "+",
         '─' => "-",
@@ -94,14 +130,6 @@ fn spelled(character: char) -> &'static str {
         'β' => "beta",
         'λ' => "lambda",
         'φ' => "phi",
-        '⁰' => "^0",
-        '¹' => "^1",
-        '²' => "^2",
-        '³' => "^3",
-        'ⁿ' => "^n",
-        'ˣ' => "^x",
-        'ᵃ' => "^a",
-        '⁻' => "^-",
         '₁' => "_1",
         '₂' => "_2",
         '₃' => "_3",
@@ -129,5 +157,12 @@ mod tests {
         assert!(plain.is_ascii());
         assert_eq!(plain.lines().nth(1), Some("|:0|"));
         assert!(plain.ends_with("A (2x2) = softmax(S / sqrt(3))^T, -inf"));
+    }
+
+    #[test]
+    fn exponents_bars_and_spaces_of_pieces_are_spelled() {
+        assert_eq!(ascii("10⁹ 10⁻¹² x² eˣ"), "10^9 10^-12 x^2 e^x");
+        assert_eq!(ascii("██▋ █▏ █"), "@@o @. @");
+        assert_eq!(ascii("␣cave Ġcave Ċ"), "_cave _cave \\n");
     }
 }

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use super::digits;
 use super::rounding::{self, DerivationLine};
 use super::viewer::Viewer;
-use crate::explain::{Branch, Explanation, steps};
+use crate::explain::{Branch, Explanation, steps, stored_weight};
 use crate::graph::{
-    self, CellId, Convention, Equation, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of,
+    self, CellId, Convention, Equation, Graph, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of,
     number_text, written,
 };
 use crate::story::{Digits, ExplainedCell};
@@ -18,6 +18,9 @@ const LONGEST_ORIGIN: usize = 44;
 
 /// The note that is shown once if a derivation has a ≈.
 const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, and not with those shown";
+
+/// The note that is shown once if an operand is a weight, with its place beside it.
+const PLACES: &str = "places in the file count from 0";
 
 /// Explanations in the style of a story.
 pub(super) struct ExplanationWriter<'a> {
@@ -30,6 +33,8 @@ pub(super) struct ExplanationWriter<'a> {
     pub side_by_side: bool,
     /// True if the meaning of ≈ has been explained.
     said_rounded: Cell<bool>,
+    /// True if it has been said how places in a file are counted.
+    said_places: Cell<bool>,
 }
 
 /// An operand in a list: symbol, address, value, and its origin.
@@ -40,7 +45,7 @@ pub(super) struct Operand {
     pub address: String,
     /// `0.88`.
     pub value: String,
-    /// `softmax(S)`, or where it was given.
+    /// `softmax(S)`, or where it was given; of a weight its name and place in the file.
     pub origin: String,
 }
 
@@ -86,7 +91,13 @@ impl<'a> ExplanationWriter<'a> {
 
     /// A writer without cells of its own, with the symbols of the story's graph, which cost a look at every node.
     pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> ExplanationWriter<'a> {
-        ExplanationWriter { viewer, symbols, of: &[], side_by_side: false, said_rounded: Cell::new(false) }
+        let (said_rounded, said_places) = (Cell::new(false), Cell::new(false));
+        ExplanationWriter { viewer, symbols, of: &[], side_by_side: false, said_rounded, said_places }
+    }
+
+    /// The graph of the story.
+    pub(super) fn graph(&self) -> &Graph {
+        &self.viewer.story.graph
     }
 
     /// The digits of numbers.
@@ -115,13 +126,13 @@ impl<'a> ExplanationWriter<'a> {
     pub(super) fn operand(&self, branch: &Branch) -> Operand {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
-        let origin = self.equation(cell).right;
-        Operand {
-            cell,
-            address: address_of(graph, cell),
-            value: self.number(Term::Cell(cell).evaluate(graph)),
-            origin: clipped(&origin, LONGEST_ORIGIN).into_owned(),
-        }
+        let origin = match stored_weight(graph, cell) {
+            // Whoever looks it up in the file needs all of it.
+            Some(weight) => format!("{}{}", weight.tensor, weight.place.replace(' ', "\u{a0}")),
+            None => clipped(&self.equation(cell).right, LONGEST_ORIGIN).into_owned(),
+        };
+        let value = self.number(Term::Cell(cell).evaluate(graph));
+        Operand { cell, address: address_of(graph, cell), value, origin }
     }
 
     /// Returns true if an operand is a number that is not derived, so that it has no derivation.
@@ -137,7 +148,8 @@ impl<'a> ExplanationWriter<'a> {
         numbers: impl Fn(Digits) -> N,
     ) -> Derivation {
         let graph = &self.viewer.story.graph;
-        let derived = rounding::lines(graph, &steps(graph, &explanation.term), self.digits());
+        let derived =
+            rounding::lines(graph, &steps(graph, &explanation.term), explanation.kept, self.digits());
         let first = derived.first().map_or(self.digits(), |line| line.digits);
         let (mut formula, mut with) = (&explanation.shown, None);
         if let (Term::With { name, is, within }, Term::With { is: whole, .. }) =
@@ -158,6 +170,10 @@ impl<'a> ExplanationWriter<'a> {
             explanation.notes.iter().map(|note| note.text(graph, |x| self.number(x))).collect();
         if lines.iter().any(|(sign, _)| *sign == Sign::Rounded) && !self.said_rounded.replace(true) {
             notes.push(ROUNDED.to_string());
+        }
+        let has_weight = explanation.operands.iter().any(|one| stored_weight(graph, one.cell()).is_some());
+        if has_weight && !self.said_places.replace(true) {
+            notes.push(PLACES.to_string());
         }
         Derivation { lines, with, notes }
     }

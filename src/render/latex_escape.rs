@@ -21,6 +21,13 @@ pub(super) fn escaped(text: &str) -> String {
             '’' => out.push('\''),
             '–' => out.push_str("--"),
             '␣' => out.push_str("\\textvisiblespace{}"),
+            bar if eighths(bar) > 0 => {
+                let mut length = eighths(bar);
+                while let Some(next) = characters.next_if(|next| eighths(*next) > 0) {
+                    length += eighths(next);
+                }
+                out.push_str(&format!("\\rule{{{}em}}{{1.5ex}}", f64::from(length) / 16.0));
+            }
             '√' => {
                 let radicand = take_name(&mut characters);
                 out.push_str(&format!("$\\sqrt{{{}}}$", math_word(&radicand)));
@@ -32,6 +39,21 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// The length of a piece of a bar, in eighths of a character; 0 for other characters. LaTeX draws a bar as a rule.
+fn eighths(character: char) -> u32 {
+    match character {
+        '▏' => 1,
+        '▎' => 2,
+        '▍' => 3,
+        '▌' => 4,
+        '▋' => 5,
+        '▊' => 6,
+        '▉' => 7,
+        '█' => 8,
+        _ => 0,
+    }
 }
 
 /// The mathematical command for a character.
@@ -69,6 +91,13 @@ pub(super) fn symbol(character: char) -> Option<&'static str> {
         '¹' => "^1",
         '²' => "^2",
         '³' => "^3",
+        '⁴' => "^4",
+        '⁵' => "^5",
+        '⁶' => "^6",
+        '⁷' => "^7",
+        '⁸' => "^8",
+        '⁹' => "^9",
+        '⁻' => "^-",
         '…' => "\\dots",
         _ => return None,
     })
@@ -92,4 +121,14 @@ pub(super) fn is_letter_with_digits(word: &str) -> bool {
     let mut characters = word.chars();
     let starts = characters.next().is_some_and(|first| first.is_ascii_alphabetic());
     starts && word.len() > 1 && characters.all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_rules_and_exponents_are_raised() {
+        assert_eq!(escaped("██▌ 10⁹"), "\\rule{1.25em}{1.5ex} 10$^9$");
+    }
 }

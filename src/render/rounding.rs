@@ -2,7 +2,7 @@
 
 use super::digits;
 use crate::elementary;
-use crate::explain::{shortened, worked_out};
+use crate::explain::{shortened_to, worked_out};
 use crate::graph::{Graph, Term};
 use crate::story::Digits;
 
@@ -25,8 +25,10 @@ pub(super) struct DerivationLine {
 /// The lines of a derivation. The last line is written in the usual digits; a line before it has as few decimals as it takes
 /// for its numbers to give those of the next line, from the usual to [`MOST`], and not fewer than the next. If no choice makes
 /// every line follow, the fewest lines do not.
-pub(super) fn lines(graph: &Graph, steps: &[Term], usual: Digits) -> Vec<DerivationLine> {
-    let terms: Vec<Term> = steps.iter().map(|step| shortened(graph, step)).collect();
+///
+/// Of long sums this many terms are kept.
+pub(super) fn lines(graph: &Graph, steps: &[Term], kept: usize, usual: Digits) -> Vec<DerivationLine> {
+    let terms: Vec<Term> = steps.iter().map(|step| shortened_to(graph, step, kept)).collect();
     let choices = choices(usual);
     // For each line and each choice of its digits: the best that the lines from it on can do, and the choice for the next line.
     let mut best: Vec<Vec<BestDigits>> = vec![Vec::new(); terms.len()];
@@ -148,7 +150,7 @@ fn rounds_to(x: f64, y: f64, digits: Digits) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::steps;
+    use crate::explain::{SHOWN, steps};
 
     fn worked(term: &Term, places: usize) -> Vec<(Vec<f64>, bool)> {
         let graph = Graph::new();
@@ -156,7 +158,7 @@ mod tests {
             let parts = line.term.parts().into_iter();
             parts.map(|part| shown(part.evaluate(&graph), line.digits)).collect()
         };
-        lines(&graph, &steps(&graph, term), Digits::Places(places))
+        lines(&graph, &steps(&graph, term), SHOWN, Digits::Places(places))
             .iter()
             .map(|line| (numbers(line), line.follows))
             .collect()

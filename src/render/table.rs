@@ -94,7 +94,14 @@ mod tests {
         let cell =
             |i: usize, j: usize| Cell { text: format!("{i}.{j}"), shade: Default::default(), of: None };
         let cells = (0..rows.len()).map(|i| (0..cols.len()).map(|j| cell(i, j)).collect()).collect();
-        View { name: name.into(), rows: owned(rows), cols: owned(cols), cells, notes: Vec::new() }
+        View {
+            name: name.into(),
+            rows: owned(rows),
+            cols: owned(cols),
+            cells,
+            notes: Vec::new(),
+            keeps_heads: false,
+        }
     }
 
     #[test]
@@ -115,6 +122,23 @@ mod tests {
             ]
         );
         assert_eq!(blocks[0].width, 32);
+    }
+
+    #[test]
+    fn a_table_keeps_its_heads_where_its_columns_move_together_or_stand_in_bands() {
+        let heads: Vec<String> = (1..=12).map(|head| head.to_string()).collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let grid = View { keeps_heads: true, ..view("layer", &["1", "2"], &heads) };
+        for width in [40, 60, 70, 80, 81, 200] {
+            let blocks = matrix(&grid, width, &style());
+            let lines: Vec<&String> = blocks.iter().flat_map(|block| &block.lines).collect();
+            let mut shown: Vec<&str> = Vec::new();
+            for line in lines.iter().filter(|line| line.starts_with("│ layer │")) {
+                shown.extend(line.split([' ', '│']).filter(|head| !head.is_empty() && *head != "layer"));
+            }
+            assert_eq!(shown, heads, "{width}: {lines:#?}");
+            assert!(blocks.iter().all(|block| block.width <= width), "{width}: {lines:#?}");
+        }
     }
 
     #[test]

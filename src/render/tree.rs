@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use crate::text::ScreenWidth;
 use colored::Colorize;
+use textwrap::core::Word;
 
 use super::Charset;
 use super::block::{Block, Level};
 use super::digits;
 use super::explained::{Derivation, ExplanationWriter, Operand, PlainTerms};
-use super::wrap::{breakable, factors};
-use crate::explain::{Branch, Explanation};
+use super::wrap::{breakable, factors, names};
+use crate::explain::{Branch, Explanation, stored_weight};
 use crate::graph::CellId;
 
 /// Formulas are not made wider, so that they are read at a glance.
@@ -213,6 +214,8 @@ impl TreeWriter<'_> {
             }
             _ => origin.to_string(),
         };
+        let is_weight = stored_weight(self.writer.graph(), operand.cell()).is_some();
+        let separator = if is_weight { names } else { factors };
         let (origin, indent) = (self.spelled(&origin), head.width() + 2);
         let room = width.saturating_sub(start.width() + indent);
         if room < ORIGIN.min(origin.width()) {
@@ -220,10 +223,10 @@ impl TreeWriter<'_> {
             let head = if start.width() + head.width() <= width { head.trim_end() } else { &compact };
             let mut lines = wrapped(head, start, &format!("{further}    "), width, Ink::Plain);
             let indent = format!("{further}    ");
-            lines.extend(wrapped(&origin, &indent, &indent, width, Ink::Dim));
+            lines.extend(wrapped_at(separator, &origin, (&indent, &indent), width, Ink::Dim));
             return lines;
         }
-        let mut lines = wrapped(&origin, "", "", room, Ink::Dim);
+        let mut lines = wrapped_at(separator, &origin, ("", ""), room, Ink::Dim);
         for (i, line) in lines.iter_mut().enumerate() {
             line.before = match i {
                 0 => format!("{start}{head}  "),
@@ -240,11 +243,22 @@ fn empty(before: &str) -> TreeLine {
 
 /// A text in lines of at most `width` columns; words are broken where one alone is wider.
 fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<TreeLine> {
+    wrapped_at(factors, text, (first, rest), width, ink)
+}
+
+/// Likewise, with lines broken between the words that a separator finds.
+fn wrapped_at(
+    separator: for<'a> fn(&'a str) -> Box<dyn Iterator<Item = Word<'a>> + 'a>,
+    text: &str,
+    (first, rest): (&str, &str),
+    width: usize,
+    ink: Ink,
+) -> Vec<TreeLine> {
     let width = width.max(LEAST + first.width().max(rest.width()));
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(rest)
-        .word_separator(textwrap::WordSeparator::Custom(factors));
+        .word_separator(textwrap::WordSeparator::Custom(separator));
     let lines = textwrap::wrap(text, options);
     let line = |(i, text): (usize, &std::borrow::Cow<'_, str>)| {
         let before = if i == 0 { first } else { rest };

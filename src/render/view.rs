@@ -20,6 +20,8 @@ pub(super) struct View {
     pub cells: Vec<Vec<Cell>>,
     /// The notes beside the rows; empty if no row has one.
     pub notes: Vec<String>,
+    /// True if its heads are written even where they only count: those of a table say what its columns are, such as heads.
+    pub keeps_heads: bool,
 }
 
 /// A text, its shade, and whose text it is.
@@ -62,6 +64,7 @@ impl View {
             cols: table.header.iter().skip(1).cloned().collect(),
             cells: table.rows.iter().zip(&table.shares).map(row).collect(),
             notes: Vec::new(),
+            keeps_heads: true,
         };
         view.in_charset(style.charset)
     }
@@ -115,6 +118,7 @@ impl View {
                 cols: vec!["1".to_string()],
                 cells: sums,
                 notes: Vec::new(),
+                keeps_heads: false,
             }),
         )
     }
@@ -178,7 +182,15 @@ impl View {
     pub(super) fn turned(self) -> View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
-        View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
+        let name = format!("{}ᵀ", self.name);
+        View {
+            name,
+            rows: self.cols,
+            cols: self.rows,
+            cells,
+            notes: Vec::new(),
+            keeps_heads: self.keeps_heads,
+        }
     }
 }
 

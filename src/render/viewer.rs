@@ -114,6 +114,7 @@ impl Viewer<'_> {
             cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
             cells,
             notes: Vec::new(),
+            keeps_heads: false,
         };
         self.in_convention(view, turned)
     }
@@ -164,7 +165,8 @@ impl Viewer<'_> {
             rows.push(SUM.to_string());
         }
         let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
-        View { name: String::new(), rows, cols, cells, notes: Vec::new() }.in_charset(self.style.charset)
+        View { name: String::new(), rows, cols, cells, notes: Vec::new(), keeps_heads: false }
+            .in_charset(self.style.charset)
     }
 
     fn values(&self, id: NodeId, matrix: &Matrix, digits: Digits) -> Vec<Vec<Cell>> {
@@ -218,7 +220,8 @@ impl Viewer<'_> {
         } else {
             (labels(rows, shape.rows), labels(cols, shape.cols))
         };
-        self.in_convention(View { name: heading(node), rows, cols, cells, notes: Vec::new() }, turned)
+        let view = View { name: heading(node), rows, cols, cells, notes: Vec::new(), keeps_heads: false };
+        self.in_convention(view, turned)
     }
 
     fn in_convention(&self, view: View, turned: bool) -> View {

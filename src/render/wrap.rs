@@ -35,6 +35,27 @@ fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
     pieces
 }
 
+/// The words of a line in which the name of a weight may be broken behind its points and before its place:
+/// `transformer.h.4.attn.c_attn.weight[2, 5]`.
+pub(super) fn names(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(parts_of_name))
+}
+
+fn parts_of_name(word: Word<'_>) -> Vec<Word<'_>> {
+    let behind_points = word.word.split_inclusive('.');
+    let mut parts: Vec<Word<'_>> = behind_points
+        .flat_map(|part| match part.find('[') {
+            Some(place) if place > 0 => vec![&part[..place], &part[place..]],
+            _ => vec![part],
+        })
+        .map(Word::from)
+        .collect();
+    if let Some(last) = parts.last_mut() {
+        last.whitespace = word.whitespace;
+    }
+    parts
+}
+
 /// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor
 /// before the minus or the slash of an inner difference or quotient.
 pub(super) fn breakable(formula: &str) -> String {
@@ -67,6 +88,20 @@ pub(super) fn breakable(formula: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_weight_is_broken_behind_points_and_before_its_place() {
+        let lines = |text: &str, width| -> Vec<String> {
+            let options =
+                textwrap::Options::new(width).word_separator(textwrap::WordSeparator::Custom(names));
+            textwrap::wrap(text, options).into_iter().map(String::from).collect()
+        };
+        let name = "transformer.h.4.attn.c_attn.weight[2,\u{a0}5]";
+        assert_eq!(lines(name, 60), [name]);
+        assert_eq!(lines(name, 24), ["transformer.h.4.attn.", "c_attn.weight[2,\u{a0}5]"]);
+        assert_eq!(lines(name, 16), ["transformer.h.4.", "attn.c_attn.", "weight[2,\u{a0}5]"]);
+        assert_eq!(lines(name, 13), ["transformer.", "h.4.attn.", "c_attn.weight", "[2,\u{a0}5]"]);
+    }
 
     #[test]
     fn formulas_are_broken_before_outer_signs_and_behind_commas() {

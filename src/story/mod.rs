@@ -32,8 +32,8 @@ pub use head_steps::{HeadStep, head_steps};
 pub use model::{Digits, ExplainedCell, Step, StepItem, Story};
 pub use model_layer::{ShownLayer, model_layer, shown_nodes};
 pub use model_text::{
-    HeadGrid, Prediction, change_table, head_grid, head_letter, head_rules, last_token_grid, lens_table,
-    prediction_table, survey_table, top_heads,
+    HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_letter, head_rules,
+    last_token_grid, lens_table, measures_table, prediction_table, survey_table, top_heads,
 };
 pub use numbers_of_tables::numbers_of_tables;
 pub use plane::Plane;
@@ -43,4 +43,4 @@ pub use sentences::sentences;
 pub use similarity::similarity;
 pub use softmax::softmax;
 pub use table::Table;
-pub use window::Window;
+pub use window::{Window, place_of};

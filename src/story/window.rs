@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::graph::{LabelMatch, find_label};
 use crate::matrix::Labels;
 use crate::tensor::edges;
 
@@ -41,10 +42,8 @@ impl Window {
         {
             return between(range.start() - 1..(*range.end()).min(count), count);
         }
-        let carries = |token: &String| {
-            labels.and_then(|labels| labels.iter().position(|label| label.trim() == token.trim()))
-        };
-        match self.around.as_ref().and_then(carries) {
+        let place = |token: &String| place_of(labels?, token);
+        match self.around.as_ref().and_then(place) {
             Some(at) => between(at.saturating_sub(NEIGHBOURS)..(at + NEIGHBOURS + 1).min(count), count),
             None => edges(count),
         }
@@ -53,6 +52,16 @@ impl Window {
     /// Returns true if a part is chosen.
     pub fn is_chosen(&self) -> bool {
         *self != Window::default()
+    }
+}
+
+/// The first place that a token names among labels, counted from 0: see [`find_label`].
+pub fn place_of(labels: &Labels, token: &str) -> Option<usize> {
+    match find_label(labels, token.trim()) {
+        LabelMatch::One(at) => Some(at),
+        LabelMatch::Repeated(places) | LabelMatch::Different(places) => places.first().copied(),
+        // A token may be all space.
+        LabelMatch::None => labels.iter().position(|label| label.trim() == token.trim()),
     }
 }
 
@@ -76,5 +85,15 @@ mod tests {
         let labels: Labels = ["the", "·bat", "·in"].map(String::from).into();
         let around = Window { around: Some("·bat".into()), ..Window::default() };
         assert_eq!(around.row_places(3, Some(&labels)), [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_token_is_found_without_the_mark_of_its_space() {
+        let labels: Labels = ["the", "␣bat", "␣in", "␣bat"].map(String::from).into();
+        for token in ["bat", "_bat", " bat", "Ġbat", "bat#1"] {
+            assert_eq!(place_of(&labels, token), Some(1), "{token}");
+        }
+        assert_eq!(place_of(&labels, "bat#2"), Some(3));
+        assert_eq!(place_of(&labels, "cave"), None);
     }
 }

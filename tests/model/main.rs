@@ -7,12 +7,14 @@ mod common;
 mod browser;
 mod fixtures;
 
+mod addressed;
 mod broken;
 mod broken_folders;
 mod broken_list;
 mod cached;
 mod changing_file;
 mod command;
+mod defaults;
 mod explained;
 mod logits_file;
 mod masked;

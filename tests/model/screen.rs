@@ -78,29 +78,87 @@ fn grounds(out: &str, texts: &[&str]) -> Vec<Option<String>> {
     texts.iter().map(of).collect()
 }
 
+/// A text in which two queries have a token that came before.
+const REPEATING: &str = "model words 'the bat sleeps in the cave . the bat'";
+
 #[test]
 fn the_cell_of_a_head_is_shaded_by_its_score() {
-    let shown = |more: &str| attn(&format!("{TEXT} --top 1 {more}")).ok().out;
+    let shown = |more: &str| attn(&format!("{REPEATING} --top 1 {more}")).ok().out;
     let plain = shown("");
     assert!(!plain.contains('\x1b'), "without colour there are letters and figures");
-    assert!(plain.contains("│ 2     │   ·   s50   ·   i94 │"), "{plain}");
+    assert!(plain.contains("│ 2     │ i41   s74   ·   i67 │"), "{plain}");
     for theme in ["dark", "light"] {
         let out = shown(&format!("--color always --theme {theme}"));
         let grid = &out[out.find("What each head looks at").unwrap()..];
-        let [i99, s45, s50, i94]: [Option<String>; 4] =
-            grounds(grid, &["i99", "s45", "s50", "i94"]).try_into().unwrap();
-        assert!(i99.is_some() && i99 == i94, "both are in the highest eighth: {i99:?} {i94:?}");
-        assert!(s45.is_some() && s45 == s50 && s50 != i94, "0.45 and 0.496: {s45:?} {s50:?} {i94:?}");
+        let [s47, i41, s74, i67]: [Option<String>; 4] =
+            grounds(grid, &["s47", "i41", "s74", "i67"]).try_into().unwrap();
+        assert!(s74.is_some() && s74 == i67, "both are in the sixth eighth: {s74:?} {i67:?}");
+        assert!(s47.is_some() && s47 == i41 && s47 != i67, "0.47 and 0.41: {s47:?} {i41:?} {i67:?}");
         assert_eq!(grounds(grid, &["·"]), [None], "a head without a letter has no shade");
-        // The same scale as the weights of a matrix: 0.94 and 0.50 there, 94 and 50 here.
-        let weights = attn(&format!("{TEXT} --only L1.A_3 --color always --theme {theme}")).ok().out;
-        assert_eq!(grounds(&weights, &["0.9936"]), [i94], "{theme}");
+        // The same scale as the weights of a matrix: 0.74 here, 0.73 there.
+        let weights = attn(&format!("{REPEATING} --only L1.A_2 --color always --theme {theme}")).ok().out;
+        assert_eq!(grounds(&weights, &["0.7272"]), [s74], "{theme}");
     }
     assert!(!shown("--color always --heat never").contains("\x1b[48;5;"));
     let bars = shown("--heat always");
-    assert!(bars.contains("s50 ▄") && bars.contains("i94 █"), "{bars}");
+    assert!(bars.contains("i41 ▄") && bars.contains("i67 ▆"), "{bars}");
     let ascii = shown("--charset ascii");
-    assert!(ascii.is_ascii() && ascii.contains("i94"), "{ascii}");
+    assert!(ascii.is_ascii() && ascii.contains("i67"), "{ascii}");
+}
+
+#[test]
+fn a_letter_rests_on_two_queries_and_the_rule_says_on_how_many() {
+    let one = attn(&format!("{TEXT} --top 1 --width 200")).ok().out;
+    let grid = &one[one.find("What each head looks at").unwrap()..one.find("The token that").unwrap()];
+    assert!(!grid.contains(" i9"), "one query is no habit: {grid}");
+    assert!(one.contains("over the queries whose token came before (here 1 of 9)"), "{one}");
+    let two = attn(&format!("{REPEATING} --top 1 --width 200")).ok().out;
+    assert!(two.contains("over the queries whose token came before (here 2 of 9)"), "{two}");
+    assert!(!two.contains("key i − 1 (here"), "all queries have a token before them: {two}");
+    let survey = attn(&format!("{TEXT} --survey --width 200")).ok().out;
+    assert!(survey.contains("(here 1 of 9 in the text, 16 of 30 in the random sequence)"), "{survey}");
+    let rows = attn(&format!("{TEXT} --format json")).ok().out;
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    let heads = rows["tables"].as_array().unwrap().iter().find(|table| table["title"] == "Heads").unwrap();
+    assert_eq!(heads["rows"][0]["queries of induction"], 1, "{}", heads["rows"][0]);
+}
+
+#[test]
+fn the_screen_of_a_text_has_the_entropy_of_every_head_in_bits() {
+    let out = attn(&format!("{TEXT} --top 1")).ok().out;
+    let (_, from) = out.split_once("Entropy of the weights of a row in bits").expect("a title");
+    assert!(from.starts_with(", mean of all rows (9 keys alike: 3.2)"), "{from}");
+    let json: Value = serde_json::from_str(&attn(&format!("{TEXT} --format json")).ok().out).unwrap();
+    let heads = json["tables"].as_array().unwrap().iter().find(|table| table["title"] == "Heads").unwrap();
+    let shown: Vec<String> = heads["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{:.1}", row["entropy"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(shown.len(), 8);
+    for (layer, entropies) in shown.chunks(4).enumerate() {
+        let row = format!("│ {}     │ {} │", layer + 1, entropies.join("   "));
+        assert!(from.contains(&row), "no {row} in\n{from}");
+    }
+}
+
+#[test]
+fn the_survey_has_a_row_for_every_head_and_asks_for_all_of_a_large_model() {
+    let out = attn(&format!("{TEXT} --survey")).ok().out;
+    for (name, title) in
+        [("L1.A_1 L0H0", "All heads on the text"), ("L2.A_4 L1H3", "All heads on the random")]
+    {
+        assert!(out.contains(title) && out.matches(name).count() == 2, "{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // 40 layers of 8 heads.
+    let folder = zeros(20);
+    let survey = || attn("model").arg(folder.path().display().to_string()).arg("--survey");
+    let short = survey().ok().out;
+    assert!(short.contains("320 of them: --all") && !short.contains("All heads on"), "{short}");
+    let whole = survey().arg("--all").ok().out;
+    assert!(whole.contains("All heads on") && whole.contains("L40.A_8 L39H7"), "{whole}");
 }
 
 #[test]

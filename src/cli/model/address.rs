@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, Op, Origin};
+use crate::graph::{Graph, Node, Op, Origin, Role, Stage};
 
 /// The layers that some names are about, counted from 1: `L5.A_3` is about layer 5. Names without a layer are about the whole model.
 pub(super) fn layers_of<'n>(names: impl Iterator<Item = &'n str>) -> Option<RangeInclusive<usize>> {
@@ -55,6 +55,10 @@ pub(super) fn name_in(graph: &Graph, typed: &str, within: Within) -> String {
     if let Some(full) = within.full(name).into_iter().find(|full| graph.find(full).is_some()) {
         return format!("{full}{inside}");
     }
+    // The only head of a layer has no number.
+    if let Some(only) = name.strip_suffix("_1").filter(|only| graph.find(only).is_some()) {
+        return format!("{only}{inside}");
+    }
     let is_it = |node: &Node| matches!(&node.op, Op::Given(Origin::Weights(own)) if own == name);
     let Some((_, node)) = graph.nodes().find(|(_, node)| is_it(node)) else { return typed.to_string() };
     let from_one = |text: &str| {
@@ -91,6 +95,18 @@ pub(super) fn node_name(typed: &str) -> Result<String> {
             .help("the first layer is L1; L0H0 is the usual name of its first head"));
     }
     Ok(format!("{name}{inside}"))
+}
+
+/// The usual name of the head that a node belongs to, which counts from 0: `L4H2` of `L5.A_3`. None for keys and values, which
+/// several heads may share.
+pub(super) fn usual_name(node: &Node) -> Option<String> {
+    let step = node.step?;
+    let is_shared = matches!(
+        step.stage,
+        Stage::Role(Role::K | Role::V) | Stage::KeysNormed | Stage::KeysRotated | Stage::Frequencies
+    );
+    let (layer, head) = (step.layer?.checked_sub(1)?, step.head?.checked_sub(1)?);
+    (!is_shared).then(|| format!("L{layer}H{head}"))
 }
 
 /// Layer and head of `L4H2`, which counts from 0: 5 and 3.

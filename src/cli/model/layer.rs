@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::{Within, layers_of, name_in, node_name};
+use super::address::{Within, layers_of, name_in, node_name, usual_name};
 use super::logits::LogitsTable;
 use super::opened::{OpenedModel, ReadText};
 use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
@@ -11,14 +11,14 @@ use crate::cli::presentation::{self, Presentation};
 use crate::cli::program::Program;
 use crate::cli::{Env, Outcome, Streams, versus, write};
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explain::Depth;
+use crate::explain::{Depth, onward};
 use crate::foreign::to_path;
-use crate::graph::{Convention, Graph, NodeId};
+use crate::graph::{Convention, Graph, Node, NodeId, address_of};
 use crate::input;
-use crate::matrix::Shape;
 use crate::model::{Forward, ModelRun};
 use crate::render::Format;
-use crate::story::{ShownLayer, Story, model_layer};
+use crate::story::{ShownLayer, StepItem, Story, model_layer};
+use crate::text::quoted;
 
 /// The name of the scores of the next token.
 const LOGITS: &str = "logits";
@@ -49,14 +49,15 @@ impl ModelArgs {
         }
         let edits = self.varied.changes.edits(&model.architecture)?;
         let chosen = self.varied.numbers.chosen(model, text.text.ids.len(), edits);
-        let names = self.all_names(&nodes);
+        let names = self.all_names(&nodes)?;
         let title = self.title(model, &chosen);
         let (mut story, forward) =
             model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, title))?;
         model.name_words(&mut story.graph);
         let nodes = nodes_in(&story.graph, &nodes, self.within())?;
         let story = Story { window: self.window.window(), ..story };
-        let mut page = self.steps.page(story, &nodes, &self.output, &presentation::whole(program.typed))?;
+        let steps = self.steps.renamed(|name| Ok(name_in(&story.graph, &node_name(name)?, self.within())))?;
+        let mut page = steps.page(story, &nodes, &self.output, &presentation::whole(program.typed))?;
         if self.head.is_some() && nodes.only.is_empty() {
             let of_head = page.story.shown_nodes();
             page.nodes.retain(|id| of_head.contains(id));
@@ -66,14 +67,16 @@ impl ModelArgs {
             // The weights of a layer are in the model's file already.
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
         }
+        name_as_elsewhere(&mut page.story);
+        say_the_way_on(&mut page.story, program);
         let saved = self.saved(&page.story.graph)?;
         for saved in saved.into_iter().filter_map(|(node, _)| node).chain(page.nodes.clone()) {
             page.story.graph.load(saved)?;
         }
         // Below an explanation the nodes of --only are shown, and none is data.
         let looked_at = if page.nodes.is_empty() { page.story.shown_nodes() } else { page.nodes.clone() };
-        let shapes: Vec<Shape> = looked_at.iter().map(|&id| page.story.graph[id].shape()).collect();
-        self.window.check(&shapes, &text.text.tokens)?;
+        let looked_at: Vec<&Node> = looked_at.iter().map(|&id| &page.story.graph[id]).collect();
+        self.window.check(&looked_at, &text.text.tokens)?;
         self.write_files(model, (&page.story.graph, &forward), env)?;
         let style = self.output.style(env, Convention::Rows);
         if style.format == Format::Json && self.head.is_none() {
@@ -103,13 +106,14 @@ impl ModelArgs {
         (env, streams): (&Env, &mut Streams<'_>),
     ) -> Result<Outcome> {
         let other = versus::typed_with::<ModelArgs, VariedArgs>("model", program, options)?;
-        let names = self.all_names(nodes);
+        let names = self.all_names(nodes)?;
         let story = |args: &ModelArgs| -> Result<Story> {
             let edits = args.varied.changes.edits(&model.architecture)?;
             let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
             let title = args.title(model, &chosen);
-            let (story, _) =
+            let (mut story, _) =
                 model.with_run(|run| args.story(&run, text, (layers.clone(), &names), &chosen, title))?;
+            model.name_words(&mut story.graph);
             Ok(story)
         };
         let base = story(self)?;
@@ -141,17 +145,22 @@ impl ModelArgs {
         Ok(NodeArgs { only, explain })
     }
 
-    fn all_names(&self, nodes: &NodeArgs) -> Vec<String> {
+    /// The names of all nodes and cells that are shown or saved.
+    fn all_names(&self, nodes: &NodeArgs) -> Result<Vec<String>> {
         let saved = self.save.iter().filter_map(|saving| saving.split_once('='));
-        let saved = saved.map(|(name, _)| name.to_string()).filter(|name| name != LOGITS);
-        nodes.only.iter().cloned().chain(nodes.explain.cells().map(str::to_string)).chain(saved).collect()
+        let saved: Vec<String> = saved
+            .filter(|(name, _)| *name != LOGITS)
+            .map(|(name, _)| node_name(name))
+            .collect::<Result<_>>()?;
+        let shown = nodes.only.iter().cloned().chain(nodes.explain.cells().map(str::to_string));
+        Ok(shown.chain(saved).collect())
     }
 
     /// The layers that are computed with all their steps: the one that is shown, those that are named, and below them as many as an
     /// explanation reaches.
     fn layers(&self, model: &OpenedModel, nodes: &NodeArgs) -> Result<RangeInclusive<usize>> {
         let count = model.architecture.blocks.len();
-        let names = self.all_names(nodes);
+        let names = self.all_names(nodes)?;
         let named = layers_of(names.iter().map(String::as_str));
         let (first, last) = match (self.layer, named) {
             (Some(layer), named) => {
@@ -270,6 +279,45 @@ impl ModelArgs {
             }
         }
         Ok(())
+    }
+}
+
+/// Says beside a matrix of a head that is shown alone, or whose number is explained, how the head is called elsewhere.
+fn name_as_elsewhere(story: &mut Story) {
+    let graph = &story.graph;
+    let usual = |id: NodeId| {
+        let node = &graph[id];
+        usual_name(node).map(|usual| format!("{}, {usual} elsewhere", node.name))
+    };
+    for step in story.steps.iter_mut().filter(|step| step.text.is_empty()) {
+        match &mut step.shown[..] {
+            [StepItem::Node(id)] => step.notice = usual(*id),
+            [StepItem::Explained { of, .. }] => {
+                let mut last = None;
+                for one in of {
+                    let node = one.explanation.cell.node;
+                    if last.replace(node) != Some(node) {
+                        one.caption = usual(node).unwrap_or_default();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Says the command that goes on from an explained number down to the weights.
+fn say_the_way_on(story: &mut Story, program: &Program<'_>) {
+    let graph = &story.graph;
+    for step in &mut story.steps {
+        let [StepItem::Explained { of, .. }] = &step.shown[..] else { continue };
+        let [one] = &of[..] else { continue };
+        let Some(next) = onward(graph, &one.explanation) else { continue };
+        // The full name of a cell needs no layer and no head.
+        let command =
+            presentation::typed_without(program.typed, &["--explain", "--layer", "--head", "--only"]);
+        let next = quoted(&address_of(graph, next)).into_owned();
+        step.notice = Some(format!("Further down: {command} --explain {next}"));
     }
 }
 

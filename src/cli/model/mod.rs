@@ -65,6 +65,11 @@ pub(super) struct ModelArgs {
     /// On the text, and on a random sequence that repeats itself: there is nothing to know in it but the repetition.
     #[arg(long, help_heading = "What is shown", conflicts_with_all = ["layer", "save", "only", "explain", "symbolic", "versus"])]
     survey: bool,
+    /// Show the measures of every head, also of a model with many
+    ///
+    /// Up to 48 heads are shown without it.
+    #[arg(long = "all", requires = "survey", hide_short_help = true, help_heading = "What is shown")]
+    survey_all: bool,
     /// Show every step of this layer, counted from 1
     #[arg(long, value_name = "L", help_heading = "What is shown")]
     layer: Option<usize>,

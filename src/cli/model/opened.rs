@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
 use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
 use crate::matrix::Labels;
-use crate::model::{Architecture, ModelRun, Tensors, Text};
+use crate::model::{Architecture, ModelRun, Tensors, Text, name_vocabulary};
 use crate::params::Positions;
 use crate::text::counted;
 
@@ -196,12 +196,13 @@ impl OpenedModel {
         text.unwrap_or_else(|| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(" "))
     }
 
-    /// Names the columns of the logits after the words of the vocabulary, so that `logits[is,animal]` is a cell.
+    /// Names the lines of a graph that stand for the tokens of the vocabulary, so that `logits[is,animal]` is a cell.
     pub fn name_words(&self, graph: &mut Graph) {
-        let Some(logits) = graph.find("logits").filter(|_| self.tokenizer.is_some()) else { return };
-        let words = (0..graph[logits].shape().cols).map(|id| self.shown(id)).collect();
-        let rows = graph[logits].labels().0.cloned();
-        graph.name_lines(logits, rows, Some(words));
+        let reads_ids = |name: &str| name == "W_E" || name.starts_with("logits");
+        if graph.nodes().any(|(_, node)| reads_ids(&node.name)) {
+            let words = (0..self.architecture.model.vocabulary as usize).map(|id| self.shown(id)).collect();
+            name_vocabulary(graph, &words);
+        }
     }
 
     /// The text of a token of the vocabulary, for people.

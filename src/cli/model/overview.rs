@@ -1,6 +1,7 @@
 //! `attn model FOLDER`: what a model consists of.
 
 use super::opened::OpenedModel;
+use crate::attention::RopeScaling;
 use crate::cli::output::OutputArgs;
 use crate::error::Result;
 use crate::graph::recipes::{PositionKind, Recipe};
@@ -123,8 +124,22 @@ fn described(architecture: &Architecture, block: &Block) -> [String; 3] {
 
 fn rotary(recipe: &Recipe) -> String {
     let PositionKind::Rotary(rotary) = recipe.positions.kind else { return "none in the layer".to_string() };
-    let scaling = rotary.scaling.map_or(String::new(), |scaling| format!(", {}", scaling.name()));
+    let scaling = rotary.scaling.map_or(String::new(), |scaling| format!(", {}", scaled(scaling)));
     format!("rotary, base {}{scaling}", rotary.base)
+}
+
+/// A scaling of rotary positions with its factor, and the context that it starts from.
+fn scaled(scaling: RopeScaling) -> String {
+    let (factor, original) = match scaling {
+        RopeScaling::Linear { factor } => (factor, None),
+        RopeScaling::Dynamic { factor, original, .. }
+        | RopeScaling::Llama3 { factor, original, .. }
+        | RopeScaling::LongRope { factor, original, .. } => (factor, Some(original)),
+        RopeScaling::Yarn(yarn) => (yarn.factor, Some(yarn.original)),
+    };
+    let from =
+        original.map_or(String::new(), |original| format!(" from {} tokens", grouped(original as u64)));
+    format!("{} by {factor}{from}", scaling.name())
 }
 
 fn norms(architecture: &Architecture, block: &Block) -> String {

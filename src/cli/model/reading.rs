@@ -7,11 +7,13 @@ use super::predicted::{self, Predicted, check_numbers, how_to_mask};
 use super::{ModelArgs, TOP, VariedArgs};
 use crate::cli::program::Program;
 use crate::cli::versus;
+use crate::elementary::ln;
 use crate::error::Result;
+use crate::foreign::visible;
 use crate::model::{Edits, Forward, ModelRun, PassOptions};
 use crate::story::{
-    HeadGrid, Prediction, Table, change_table, head_grid, head_rules, last_token_grid, lens_table,
-    prediction_table, survey_table,
+    HeadGrid, MeasuredText, Prediction, Table, change_table, entropy_grid, head_grid, head_rules,
+    last_token_grid, lens_table, prediction_table, survey_table,
 };
 use crate::tensor::Tensor;
 
@@ -28,7 +30,7 @@ pub(super) fn tables(
     let edits = args.varied.changes.edits(&model.architecture)?;
     let chosen = args.varied.numbers.chosen(model, read.text.ids.len(), edits);
     let mut parts = vec![beginning(model, read, &chosen, args)];
-    parts.push(("Tokens".to_string(), tokens(read)));
+    parts.push(("Tokens".to_string(), tokens(read, for_people)));
     let forward = model.with_run(|run| {
         let forward = run.forward(read.text.clone(), chosen.options.clone())?;
         if model.has_head {
@@ -68,7 +70,8 @@ struct ShownPredictions<'a> {
 
 impl ShownPredictions<'_> {
     fn name(&self, id: usize) -> String {
-        self.model.shown(id)
+        let shown = self.model.shown(id);
+        if self.for_people { visible(&shown).into_owned() } else { shown }
     }
 
     /// The predictions of two passes over the same text.
@@ -157,11 +160,13 @@ pub(super) fn first_part(
     (chosen.first_line(model), table)
 }
 
-fn tokens(read: &ReadText) -> Table {
+fn tokens(read: &ReadText, for_people: bool) -> Table {
     let ids = &read.text.ids;
+    // A line break in a cell would break the table.
+    let shown = |text: &str| if for_people { visible(text).into_owned() } else { text.to_string() };
     let row = |at: usize| {
-        let piece = read.tokens.as_ref().map_or_else(String::new, |tokens| tokens.tokens[at].piece.clone());
-        vec![(at + 1).to_string(), read.text.tokens[at].clone(), ids[at].to_string(), piece]
+        let piece = read.tokens.as_ref().map_or("", |tokens| &tokens.tokens[at].piece);
+        vec![(at + 1).to_string(), shown(&read.text.tokens[at]), ids[at].to_string(), shown(piece)]
     };
     Table::new(&["position", "token", "id", "piece"], (0..ids.len()).map(row))
         .with_numbers(&["position", "id"])
@@ -177,12 +182,19 @@ fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
         return vec![("Heads".to_string(), survey_table(&[("text", &forward.heads)]))];
     }
     let grid = HeadGrid { layers: &forward.heads };
+    let tokens: Vec<String> = forward.text.tokens.iter().map(|token| visible(token).into_owned()).collect();
+    let measured = forward.heads.iter().flatten().next();
+    let measured = measured.map(|head| MeasuredText { name: "in the text", tokens: tokens.len(), head });
     vec![
         (HEADS.to_string(), head_grid(&grid)),
-        (
-            "The token that the last one looks at most, in %".to_string(),
-            last_token_grid(&grid, &forward.text.tokens),
-        ),
-        ("Letters".to_string(), head_rules()),
+        ("The token that the last one looks at most, in %".to_string(), last_token_grid(&grid, &tokens)),
+        (entropy_title(tokens.len()), entropy_grid(&grid)),
+        ("Letters".to_string(), head_rules(measured.as_slice())),
     ]
+}
+
+/// The title of the entropies, with the largest that there can be.
+fn entropy_title(tokens: usize) -> String {
+    let most = ln(tokens.max(1) as f64) / ln(2.0);
+    format!("Entropy of the weights of a row in bits, mean of all rows ({tokens} keys alike: {most:.1})")
 }

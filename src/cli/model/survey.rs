@@ -8,10 +8,14 @@ use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{Edits, Forward, Text};
 use crate::random::LegacyStream;
-use crate::story::{HeadGrid, Table, head_grid, head_rules, survey_table, top_heads};
+use crate::story::{
+    HeadGrid, MeasuredText, Table, head_grid, head_rules, measures_table, survey_table, top_heads,
+};
 
 /// The seed of the random sequence.
 const SEED: u32 = 0;
+/// Up to this many heads the screen has a row for each.
+const MOST_LISTED: usize = 48;
 /// The usual length of the part that is repeated.
 const REPEATED: usize = 50;
 
@@ -38,20 +42,40 @@ pub(super) fn tables(
         }
         None => None,
     };
+    let heads: usize = random.heads.iter().map(Vec::len).sum();
+    if for_people && heads > MOST_LISTED && !args.survey_all {
+        let how = format!("{heads} of them: --all shows every measure of each, --format csv too");
+        about.push(vec!["heads".to_string(), how]);
+    }
+    if for_people && on_text.is_some() {
+        let why = "the measures are those of the text; shares differ, because nothing can be known here but the repetition";
+        about.push(vec!["random sequence".to_string(), why.to_string()]);
+    }
     let mut parts = vec![first_part(model, &chosen, ("survey", about), args)];
-    let scored: Vec<Vec<_>> = random.heads.clone();
-    if for_people {
-        if let Some(on_text) = &on_text {
-            parts.push(("On the text".to_string(), head_grid(&HeadGrid { layers: &on_text.heads })));
-        }
-        parts.push(("On the random sequence".to_string(), head_grid(&HeadGrid { layers: &scored })));
-        parts.push(("The heads that stand out on the random sequence".to_string(), top_heads(&scored)));
-        parts.push(("Letters".to_string(), head_rules()));
-    } else {
+    if !for_people {
         let texts = on_text.iter().map(|forward| ("text", &forward.heads));
         let all: Vec<(&str, &Vec<Vec<_>>)> = texts.chain([("random", &random.heads)]).collect();
         parts.push(("Heads".to_string(), survey_table(&all)));
+        return Ok(parts);
     }
+    let texts: Vec<(&str, &Forward)> =
+        on_text.iter().map(|text| ("the text", text)).chain([("the random sequence", &random)]).collect();
+    for (name, forward) in &texts {
+        parts.push((format!("On {name}"), head_grid(&HeadGrid { layers: &forward.heads })));
+    }
+    parts.push(("The heads that stand out on the random sequence".to_string(), top_heads(&random.heads)));
+    if args.survey_all || heads <= MOST_LISTED {
+        for (name, forward) in &texts {
+            let title = format!("All heads on {name}: shares in % of the weights, entropy in bits");
+            parts.push((title, measures_table(&forward.heads)));
+        }
+    }
+    let names: Vec<String> = texts.iter().map(|(name, _)| format!("in {name}")).collect();
+    let measured = texts.iter().zip(&names).filter_map(|((_, forward), name)| {
+        let head = forward.heads.first()?.first()?;
+        Some(MeasuredText { name, tokens: forward.text.ids.len(), head })
+    });
+    parts.push(("Letters".to_string(), head_rules(&measured.collect::<Vec<_>>())));
     Ok(parts)
 }
 

@@ -6,8 +6,9 @@ use clap::Args;
 
 use super::used::first;
 use crate::error::{Error, Result};
+use crate::graph::Node;
 use crate::matrix::{Labels, Shape};
-use crate::story::Window;
+use crate::story::{Window, place_of};
 use crate::text::{choices, clip};
 
 /// The part of large matrices that is shown.
@@ -47,7 +48,8 @@ impl WindowArgs {
 
     /// # Errors
     /// If no node has these rows or columns, or no token of the text is the one that is named.
-    pub fn check(&self, shapes: &[Shape], tokens: &Labels) -> Result<()> {
+    pub fn check(&self, nodes: &[&Node], tokens: &Labels) -> Result<()> {
+        let shapes: Vec<Shape> = nodes.iter().map(|node| node.shape()).collect();
         let largest = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(0);
         let lines = [
             ("--rows", &self.rows, largest(|shape| shape.rows)),
@@ -62,7 +64,10 @@ impl WindowArgs {
                 .help(format!("they are numbered 1 to {most}")));
             }
         }
-        let is_there = |token: &String| tokens.iter().any(|own| own.trim() == token.trim());
+        // The columns of logits are tokens, too, and most of them are not in the text.
+        let of_nodes = nodes.iter().flat_map(|node| [node.labels().0, node.labels().1]).flatten();
+        let all: Vec<&Labels> = [tokens].into_iter().chain(of_nodes).collect();
+        let is_there = |token: &String| all.iter().any(|labels| place_of(labels, token).is_some());
         match self.around.as_ref().filter(|token| !is_there(token)) {
             Some(token) => Err(Error::new(format!("no token of the text is `{}`", clip(token)))
                 .help(format!("its tokens are {}", choices(tokens.iter().map(String::as_str))))),

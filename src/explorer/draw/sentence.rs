@@ -53,18 +53,16 @@ pub(in crate::explorer) fn lines(board: &Board<'_>, width: usize) -> Vec<String>
     all
 }
 
-/// A long line in pieces, cut at spaces; at most two, since the next lines matter more.
+/// A long line in pieces, cut at spaces.
 fn wrapped(line: &str, room: usize) -> Vec<String> {
-    if line.width() <= room {
-        return vec![line.to_string()];
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while rest.width() > room {
+        let fits = |(at, c): &(usize, char)| *c == ' ' && rest[..*at].width() <= room;
+        let Some((at, _)) = rest.char_indices().filter(fits).last().filter(|(at, _)| *at > 0) else { break };
+        pieces.push(rest[..at].to_string());
+        rest = &rest[at + 1..];
     }
-    let cut = line
-        .char_indices()
-        .take_while(|(at, _)| line[..*at].width() <= room)
-        .filter(|(_, c)| *c == ' ')
-        .last();
-    match cut {
-        Some((at, _)) if at > 0 => vec![line[..at].to_string(), line[at + 1..].to_string()],
-        _ => vec![line.to_string()],
-    }
+    pieces.push(rest.to_string());
+    pieces
 }

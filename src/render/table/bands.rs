@@ -10,7 +10,7 @@ use crate::render::{Charset, Style};
 
 /// Returns true if a matrix has no head: its rows have names, and its columns only numbers.
 fn is_headless(view: &View) -> bool {
-    view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
+    view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty() && !view.keeps_heads
 }
 
 /// Returns true if the name of a matrix stands in the upper edge, as in a frame of several: the name is so much longer than
@@ -18,6 +18,7 @@ fn is_headless(view: &View) -> bool {
 fn is_framed(view: &View, width: usize, gap: usize) -> bool {
     view.notes.is_empty()
         && !view.cols.is_empty()
+        && !view.keeps_heads
         && view.box_width(gap) > width
         && frame::total(&[view], gap) <= width
 }
@@ -100,7 +101,7 @@ fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
     let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
     let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
-    if !view.cols.is_empty() && frame::total(&[&view], 1) <= width {
+    if !view.cols.is_empty() && !view.keeps_heads && frame::total(&[&view], 1) <= width {
         view
     } else {
         view.squeezed(width, charset)

@@ -1,6 +1,6 @@
 //! A grid of layers and heads, one cell for each head.
 
-use crate::model::{FIRST_FROM, HeadMeasures, Look, NAMED_FROM};
+use crate::model::{FIRST_FROM, HeadMeasures, Look, NAMED_BY, NAMED_FROM};
 use crate::story::Table;
 
 /// The heads of all layers.
@@ -36,6 +36,23 @@ pub fn last_token_grid(grid: &HeadGrid<'_>, tokens: &[String]) -> Table {
     grid.table(cell, |measures| Some(measures.last.1))
 }
 
+/// One row for each layer, one column for each head: the entropy of a row of its weights, the mean over the text, in bits.
+pub fn entropy_grid(grid: &HeadGrid<'_>) -> Table {
+    grid.table(|measures| format!("{:.1}", measures.entropy), |_| None)
+}
+
+/// A text on which heads are measured: its name for people, its number of tokens, and a head of it. All heads of a text have their
+/// shares from the same queries.
+#[derive(Clone, Copy)]
+pub struct MeasuredText<'a> {
+    /// “in the text”.
+    pub name: &'a str,
+    /// The number of its tokens.
+    pub tokens: usize,
+    /// The measures of one of its heads.
+    pub head: &'a HeadMeasures,
+}
+
 impl HeadGrid<'_> {
     /// A table with a row for each layer and a column for each head.
     fn table(
@@ -68,14 +85,15 @@ pub fn head_letter(measures: &HeadMeasures) -> String {
     }
 }
 
-/// What the letters mean, and by which rule a head gets one.
-pub fn head_rules() -> Table {
-    let row = |look: Look| vec![letter(look).to_string(), look.name().to_string(), look.rule().to_string()];
+/// What the letters mean, by which rule a head gets one, and on how many queries a share rests where these are not all.
+pub fn head_rules(texts: &[MeasuredText<'_>]) -> Table {
+    let row = |look: Look| vec![letter(look).to_string(), look.name().to_string(), rule(look, texts)];
     let none = vec![
         "·".to_string(),
         "none of these".to_string(),
         format!(
-            "a letter needs {:.0} % of the weights without key 1; f stands where key 1 has {:.0} %, or half and nothing else stands out",
+            "a letter needs {:.0} % of the weights without key 1, over {NAMED_BY} queries at least; f stands where key 1 has \
+             {:.0} %, or half and nothing else stands out",
             100.0 * NAMED_FROM,
             100.0 * FIRST_FROM
         ),
@@ -84,6 +102,38 @@ pub fn head_rules() -> Table {
         &["letter", "looks at", "share of the weights, in %, over all queries i but the first"],
         Look::ALL.map(row).into_iter().chain([none]),
     )
+}
+
+/// The rule of a place; where not every query can look there, on how many the share rests: “(here 1 of 9)”.
+fn rule(look: Look, texts: &[MeasuredText<'_>]) -> String {
+    // Every query but the first two looks before itself.
+    let is_of_some = matches!(look, Look::Same | Look::Induction);
+    if !is_of_some || texts.iter().all(|text| text.head.queries(look) + 1 >= text.tokens) {
+        return look.rule().to_string();
+    }
+    let count = |text: &MeasuredText<'_>| {
+        let name = if texts.len() > 1 { format!(" {}", text.name) } else { String::new() };
+        format!("{}\u{a0}of\u{a0}{}{name}", text.head.queries(look), text.tokens)
+    };
+    let counts: Vec<String> = texts.iter().map(count).collect();
+    format!("{}, over the queries whose token came before (here {})", look.rule(), counts.join(", "))
+}
+
+/// Every head with all of its measures, for people: shares in hundredths, the entropy in bits.
+pub fn measures_table(layers: &[Vec<HeadMeasures>]) -> Table {
+    let mut rows = Vec::new();
+    for (layer, heads) in layers.iter().enumerate() {
+        for (head, measures) in heads.iter().enumerate() {
+            let share = |share: &Option<f64>| share.map_or("·".to_string(), |x| format!("{:.0}", 100.0 * x));
+            let names = format!("L{}.A_{}\u{a0}L{layer}H{head}", layer + 1, head + 1);
+            let mut row = vec![names];
+            row.extend(measures.shares.iter().map(share));
+            row.push(format!("{:.1}", measures.entropy));
+            rows.push(row);
+        }
+    }
+    let header = ["head", "previous", "first", "itself", "same", "induction", "entropy"];
+    Table::new(&header, rows).with_numbers(&header[1..])
 }
 
 /// The head with the largest share of each place, and those after it.
@@ -105,6 +155,9 @@ pub fn top_heads(layers: &[Vec<HeadMeasures>]) -> Table {
     Table::new(&["looks at", "heads"], Look::ALL.map(row))
 }
 
+/// The columns for the number of queries that a share rests on, where it is not all.
+const RESTS_ON: [&str; 2] = ["queries with the same token", "queries of induction"];
+
 /// Every head with all of its measures, on each of several texts.
 pub fn survey_table(texts: &[(&str, &Vec<Vec<HeadMeasures>>)]) -> Table {
     let mut rows = Vec::new();
@@ -119,8 +172,9 @@ pub fn survey_table(texts: &[(&str, &Vec<Vec<HeadMeasures>>)]) -> Table {
     }
     let looks: Vec<&str> = Look::ALL.iter().map(|look| look.name()).collect();
     let header =
-        [&["on", "layer", "head", "usual name", "looks at", "share"][..], &looks, &["entropy"]].concat();
-    let numbers = [&["layer", "head", "share", "entropy"][..], &looks].concat();
+        [&["on", "layer", "head", "usual name", "looks at", "share"][..], &looks, &["entropy"], &RESTS_ON]
+            .concat();
+    let numbers = [&["layer", "head", "share", "entropy"][..], &looks, &RESTS_ON].concat();
     Table::new(&header, rows).with_numbers(&numbers)
 }
 
@@ -134,5 +188,6 @@ fn measured(layer: usize, head: usize, measures: &HeadMeasures) -> Vec<String> {
     let mut row = vec![layer.to_string(), head.to_string(), usual, look, of];
     row.extend(measures.shares.iter().map(|&one| share(one)));
     row.push(measures.entropy.to_string());
+    row.extend([Look::Same, Look::Induction].map(|look| measures.queries(look).to_string()));
     row
 }

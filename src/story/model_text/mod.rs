@@ -3,5 +3,8 @@
 mod heads;
 mod prediction;
 
-pub use heads::{HeadGrid, head_grid, head_letter, head_rules, last_token_grid, survey_table, top_heads};
+pub use heads::{
+    HeadGrid, MeasuredText, entropy_grid, head_grid, head_letter, head_rules, last_token_grid,
+    measures_table, survey_table, top_heads,
+};
 pub use prediction::{Prediction, change_table, lens_table, prediction_table};

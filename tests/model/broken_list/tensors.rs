@@ -81,7 +81,7 @@ fn headers_that_are_wrong() {
         numbers.extend([0; 8]);
     });
     let huge = tensor(GAIN, json!({"shape": [1u64 << 40, 1u64 << 40]}));
-    let offset = "invalid offset for tensor `model.norm.weight`";
+    let offset = "there is a hole: 8 bytes between the tensors `";
     let unread = "FOLDER/model.safetensors: the header of the .safetensors file cannot be read";
     assert_refused(
         [
@@ -90,7 +90,7 @@ fn headers_that_are_wrong() {
             case("not text", in_header(b"{\"\xff\":1}"), &[unread]),
             case("deep", in_header(&[b'['; 90_000]), &[unread, "recursion limit"]),
             case("a name twice", in_header(twice.as_bytes()), &[unread, "`model.norm.weight` appears twice"]),
-            case("overlapping tensors", overlap, &[unread, "invalid offset for tensor"]),
+            case("overlapping tensors", overlap, &[unread, "the tensors `", "overlap"]),
             case("a hole between tensors", hole, &[unread, offset]),
             case("a huge shape", huge, &[unread, "overflow"]),
             case("a negative shape", tensor(GAIN, json!({"shape": [-4]})), &[unread, "-4"]),

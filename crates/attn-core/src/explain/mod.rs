@@ -7,10 +7,12 @@ mod cells;
 mod note;
 mod shorten;
 mod steps;
+mod trail;
 mod tree;
 
 pub use cells::{MOST_OF_A_NODE, cells_at, cells_named};
-pub use note::{Note, decided, notes};
-pub use shorten::{LONGEST, SHOWN, shortened};
+pub use note::{Note, StoredWeight, decided, notes, stored_weight};
+pub use shorten::{LONGEST, SHOWN, shortened, shortened_to};
 pub use steps::{steps, worked_out};
+pub use trail::{main_operands, onward, passed_on};
 pub use tree::{Branch, Depth, Explanation, LongSums, MOST_EXPLAINED, explain};

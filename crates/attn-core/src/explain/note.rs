@@ -1,6 +1,5 @@
 //! Remarks beside a formula.
 
-use super::shorten::SHOWN;
 use crate::graph::{CellId, Graph, Op, Origin, Rounding, Term, address_of};
 
 /// A remark on a cell's formula.
@@ -21,10 +20,22 @@ pub enum Note {
     Decided(Vec<CellId>),
     /// In single precision: the recorded number beside the value of its terms.
     Rounded(Rounding),
-    /// A sum is shortened: this many terms are left out, and they add up to this.
-    ShortenedSum(usize, f64),
-    /// A maximum is shortened: this many terms are left out.
-    ShortenedMaximum(usize),
+    /// A sum is shortened.
+    ShortenedSum {
+        /// The number of terms that are written.
+        written: usize,
+        /// The number of those that are left out.
+        left: usize,
+        /// The sum of these.
+        sum: f64,
+    },
+    /// A maximum is shortened.
+    ShortenedMaximum {
+        /// The number of terms that are written.
+        written: usize,
+        /// The number of those that are left out.
+        left: usize,
+    },
 }
 
 /// The remarks on a cell whose term, as it is shown, is this.
@@ -38,12 +49,8 @@ pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
     {
         notes.push(Note::Leaf(phrase.clone()));
     }
-    if let Op::Given(Origin::Weights(_)) = graph[cell.node].op {
-        let place = match graph[cell.node].shape().rows {
-            1 => format!("in the file: [{}], counted from 0", cell.col),
-            _ => format!("in the file: [{}, {}], counted from 0", cell.row, cell.col),
-        };
-        notes.push(Note::Leaf(place));
+    if let Some(weight) = stored_weight(graph, cell) {
+        notes.push(Note::Leaf(format!("in the file: {}, counted from 0", weight.place)));
     }
     collect(term, &mut notes);
     let deciding = decided(graph, cell, term);
@@ -52,6 +59,26 @@ pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
     }
     notes.extend(graph.rounding(cell, &graph.terms(cell)).map(Note::Rounded));
     notes
+}
+
+/// A weight of a model: where its number stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredWeight<'a> {
+    /// The name of its tensor there.
+    pub tensor: &'a str,
+    /// Its place in the tensor, counted from 0 as in the file: `[2, 5]`, or `[5]` in a vector.
+    pub place: String,
+}
+
+/// The place in a file of a cell that is a weight of a model.
+pub fn stored_weight(graph: &Graph, cell: CellId) -> Option<StoredWeight<'_>> {
+    let node = &graph[cell.node];
+    let Op::Given(Origin::Weights(tensor)) = &node.op else { return None };
+    let place = match node.shape().rows {
+        1 => format!("[{}]", cell.col),
+        _ => format!("[{}, {}]", cell.row, cell.col),
+    };
+    Some(StoredWeight { tensor, place })
 }
 
 /// The cells that decide if a mask hides a cell, and do not stand in its term.
@@ -106,12 +133,12 @@ fn collect(term: &Term, notes: &mut Vec<Note>) {
         Term::Choice { because, .. } => add(Note::Because(because)),
         Term::Sum(terms) => {
             if let Some(Term::Rest { count, value }) = terms.last() {
-                add(Note::ShortenedSum(*count, *value));
+                add(Note::ShortenedSum { written: terms.len() - 1, left: *count, sum: *value });
             }
         }
         Term::Max(terms) => {
             if let Some(Term::Rest { count, .. }) = terms.last() {
-                add(Note::ShortenedMaximum(*count));
+                add(Note::ShortenedMaximum { written: terms.len() - 1, left: *count });
             }
         }
         _ => {}
@@ -129,12 +156,16 @@ impl Note {
             Note::Leaf(phrase) => phrase.clone(),
             Note::CopiedFrom { cell: from, part } => {
                 let node = &graph[from.node];
-                let (name, row, col) = (&node.name, from.row + 1, from.col + 1);
+                let (name, col) = (&node.name, from.col + 1);
+                let row = match node.labels().0.filter(|labels| graph.is_vocabulary(labels)) {
+                    Some(_) => format!("the row of token {}", from.row),
+                    None => format!("row {}", from.row + 1),
+                };
                 let place = match part {
                     Some((part, of)) if *of > 1 => format!("part {part} of {of}, {name}"),
                     _ => name.clone(),
                 };
-                format!("copied from row {row}, column {col} of {place}")
+                format!("copied from {row}, column {col} of {place}")
             }
             Note::Decided(cells) => {
                 let value = |cell: &CellId| {
@@ -142,22 +173,50 @@ impl Note {
                 };
                 format!("it looks at {}", cells.iter().map(value).collect::<Vec<_>>().join(" and "))
             }
-            Note::Rounded(Rounding { recorded, terms, bound }) => format!(
-                "computed in f32: recorded {recorded:.9}, its terms give {terms:.9}; the difference is {:.1e}, and rounding \
-                 allows {bound:.1e}",
-                (recorded - terms).abs()
+            Note::Rounded(rounding) => rounded(*rounding),
+            Note::ShortenedSum { written, left, sum } => format!(
+                "shortened: the sum has {} terms; the {written} largest are written, and the other {left} add up to {}",
+                left + written,
+                number(*sum)
             ),
-            Note::ShortenedSum(count, value) => format!(
-                "shortened: the sum has {} terms; the {SHOWN} largest are written, and the other {count} add up to {}",
-                count + SHOWN,
-                number(*value)
-            ),
-            Note::ShortenedMaximum(count) => {
+            Note::ShortenedMaximum { written, left } => {
                 format!(
-                    "shortened: max is taken over {} numbers; the {SHOWN} largest are written",
-                    count + SHOWN
+                    "shortened: max is taken over {} numbers; the {written} largest are written",
+                    left + written
                 )
             }
         }
+    }
+}
+
+/// A number of single precision beside the value of its terms.
+fn rounded(Rounding { recorded, terms, bound }: Rounding) -> String {
+    let said = if recorded == terms {
+        format!(
+            "computed in f32: recorded {recorded:.9}, and its terms give exactly this; rounding allows {bound:.1e}"
+        )
+    } else {
+        let far = (recorded - terms).abs();
+        format!(
+            "computed in f32: recorded {recorded:.9}, its terms give {terms:.9}; the difference is {far:.1e}, and rounding \
+             allows {bound:.1e}"
+        )
+    };
+    said.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_single_precision_is_told_with_its_minus_and_without_a_difference_of_nothing() {
+        let same = rounded(Rounding { recorded: -0.5, terms: -0.5, bound: 6e-8 });
+        assert_eq!(
+            same,
+            "computed in f32: recorded −0.500000000, and its terms give exactly this; rounding allows 6.0e−8"
+        );
+        let other = rounded(Rounding { recorded: 0.5, terms: 0.500_000_1, bound: 6e-7 });
+        assert!(other.contains("the difference is 1.0e−7, and rounding allows 6.0e−7"), "{other}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::notes;
-use super::{Note, shortened};
+use super::trail::{KEPT_BELOW, ends_level, followed};
+use super::{Note, SHOWN, notes, shortened_to};
 use crate::attention::Axis;
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Graph, NodeId, Op, Term, address_of};
@@ -16,7 +16,8 @@ const MOST_NUMBERS: usize = 100_000;
 /// The most parts of all formulas together.
 const MOST_PARTS: usize = 2_000_000;
 
-/// The number of levels of operands that are explained.
+/// The number of levels of operands that are explained. In the graph of a model a level goes down to the next cell that reads weights:
+/// what only passes a number on, and the scores between queries and keys, end none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// This many levels; 1 is the cell itself, with the values of its operands.
@@ -47,6 +48,8 @@ pub struct Explanation {
     pub term: Term,
     /// The term as it is shown, with long sums shortened.
     pub shown: Term,
+    /// The number of terms that are kept of long sums.
+    pub kept: usize,
     /// The remarks beside it.
     pub notes: Vec<Note>,
     /// The cells in the expression as it is shown, in its order, each once.
@@ -115,37 +118,52 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: LongSums) ->
 
 /// The facts about a cell that are found before the tree is written.
 struct FoundCell {
-    level: usize,
+    /// The number of cells on the way to it, with the one that was asked for.
+    distance: usize,
+    kept: usize,
     term: Term,
     shown: Term,
     operands: Vec<CellId>,
 }
 
-/// The cells to be explained, level by level, each with the smallest level that it occurs at.
+/// A cell on the way from one that was asked for.
+struct Reached {
+    cell: CellId,
+    distance: usize,
+    level: usize,
+}
+
+/// The cells to be explained, the nearest first, each with the smallest distance that it occurs at.
 fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: LongSums) -> Result<HashMap<CellId, FoundCell>> {
     let mut found = HashMap::new();
     let mut known: HashSet<CellId> = asked.iter().copied().collect();
-    let mut queue: VecDeque<(CellId, usize)> = asked.iter().map(|&cell| (cell, 1)).collect();
+    let mut queue: VecDeque<Reached> =
+        asked.iter().map(|&cell| Reached { cell, distance: 1, level: 1 }).collect();
     let mut parts = 0;
     if queue.len() > MOST_EXPLAINED {
         return Err(too_many());
     }
-    while let Some((cell, level)) = queue.pop_front() {
+    // A model has too many numbers to follow all of them; data for programs have what is asked for.
+    let follows_main = graph.is_of_model() && sums == LongSums::Shortened;
+    while let Some(Reached { cell, distance, level }) = queue.pop_front() {
         check_size(graph, cell.node)?;
         let term = graph.terms(cell);
+        let kept = if follows_main && distance > 1 { KEPT_BELOW } else { SHOWN };
         let shown = match sums {
             LongSums::Whole => term.clone(),
-            LongSums::Shortened => shortened(graph, &term),
+            LongSums::Shortened => shortened_to(graph, &term, kept),
         };
         let mut operands = Vec::new();
         parts += cells_of(&term, &mut Vec::new(), &mut HashSet::new());
         cells_of(&shown, &mut operands, &mut HashSet::new());
-        if depth == Depth::All || Depth::Levels(level) != depth {
-            queue.extend(
-                operands.iter().filter(|&&operand| known.insert(operand)).map(|&cell| (cell, level + 1)),
-            );
+        let ends = !graph.is_of_model() || ends_level(graph, &term, &operands, distance == 1);
+        let level = level + usize::from(ends);
+        if depth == Depth::All || matches!(depth, Depth::Levels(levels) if level <= levels) {
+            let followed = if follows_main { followed(graph, &shown, &operands) } else { operands.clone() };
+            let new = followed.into_iter().filter(|&operand| known.insert(operand));
+            queue.extend(new.map(|cell| Reached { cell, distance: distance + 1, level }));
         }
-        found.insert(cell, FoundCell { level, term, shown, operands });
+        found.insert(cell, FoundCell { distance, kept, term, shown, operands });
         if known.len() > MOST_EXPLAINED || parts > MOST_PARTS {
             return Err(too_many());
         }
@@ -206,10 +224,10 @@ struct TreeBuilder<'a> {
 }
 
 impl TreeBuilder<'_> {
-    /// The cell's explanation at a level; it is removed from the found cells, so that it is written once.
-    fn explanation(&mut self, cell: CellId, level: usize) -> Option<Explanation> {
-        let FoundCell { term, shown, operands, .. } = self.found.remove(&cell)?;
-        let operands = operands.into_iter().map(|operand| self.branch(operand, level + 1)).collect();
+    /// The cell's explanation at a distance from the one that was asked for; it is removed from the found cells, so that it is written once.
+    fn explanation(&mut self, cell: CellId, distance: usize) -> Option<Explanation> {
+        let FoundCell { term, shown, operands, kept, .. } = self.found.remove(&cell)?;
+        let operands = operands.into_iter().map(|operand| self.branch(operand, distance + 1)).collect();
         Some(Explanation {
             cell,
             address: address_of(self.graph, cell),
@@ -217,20 +235,21 @@ impl TreeBuilder<'_> {
             notes: notes(self.graph, cell, &shown),
             term,
             shown,
+            kept,
             operands,
         })
     }
 
-    fn branch(&mut self, cell: CellId, level: usize) -> Branch {
+    fn branch(&mut self, cell: CellId, distance: usize) -> Branch {
         if self.written.contains(&cell) {
             return Branch::Repeated(cell);
         }
-        match self.found.get(&cell).map(|found| found.level) {
+        match self.found.get(&cell).map(|found| found.distance) {
             None => Branch::Further(cell),
-            Some(nearest) if nearest != level => Branch::Repeated(cell),
+            Some(nearest) if nearest != distance => Branch::Repeated(cell),
             Some(_) => {
                 self.written.insert(cell);
-                self.explanation(cell, level).map_or(Branch::Further(cell), Branch::Explained)
+                self.explanation(cell, distance).map_or(Branch::Further(cell), Branch::Explained)
             }
         }
     }

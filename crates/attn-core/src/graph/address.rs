@@ -1,10 +1,14 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
+use super::label::{LabelMatch, find_label};
 use super::{CellId, Graph, NodeId, Step};
 use crate::error::{Error, Result};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
 use crate::text::{choices, clip, nearest};
+
+/// The most labels that an error lists.
+const LISTED: usize = 8;
 
 /// The node, row or cell that an address names; positions count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +22,8 @@ pub enum Cells {
 }
 
 /// Finds the cells that an address names. A number is always a position, from 1; a label names the row or column that carries
-/// it, `the#2` the second of a repeated one.
+/// it, `the#2` the second of a repeated one. The mark of a space before a word may be another one, or left out: see
+/// [`find_label`].
 ///
 /// # Errors
 /// If the address is not well formed, the node does not exist, a position lies outside its shape, or a label is
@@ -40,8 +45,15 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     let shape = graph[node].shape();
     let (rows, cols) = graph[node].labels();
     let named = format!("{} ({shape})", graph[node].name);
-    let row_of = |text: &str| position(text, "row", shape.rows, rows, address, &named);
-    let col_of = |text: &str| position(text, "column", shape.cols, cols, address, &named);
+    let lines = |what, count, labels: Option<&_>| NamedLines {
+        what,
+        count,
+        labels: labels.cloned(),
+        are_ids: labels.is_some_and(|labels| graph.is_vocabulary(labels)),
+    };
+    let (rows, cols) = (lines("row", shape.rows, rows), lines("column", shape.cols, cols));
+    let row_of = |text: &str| rows.position(text, address, &named);
+    let col_of = |text: &str| cols.position(text, address, &named);
     match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [row] => Ok(Cells::Row(node, row_of(row)?)),
         [row, col] => Ok(Cells::Cell(CellId { node, row: row_of(row)?, col: col_of(col)? })),
@@ -87,72 +99,107 @@ fn case_of<'n>(graph: &Graph, node: &'n str, typed: &str) -> Option<&'n str> {
 }
 
 /// The address of a cell, as [`resolve`] reads it: labels where the matrix has them and they can be read back, else positions
-/// from 1.
+/// from 1. A token of the vocabulary that cannot be read back goes by its id: `token 464`.
 pub fn address_of(graph: &Graph, cell: CellId) -> String {
     let node = &graph[cell.node];
     let (rows, cols) = node.labels();
-    format!("{}[{},{}]", node.name, name_of(rows, cell.row), name_of(cols, cell.col))
+    format!("{}[{},{}]", node.name, name_of(graph, rows, cell.row), name_of(graph, cols, cell.col))
 }
 
 /// The label of a row or column as it is addressed, or its number where that cannot be read back.
-fn name_of(labels: Option<&Labels>, at: usize) -> String {
+fn name_of(graph: &Graph, labels: Option<&Labels>, at: usize) -> String {
     let number = (at + 1).to_string();
     let Some(labels) = labels else { return number };
     let label = &labels[at];
     let before = labels[..at].iter().filter(|other| *other == label).count();
     let repeated = before > 0 || labels[at + 1..].contains(label);
+    let are_ids = graph.is_vocabulary(labels);
+    if are_ids && repeated {
+        return of_id(at);
+    }
     let name = if repeated { format!("{label}#{}", before + 1) } else { label.clone() };
     let is_seen = hidden(label).next().is_none();
     let is_plain = is_seen && label.trim() == label && !label.contains([',', '[', ']']);
-    if is_plain && position(&name, "", labels.len(), Some(labels), "", "").is_ok_and(|found| found == at) {
+    let is_number = name.bytes().all(|b| b.is_ascii_digit());
+    if is_plain && !is_number && find_label(labels, &name) == LabelMatch::One(at) {
         name
+    } else if are_ids {
+        of_id(at)
     } else {
         number
     }
 }
 
-fn position(
-    text: &str,
-    what: &str,
+/// The name of a token of the vocabulary, by its id.
+fn of_id(id: usize) -> String {
+    format!("token {id}")
+}
+
+/// The rows or the columns of a node.
+struct NamedLines {
+    what: &'static str,
     count: usize,
-    labels: Option<&Labels>,
-    address: &str,
-    node: &str,
-) -> Result<usize> {
-    let (asked, typed) = (clip(address), clip(text));
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        return match text.parse::<usize>() {
-            Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
-            _ => Err(Error::new(format!("`{asked}`: {node} has no {what} {typed}"))
-                .help(format!("its {what}s are numbered 1 to {count}"))),
-        };
-    }
-    let no_labels = || {
-        Error::new(format!("`{asked}`: the {what}s of {node} have no names"))
-            .help(format!("its {what}s are numbered 1 to {count}"))
-    };
-    let labels = labels.ok_or_else(no_labels)?;
-    let (label, which) = match text.rsplit_once('#') {
-        Some((label, which)) if !label.is_empty() => (label, which.parse::<usize>().ok()),
-        _ => (text, None),
-    };
-    // A label may be typed as it is shown.
-    let is = |i: usize, name: &str| labels[i] == name || visible(&labels[i]) == name;
-    let exact: Vec<usize> = (0..labels.len()).filter(|&i| is(i, text)).collect();
-    let bare: Vec<usize> = (0..labels.len()).filter(|&i| is(i, label)).collect();
-    match (exact[..].len(), which) {
-        (1, _) => Ok(exact[0]),
-        (0, Some(which)) if (1..=bare.len()).contains(&which) => Ok(bare[which - 1]),
-        (0, _) => {
-            let error = Error::new(format!("`{asked}`: {node} has no {what} `{typed}`"));
-            let all = choices(labels.iter().map(String::as_str));
-            Err(match nearest(label, labels.iter().map(String::as_str)) {
-                Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
-                None => error.help(format!("its {what}s are {all}")),
-            })
+    labels: Option<Labels>,
+    /// True if they are the tokens of the vocabulary, by their ids.
+    are_ids: bool,
+}
+
+impl NamedLines {
+    /// The place of the line that is typed, counted from 0; the whole address and the node are for errors.
+    fn position(&self, text: &str, address: &str, node: &str) -> Result<usize> {
+        let (what, count) = (self.what, self.count);
+        let (asked, typed) = (clip(address), clip(text));
+        if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+            return match text.parse::<usize>() {
+                Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
+                _ => Err(Error::new(format!("`{asked}`: {node} has no {what} {typed}"))
+                    .help(format!("its {what}s are numbered 1 to {count}"))),
+            };
         }
-        (several, _) => Err(Error::new(format!("`{asked}`: `{typed}` names {several} {what}s of {node}"))
-            .help(format!("write `{typed}#1` to `{typed}#{several}`, or give the number"))),
+        let Some(labels) = &self.labels else {
+            return Err(Error::new(format!("`{asked}`: the {what}s of {node} have no names"))
+                .help(format!("its {what}s are numbered 1 to {count}")));
+        };
+        match find_label(labels, text) {
+            LabelMatch::One(at) => Ok(at),
+            LabelMatch::None => self.by_id(text).unwrap_or_else(|| {
+                let error = Error::new(format!("`{asked}`: {node} has no {what} `{typed}`"));
+                let all = choices(labels.iter().map(String::as_str));
+                let word = text.rsplit_once('#').map_or(text, |(word, _)| word);
+                Err(match nearest(word, labels.iter().map(String::as_str)) {
+                    Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
+                    None => error.help(format!("its {what}s are {all}")),
+                })
+            }),
+            LabelMatch::Repeated(places) => {
+                let (names, first) = (places.len(), places[0]);
+                let error = Error::new(format!("`{asked}`: `{typed}` names {names} {what}s of {node}"));
+                Err(match self.are_ids {
+                    true => error.help(format!("give the id of one: {}", of_id(first))),
+                    false => {
+                        error.help(format!("write `{typed}#1` to `{typed}#{names}`, or give the number"))
+                    }
+                })
+            }
+            LabelMatch::Different(places) => {
+                let shown = |&place: &usize| format!("`{}` ({what} {})", visible(&labels[place]), place + 1);
+                let all: Vec<String> = places.iter().take(LISTED).map(shown).collect();
+                let names = places.len();
+                Err(Error::new(format!("`{asked}`: `{typed}` names {names} {what}s of {node}"))
+                    .help(format!("write one of them as it is, or give the number: {}", all.join(", "))))
+            }
+        }
+    }
+
+    /// The place of `token 464` among the tokens of the vocabulary.
+    fn by_id(&self, text: &str) -> Option<Result<usize>> {
+        let id = text.strip_prefix("token").filter(|_| self.are_ids)?.trim();
+        let id = Some(id).filter(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()))?;
+        Some(id.parse().ok().filter(|id| *id < self.count).ok_or_else(|| {
+            let last = self.count.saturating_sub(1);
+            Error::new(format!("there is no token {}", clip(id)))
+                .help(format!("the vocabulary has the ids 0 to {last}"))
+        }))
     }
 }
 
@@ -224,6 +271,25 @@ mod tests {
     fn a_repeated_label_must_say_which() {
         let error = resolve(&graph(), "A[the,x]").unwrap_err().to_string();
         assert!(error.contains("names 2 rows") && error.contains("the#1"), "{error}");
+    }
+
+    #[test]
+    fn a_word_is_found_without_its_space_and_several_labels_of_it_are_told_apart() {
+        let mut graph = Graph::new();
+        let names = ["the", "␣cave", "␣the", "▁the"];
+        let a = Matrix::filled(4, 4, 0.0).rows_named(&names).cols_named(&names);
+        graph.given("A", a, Origin::Stated).unwrap();
+        let at = |address: &str| match resolve(&graph, address).unwrap() {
+            Cells::Cell(cell) => (cell.row, cell.col),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(at("A[cave,the]"), (1, 0));
+        assert_eq!(at("A[_cave, ␣the]"), (1, 2));
+        let error = resolve(&graph, "A[_the,1]").unwrap_err().to_string();
+        assert!(
+            error.contains("names 2 rows") && error.contains("`␣the` (row 3), `▁the` (row 4)"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The layers of a model: names and weights.
 
+use std::sync::Arc;
+
 use super::{Graph, NodeId, Op, Origin, Precision, Value};
 use crate::error::Result;
+use crate::matrix::Labels;
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
 
 impl Graph {
@@ -45,6 +48,16 @@ impl Graph {
         let weights =
             if is_small { weights.loaded().map_err(|error| error.in_source(name))? } else { weights };
         self.push(name, Op::Given(origin), &[], Value::Formed(weights))
+    }
+
+    /// Says which labels are the tokens of the vocabulary, by their ids: a line that carries them is found as `token 464`, too.
+    pub fn set_vocabulary(&mut self, names: Labels) {
+        self.vocabulary = Some(names);
+    }
+
+    /// Returns true if labels are the tokens of the vocabulary.
+    pub fn is_vocabulary(&self, labels: &Labels) -> bool {
+        self.vocabulary.as_ref().is_some_and(|own| Arc::ptr_eq(own, labels))
     }
 
     /// Reads the numbers of a node that are still in a file.

@@ -11,6 +11,7 @@ mod equation;
 mod find;
 mod fits;
 mod formula;
+mod label;
 mod layers;
 mod named;
 mod node;
@@ -41,6 +42,7 @@ pub use apply::rounded;
 pub use arity::Arity;
 pub use equation::{Convention, Equation};
 pub use formula::{equation, formula, number_text};
+pub use label::{LabelMatch, find_label};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
 pub use op::{Op, OpKind};
@@ -89,6 +91,8 @@ pub struct Graph {
     limit: Option<usize>,
     /// What is otherwise than in the graph that this one is made after.
     prepared: prepared::Preparation,
+    /// The tokens of a model's vocabulary, by their ids: labels of lines that stand for ids.
+    vocabulary: Option<Labels>,
 }
 
 impl Graph {

@@ -1,5 +1,7 @@
 //! A graph as it is shown: labels and other text from outside have escapes for invisible characters.
 
+use std::sync::Arc;
+
 use super::{Graph, Node, Op, Origin, Value};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
@@ -28,9 +30,13 @@ impl Graph {
     /// This graph with invisible characters escaped.
     pub fn made_visible(mut self) -> Graph {
         let show = |text: &mut String| *text = visible(text).into_owned();
-        let shown = |labels: Option<&Labels>| -> Option<Labels> {
-            labels.map(|labels| labels.iter().map(|label| visible(label).into_owned()).collect())
+        let vocabulary = self.vocabulary.as_ref().map(|own| (own.clone(), shown(own)));
+        let shown = |labels: Option<&Labels>| match (labels?, &vocabulary) {
+            // What is shared stays shared: a vocabulary is long.
+            (labels, Some((own, shown))) if Arc::ptr_eq(labels, own) => Some(shown.clone()),
+            (labels, _) => Some(shown(labels)),
         };
+        self.vocabulary = vocabulary.as_ref().map(|(_, shown)| shown.clone());
         self.warnings.iter_mut().for_each(show);
         for node in &mut self.nodes {
             let shape = node.shape();
@@ -48,6 +54,10 @@ impl Graph {
         }
         self
     }
+}
+
+fn shown(labels: &Labels) -> Labels {
+    labels.iter().map(|label| visible(label).into_owned()).collect()
 }
 
 fn is_origin_seen(origin: &Origin) -> bool {

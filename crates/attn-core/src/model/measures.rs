@@ -68,6 +68,8 @@ pub type Share = Option<f64>;
 pub struct HeadMeasures {
     /// The shares, in the order of [`Look::ALL`]. All but that of the first token leave the first token out.
     pub shares: [Share; 5],
+    /// The number of queries that each share rests on: those that could look there, without the first query.
+    pub queries: [usize; 5],
     /// The mean entropy of the rows, in bits: 0 where each query looks at one key.
     pub entropy: f64,
     /// The key with the largest weight in the last row, counted from 0, and this weight.
@@ -76,6 +78,8 @@ pub struct HeadMeasures {
 
 /// A share of the weights from which on a head is named after it.
 pub const NAMED_FROM: f64 = 0.4;
+/// The fewest queries that a share rests on, for a head to be named after it: one query is no habit.
+pub const NAMED_BY: usize = 2;
 /// A share of the first token from which on nothing else is said of a head.
 pub const FIRST_FROM: f64 = 0.9;
 
@@ -85,19 +89,20 @@ impl HeadMeasures {
         let shape = pattern.shape();
         let past = shape.cols.saturating_sub(shape.rows);
         let mut sums = [(0.0, 0.0); 5];
+        let mut queries = [0; 5];
         let mut entropy = 0.0;
         for i in 0..shape.rows {
             let row: Vec<f64> = (0..shape.cols).map(|j| pattern.at(i, j)).collect();
             entropy += row.iter().filter(|&&x| x > 0.0).fold(0.0, |sum, x| sum - x * ln(*x)) / ln(2.0);
-            for (look, (there, whole)) in Look::ALL.into_iter().zip(&mut sums) {
-                look.add(ids, (past + i, &row), there, whole);
+            for ((look, (there, whole)), count) in Look::ALL.into_iter().zip(&mut sums).zip(&mut queries) {
+                *count += usize::from(look.add(ids, (past + i, &row), there, whole));
             }
         }
         let share = |(there, whole): (f64, f64)| (whole > 0.0).then(|| there / whole);
         let row = shape.rows.saturating_sub(1);
         let last = (0..if shape.rows == 0 { 0 } else { shape.cols }).map(|key| (key, pattern.at(row, key)));
         let last = last.fold((0, 0.0), |best, one| if one.1 > best.1 { one } else { best });
-        HeadMeasures { shares: sums.map(share), entropy: entropy / (shape.rows.max(1) as f64), last }
+        HeadMeasures { shares: sums.map(share), queries, entropy: entropy / (shape.rows.max(1) as f64), last }
     }
 
     /// The share of one place.
@@ -105,15 +110,21 @@ impl HeadMeasures {
         Look::ALL.iter().position(|other| *other == look).and_then(|at| self.shares[at])
     }
 
+    /// The number of queries that the share of a place rests on.
+    pub fn queries(&self, look: Look) -> usize {
+        Look::ALL.iter().position(|other| *other == look).map_or(0, |at| self.queries[at])
+    }
+
     /// What the head is named after: the first token, if it has nearly all weights; else the place with the largest share of the
-    /// rest, if that is large enough; else the first token, if it has at least half; else nothing.
+    /// rest, if that is large enough; else the first token, if it has at least half; else nothing. A share that rests on fewer than [`NAMED_BY`] queries names no head.
     pub fn name(&self) -> Option<(Look, f64)> {
-        let first = self.share(Look::First).unwrap_or(0.0);
+        let share = |look: Look| self.share(look).filter(|_| self.queries(look) >= NAMED_BY);
+        let first = share(Look::First).unwrap_or(0.0);
         if first >= FIRST_FROM {
             return Some((Look::First, first));
         }
         let others = Look::ALL.into_iter().filter(|look| *look != Look::First);
-        let shares = others.filter_map(|look| Some((look, self.share(look)?)));
+        let shares = others.filter_map(|look| Some((look, share(look)?)));
         let best = shares.fold(None, |best: Option<(Look, f64)>, (look, share)| match best {
             Some((_, most)) if most >= share => best,
             _ => Some((look, share)),
@@ -127,19 +138,20 @@ impl HeadMeasures {
 }
 
 impl Look {
-    /// Adds the weights of one row: those that lie there, and all that are counted.
-    fn add(self, ids: &[usize], (query, row): (usize, &[f64]), there: &mut f64, whole: &mut f64) {
+    /// Adds the weights of one row: those that lie there, and all that are counted. Returns false if this query cannot look there.
+    fn add(self, ids: &[usize], (query, row): (usize, &[f64]), there: &mut f64, whole: &mut f64) -> bool {
         // The first query has no choice.
         if query == 0 {
-            return;
+            return false;
         }
         let first_counts = self == Look::First;
         let keys = || (if first_counts { 0 } else { 1 })..row.len().min(query + 1);
         if !keys().any(|key| self.is(ids, query, key)) {
-            return;
+            return false;
         }
         *there += keys().filter(|&key| self.is(ids, query, key)).fold(0.0, |sum, key| sum + row[key]);
         *whole += keys().fold(0.0, |sum, key| sum + row[key]);
+        true
     }
 }
 
@@ -169,6 +181,16 @@ mod tests {
         // The only earlier token that is the same and not the first is b, and it is not looked at.
         assert_eq!(measures.share(Look::Same), Some(0.0));
         assert_eq!(measures.name(), Some((Look::Induction, 1.0)));
+    }
+
+    #[test]
+    fn one_query_names_no_head() {
+        // a b c a: the second a looks at b, and is the only query whose token came before.
+        let pattern = Matrix::from_fn(4, 4, |i, j| f64::from(u8::from((i, j) == (3, 1))));
+        let measures = HeadMeasures::of(&pattern.into(), &[1, 2, 3, 1]);
+        assert_eq!((measures.share(Look::Induction), measures.queries(Look::Induction)), (Some(1.0), 1));
+        assert_eq!((measures.queries(Look::Previous), measures.queries(Look::Same)), (2, 0));
+        assert_eq!(measures.name(), None);
     }
 
     #[test]

@@ -36,16 +36,18 @@ mod run;
 mod settings;
 mod slips;
 mod tensors;
+mod vocabulary;
 
 pub use activation::Activation;
 pub use architecture::{AfterNorm, Architecture, Block, Norm, Projections, Sublayers};
 pub use checkpoint::{Checkpoint, Entry};
 pub use edits::{Edits, LayerEdit, Removal};
 pub use forward::{Forward, PassOptions};
-pub use measures::{FIRST_FROM, HeadMeasures, Look, NAMED_FROM, Share};
+pub use measures::{FIRST_FROM, HeadMeasures, Look, NAMED_BY, NAMED_FROM, Share};
 pub use reading::WeightReading;
 pub use run::{LayerInput, LayerOutput, ModelRun, Text};
 pub use slips::{Conv1dReading, GateUse, Slips};
 pub use tensors::{NamedWeight, Slot, Tensors};
+pub use vocabulary::name_vocabulary;
 
 pub use crate::graph::recipes::HeadCache;

@@ -270,22 +270,13 @@ fn number(key: &str, value: &Value) -> Result<f64> {
 
 /// The scaling of the frequencies, with LongRoPE's divisors.
 fn scaling(
-    fields: &Fields,
+    fields: &mut Fields,
     read: &Parameters<'_>,
     base: f64,
     width: u64,
 ) -> Result<(Option<RopeScaling>, Option<Matrix>)> {
     let kind = read.kind()?;
     let context = fields.optional_size("max_position_embeddings")?.map(|context| context as f64);
-    let original = || -> Result<f64> {
-        let key = "original_max_position_embeddings";
-        let beside = fields.optional_size(key)?.map(|length| length as f64);
-        let original = read.number(key)?.or(beside).or(context);
-        original.ok_or_else(|| {
-            Error::new(format!("the rope scaling {kind} has no `{key}`"))
-                .help("add it to the configuration: another length gives other scores")
-        })
-    };
     let scaling = match kind {
         "default" => return Ok((None, None)),
         "linear" => RopeScaling::Linear { factor: read.needed("factor", kind)? },
@@ -300,12 +291,19 @@ fn scaling(
             factor: read.needed("factor", kind)?,
             low: read.needed("low_freq_factor", kind)?,
             high: read.needed("high_freq_factor", kind)?,
-            original: original()?,
+            original: original(fields, read, context)?,
         },
-        "yarn" => RopeScaling::Yarn(yarn(read, base, original()?, context)?),
+        "yarn" => {
+            let original = original(fields, read, context)?;
+            RopeScaling::Yarn(yarn(fields, read, base, original, context)?)
+        }
         "longrope" | "su" => {
-            let original = original()?;
-            let factor = read.number("factor")?.or(context.map(|context| context / original)).unwrap_or(1.0);
+            let original = original(fields, read, context)?;
+            let factor = match (read.number("factor")?, context) {
+                (Some(factor), _) => factor,
+                (None, Some(context)) => factor_of_contexts(fields, kind, context, original),
+                (None, None) => fields.assume(&of(kind, "factor"), 1.0, "1".into()),
+            };
             let rows = [read.row("short_factor", width / 2)?, read.row("long_factor", width / 2)?];
             let attention = read.number("attention_factor")?;
             let scaling = RopeScaling::LongRope { factor, original, attention };
@@ -321,6 +319,32 @@ fn scaling(
     Ok((Some(scaling), None))
 }
 
+/// A field of a rope scaling, for a remark.
+fn of(kind: &str, field: &str) -> String {
+    format!("{field} of the rope scaling {kind}")
+}
+
+/// The length of the original context: beside the scaling, at the top, or the model's own context.
+fn original(fields: &mut Fields, read: &Parameters<'_>, context: Option<f64>) -> Result<f64> {
+    let key = "original_max_position_embeddings";
+    let kind = read.kind()?;
+    let beside = fields.optional_size(key)?.map(|length| length as f64);
+    match (read.number(key)?.or(beside), context) {
+        (Some(original), _) => Ok(original),
+        (None, Some(context)) => {
+            Ok(fields.assume(&of(kind, key), context, format!("{context} (`max_position_embeddings`)")))
+        }
+        (None, None) => Err(Error::new(format!("the rope scaling {kind} has no `{key}`"))
+            .help("add it to the configuration: another length gives other scores")),
+    }
+}
+
+/// The factor of a scaling that does not say it.
+fn factor_of_contexts(fields: &mut Fields, kind: &str, context: f64, original: f64) -> f64 {
+    let said = format!("{} ({context} / {original} positions)", context / original);
+    fields.assume(&of(kind, "factor"), context / original, said)
+}
+
 fn checked(scaling: RopeScaling) -> Result<()> {
     let checked = scaling.check();
     checked.map_err(|error| {
@@ -328,10 +352,16 @@ fn checked(scaling: RopeScaling) -> Result<()> {
     })
 }
 
-fn yarn(read: &Parameters<'_>, base: f64, original: f64, context: Option<f64>) -> Result<Yarn> {
+fn yarn(
+    fields: &mut Fields,
+    read: &Parameters<'_>,
+    base: f64,
+    original: f64,
+    context: Option<f64>,
+) -> Result<Yarn> {
     let factor = match (read.number("factor")?, context) {
         (Some(factor), _) => factor,
-        (None, Some(context)) => context / original,
+        (None, Some(context)) => factor_of_contexts(fields, "yarn", context, original),
         (None, None) => read.needed("factor", "yarn")?,
     };
     let positive = |key: &str| Ok::<_, Error>(read.number(key)?.filter(|number| *number != 0.0));
@@ -342,10 +372,16 @@ fn yarn(read: &Parameters<'_>, base: f64, original: f64, context: Option<f64>) -
         _ => None,
     };
     let truncate = match read.0.get("truncate") {
-        None | Some(Value::Null) => true,
+        None | Some(Value::Null) => fields.assume(&of("yarn", "truncate"), true, "true".into()),
         Some(Value::Bool(truncate)) => *truncate,
         Some(other) => return Err(Error::new(format!("`truncate` is {}, not true or false", shown(other)))),
     };
-    let (fast, slow) = (positive("beta_fast")?.unwrap_or(32.0), positive("beta_slow")?.unwrap_or(1.0));
+    let mut turns = |key: &str, usual: f64| -> Result<f64> {
+        Ok(match positive(key)? {
+            Some(stated) => stated,
+            None => fields.assume(&of("yarn", key), usual, usual.to_string()),
+        })
+    };
+    let (fast, slow) = (turns("beta_fast", 32.0)?, turns("beta_slow", 1.0)?);
     Ok(Yarn { factor, original, base, fast, slow, truncate, attention })
 }

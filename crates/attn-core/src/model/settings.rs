@@ -63,14 +63,22 @@ fn is_run(family: Family) -> bool {
 }
 
 fn check_family(value: &serde_json::Value) -> Result<()> {
-    let Some(stated) = value.get("model_type").and_then(|stated| stated.as_str()) else { return Ok(()) };
-    if Architecture::families().any(|(name, _)| name == stated) {
+    let known: Vec<&str> = Architecture::families().map(|(name, _)| name).collect();
+    let list = format!("the types that are run: {}", known.join(", "));
+    let stated = match value.get("model_type") {
+        Some(serde_json::Value::String(stated)) => stated,
+        // More types are counted than are run: only these help here.
+        None | Some(serde_json::Value::Null) if value.is_object() => {
+            return Err(Error::new("the configuration has no `model_type`").help(list));
+        }
+        _ => return Ok(()),
+    };
+    if known.contains(&stated.as_str()) {
         return Ok(());
     }
-    let known: Vec<&str> = Architecture::families().map(|(name, _)| name).collect();
     Err(Error::new(format!("models of the type `{}` are not run here", clip(stated)))
         .of_kind(ErrorKind::Unknown)
-        .help(format!("the types that are run: {}", known.join(", "))))
+        .help(list))
 }
 
 fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
@@ -135,7 +143,11 @@ fn activation(fields: &mut Fields, family: Family) -> Result<Activation> {
         // The published files say `gelu`, and mean the tanh form.
         Family::Gemma => {
             return match fields.text_or("hidden_act", "gelu_pytorch_tanh")?.as_str() {
-                "gelu" => Activation::parse("hidden_act", "gelu_pytorch_tanh"),
+                "gelu" => {
+                    let tanh = "gelu_pytorch_tanh";
+                    let why = format!("`{tanh}`, which the family means by its `hidden_act` `gelu`,");
+                    Activation::parse("hidden_act", fields.assume("hidden_activation", tanh, why))
+                }
                 other => Activation::parse("hidden_act", other),
             };
         }

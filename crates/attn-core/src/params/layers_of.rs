@@ -122,7 +122,9 @@ fn by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<SomeLay
 pub(crate) fn rotated_layers(fields: &mut Fields, layers: u64) -> Result<SomeLayers> {
     let listed = match fields.object.get("no_rope_layers") {
         None | Some(Value::Null) => {
-            return Ok(SomeLayers::AllButEach(fields.size_or("no_rope_layer_interval", 4, "")?));
+            let nth = fields.size_or("no_rope_layer_interval", 4, "")?;
+            let said = format!("no position in every layer whose number {nth} divides");
+            return Ok(fields.assume("no_rope_layers", SomeLayers::AllButEach(nth), said));
         }
         Some(Value::Array(listed)) => listed,
         Some(other) => return Err(Error::new(format!("`no_rope_layers` is {}, not a list", shown(other)))),
