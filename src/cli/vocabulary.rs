@@ -30,6 +30,7 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Memory => "--memory",
         Hint::NoInput => "--no-input",
         Hint::Only => "--only",
+        Hint::Plain => "--plain",
         Hint::Overwrite => "--overwrite",
         Hint::Position => "--position",
         Hint::PositionTable => "--position-table",

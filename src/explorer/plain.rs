@@ -11,6 +11,7 @@ use super::steps_of_story::StepsOfStory;
 use crate::error::{EXIT_DONE, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::graph::address_of;
+use crate::hint::Hint;
 use crate::terminal::Key;
 use crate::text::counted;
 
@@ -145,7 +146,7 @@ impl Reader {
             Some(
                 Action::CopyCell | Action::CopyMatrix | Action::Mouse | Action::Redraw | Action::Suspend,
             ) => {
-                writeln!(out, "That key needs the full screen: leave out --plain.")?;
+                writeln!(out, "That key needs the full screen: leave out {}.", Hint::Plain)?;
                 return Ok(false);
             }
             None => return Ok(false),

@@ -142,7 +142,7 @@ mod tests {
             script.record(key);
         }
         script.finish().unwrap();
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = crate::input::read_text(&file, 1000).unwrap();
         assert_eq!(text, "l\nEnter\nC-r\nq\n");
         assert!(Script::default().playing(&text, "keys.txt").unwrap().is_playing());
         assert!(Script::default().recording(file, WritePermission::Refused).is_err());

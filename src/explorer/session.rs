@@ -18,6 +18,7 @@ use super::script::{Line, Script};
 use super::steps_of_story::StepsOfStory;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Mode, State, update};
+use crate::hint::Hint;
 use crate::render::Screen;
 use crate::terminal::{Guard, INTERRUPTED, Input, Key, Readiness, Signals, inputs, wait};
 
@@ -66,7 +67,7 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
 
 fn unusable(error: io::Error) -> Error {
     Error::new(format!("the terminal cannot be used: {error}"))
-        .help("explore line by line instead, with --plain")
+        .help(format!("explore line by line instead: {}", Hint::Plain))
 }
 
 struct Session {

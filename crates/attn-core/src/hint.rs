@@ -58,6 +58,8 @@ pub enum Hint {
     NoInput,
     /// The nodes that are shown.
     Only,
+    /// Line by line, in place of a full screen.
+    Plain,
     /// Files that are there already are replaced.
     Overwrite,
     /// The way in which positions enter.
@@ -112,7 +114,7 @@ pub enum Hint {
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 49] = [
+    pub const ALL: [Hint; 50] = [
         Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
@@ -137,6 +139,7 @@ impl Hint {
         Hint::Memory,
         Hint::NoInput,
         Hint::Only,
+        Hint::Plain,
         Hint::Overwrite,
         Hint::Position,
         Hint::PositionTable,
@@ -191,6 +194,7 @@ impl Hint {
             Hint::Memory => "memory",
             Hint::NoInput => "no input",
             Hint::Only => "only",
+            Hint::Plain => "plain",
             Hint::Overwrite => "overwrite",
             Hint::Position => "position",
             Hint::PositionTable => "position_table",

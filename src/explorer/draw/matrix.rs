@@ -88,11 +88,12 @@ impl Shown<'_> {
 
     /// What a cell is to the number under the cursor.
     fn mark(&self, marks: &Marks, cell: CellId) -> Mark {
-        let same_place = (cell.row, cell.col) == (marks.cursor.row, marks.cursor.col);
-        match self.is_beside {
-            true if same_place => Mark::Cursor,
-            true => Mark::None,
-            false => marks.mark(cell),
+        if !self.is_beside {
+            marks.mark(cell)
+        } else if (cell.row, cell.col) == (marks.cursor.row, marks.cursor.col) {
+            Mark::Cursor
+        } else {
+            Mark::None
         }
     }
 

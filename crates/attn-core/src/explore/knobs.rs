@@ -1,6 +1,6 @@
 //! The settings that are adjusted with two keys: temperature, scale, mask and positions.
 
-use super::source::Changes;
+use super::changes::Changes;
 use crate::attention::Mask;
 use crate::graph::recipes::{PositionKind, Recipe, Rotary, Scale};
 use crate::graph::{Factor, Graph, Node, Op, Stage, Step};

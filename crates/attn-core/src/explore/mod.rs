@@ -21,6 +21,7 @@
 //! # Ok::<(), attn_core::error::Error>(())
 //! ```
 
+mod changes;
 mod event;
 mod feeds;
 mod heads;
@@ -35,12 +36,13 @@ mod tests;
 mod typing;
 mod update;
 
+pub use changes::Changes;
 pub use event::{Event, Way};
 pub use feeds::fed_by;
 pub use knobs::Knob;
 pub use message::Message;
 pub use relations::{Sources, sources};
-pub use source::{Changes, Source};
+pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};
 pub use typing::begins_number;
 pub use update::update;

@@ -1,14 +1,14 @@
 //! A computation that can be made again with changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::changes::Changes;
 use super::heads;
 use super::knobs::{self, Knob};
-use crate::attention::Mask;
 use crate::error::Result;
-use crate::graph::recipes::{AttendInputs, PositionKind, Recipe, Scale, attend_in};
-use crate::graph::{ChangedNumber, Given, Graph};
+use crate::graph::recipes::{AttendInputs, Recipe, attend_in};
+use crate::graph::{Given, Graph};
 
 /// What is computed, and how it is computed again.
 #[derive(Clone, Debug)]
@@ -19,38 +19,6 @@ pub enum Source {
     Steps(Arc<Graph>),
     /// A graph that can be looked at alone, and why.
     ReadOnly(Arc<Graph>, String),
-}
-
-/// What has been changed. The computation without changes is the start.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
-    /// Given numbers, in the order of editing: one for each cell.
-    pub numbers: Vec<ChangedNumber>,
-    /// The divisor of the scores.
-    pub temperature: Option<f64>,
-    /// The factor of the scores.
-    pub scale: Option<Scale>,
-    /// The keys that are visible to each query.
-    pub mask: Option<Mask>,
-    /// The way in which positions enter.
-    pub positions: Option<PositionKind>,
-    /// The heads that are taken out, counted from 1; the only head is 1.
-    pub removed: BTreeSet<usize>,
-}
-
-impl Changes {
-    /// Returns true if nothing is changed.
-    pub fn is_nothing(&self) -> bool {
-        *self == Changes::default()
-    }
-
-    /// A given number, changed.
-    pub(super) fn with_number(mut self, number: ChangedNumber) -> Changes {
-        self.numbers
-            .retain(|other| (&other.node, other.row, other.col) != (&number.node, number.row, number.col));
-        self.numbers.push(number);
-        self
-    }
 }
 
 impl Source {

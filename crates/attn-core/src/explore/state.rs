@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::changes::Changes;
 use super::feeds::fed_by;
 use super::heads::head_of;
 use super::knobs::{Knob, Settings};
 use super::message::Message;
 use super::relations::{Sources, largest_operand, operands, sources};
 use super::search::within;
-use super::source::{Changes, Source};
+use super::source::Source;
 use crate::error::Result;
 use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Graph, NodeId, Op, Stage, Step};

@@ -1,7 +1,7 @@
 //! Claims about every state and every event.
 
 use super::*;
-use crate::graph::recipes::{AttendInputs, Recipe};
+use crate::graph::recipes::{AttendInputs, Recipe, attend};
 use crate::graph::{CellId, Graph};
 use crate::matrix::Matrix;
 
@@ -188,7 +188,7 @@ fn the_state_before_and_the_first_one_are_shown_beside_this_one() {
 
 #[test]
 fn a_graph_that_is_read_only_says_why() {
-    let graph = crate::attend(&Recipe::causal(), AttendInputs::of_tokens(words())).unwrap();
+    let graph = attend(&Recipe::causal(), AttendInputs::of_tokens(words())).unwrap();
     let source = Source::ReadOnly(std::sync::Arc::new(graph), "version 1".into());
     let state = typed(found(State::new(source).unwrap(), "X[1,1]"), "1");
     assert!(state.changes().is_nothing());

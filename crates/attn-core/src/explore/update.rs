@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::changes::Changes;
 use super::event::{Event, Way};
 use super::heads::outputs;
 use super::knobs::{self, Knob};
 use super::message::Message;
 use super::search::{found, within};
-use super::source::{Changes, Source};
+use super::source::Source;
 use super::state::{Mode, Purpose, State, Version};
 use super::typing::{begins_number, number};
 use crate::graph::{CellId, ChangedNumber, NodeId, Step};
@@ -239,22 +240,16 @@ impl State {
         let mut changes = self.changes().clone();
         let mut settings = self.settings();
         while let Some(next) = knobs::adjusted(changes, settings, knob, by) {
-            match self.change(next.clone(), self.has_adjusted) {
-                true => {
-                    self.has_adjusted = true;
-                    return;
-                }
-                false => {
-                    settings.positions = next.positions.unwrap_or(settings.positions);
-                    settings.mask = next.mask.unwrap_or(settings.mask);
-                    settings.temperature = next.temperature.unwrap_or(settings.temperature);
-                    settings.scale = next.scale.unwrap_or(settings.scale);
-                    changes = next;
-                    if knob != Knob::Positions {
-                        return;
-                    }
-                }
+            if self.change(next.clone(), self.has_adjusted) {
+                self.has_adjusted = true;
+                return;
             }
+            if knob != Knob::Positions {
+                return;
+            }
+            // A kind of positions that these matrices do not allow is passed over.
+            settings.positions = next.positions.unwrap_or(settings.positions);
+            changes = next;
         }
         if self.message.is_none() {
             self.message = Some(Message::NoFurther);

@@ -39,10 +39,8 @@ impl Op {
 
     fn misfit(&self, inputs: &[Shape]) -> Error {
         let params = self.params();
-        let with = match params.as_object().is_some_and(|params| params.is_empty()) {
-            true => String::new(),
-            false => format!(" with {}", clip(&params.to_string())),
-        };
+        let has_none = params.as_object().is_some_and(|params| params.is_empty());
+        let with = if has_none { String::new() } else { format!(" with {}", clip(&params.to_string())) };
         Error::new(format!("`{}`{with} cannot be computed{}", self.name(), of(inputs)))
             .of_kind(ErrorKind::Shape)
     }
@@ -210,8 +208,8 @@ fn fused(fusion: Fusion, first: Shape, result: Shape) -> Option<Shape> {
 
 /// “ of 2×3 and 3×2”, where there are inputs.
 fn of(inputs: &[Shape]) -> String {
-    match inputs.is_empty() {
-        true => String::new(),
-        false => format!(" of {}", all_of(&inputs.iter().map(Shape::to_string).collect::<Vec<_>>())),
+    if inputs.is_empty() {
+        return String::new();
     }
+    format!(" of {}", all_of(&inputs.iter().map(Shape::to_string).collect::<Vec<_>>()))
 }
