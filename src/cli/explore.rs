@@ -18,10 +18,11 @@ use crate::error::{Error, Result};
 use crate::explore::{Event, Source, State, update};
 use crate::explorer::{Opened, Script, explore, plain};
 use crate::foreign::{to_path, visible};
-use crate::graph::resolve;
 use crate::graph::saved::{self, SavedGraph};
+use crate::graph::{CellId, NodeId, resolve};
 use crate::input::{Files, read_text};
-use crate::story;
+use crate::matrix::Shape;
+use crate::story::{self, Story};
 
 /// Walk through the matrices with the arrow keys, and change numbers
 ///
@@ -126,7 +127,10 @@ impl ExploreArgs {
                 let settings = of.numbers.settings(env, streams.input)?;
                 let story = demo::find(&of.name)?.story(&settings)?;
                 let told = story::sentences(&story);
-                (State::new(Source::steps(story.graph))?, told, &of.options)
+                let begin = result(&story);
+                let state = State::new(Source::steps(story.graph))?;
+                let state = begin.map(Event::Point).into_iter().fold(state, update);
+                (state, told, &of.options)
             }
             Some(Explored::Model(of)) => {
                 (State::new(Source::steps(of.model.graph(env)?))?, HashMap::new(), &of.options)
@@ -135,6 +139,16 @@ impl ExploreArgs {
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
         options.run(state, told, program, env, streams)
     }
+}
+
+/// The first cell of the last matrix that a demo shows: what comes after it is a number about it.
+fn result(story: &Story) -> Option<CellId> {
+    let is_matrix = |id: &NodeId| {
+        let Shape { rows, cols } = story.graph[*id].shape();
+        rows > 1 && cols > 1
+    };
+    let last = story.shown_nodes().into_iter().rev().find(is_matrix);
+    last.map(|node| CellId { node, row: 0, col: 0 })
 }
 
 /// The largest file of a computation.
