@@ -12,6 +12,7 @@ mod find;
 mod formula;
 mod label;
 mod layers;
+mod named_lines;
 mod node;
 mod notation;
 mod op;
