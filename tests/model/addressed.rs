@@ -147,6 +147,13 @@ fn two_levels_below_a_weight_of_attention_stand_weights_by_their_names_in_the_fi
     assert!(out.contains("the 3 largest are"), "{out}");
 }
 
+/// The command in the last lines of an explanation, as a shell joins them.
+fn further_down(out: &str) -> Option<String> {
+    let (_, command) = out.split_once("→ Further down:")?;
+    let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "\\").collect();
+    words.join(" ").strip_prefix("attn ").map(str::to_string)
+}
+
 #[test]
 fn the_last_line_of_an_explanation_is_the_command_that_goes_further_down() {
     let text = "model words 'the bat sleeps in the cave . it is' --width 200";
@@ -154,10 +161,12 @@ fn the_last_line_of_an_explanation_is_the_command_that_goes_further_down() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         let out = attn(&command).ok().out;
-        let (_, next) = out.split_once("→ Further down: attn ").unwrap_or_else(|| panic!("{command}\n{out}"));
-        command = next.split_whitespace().collect::<Vec<_>>().join(" ");
+        command = further_down(&out).unwrap_or_else(|| panic!("{command}\n{out}"));
         seen.push((out, command.clone()));
     }
+    let narrow = attn(&format!("{text} --explain L2.A_4[8,6]").replace("200", "60")).ok().out;
+    let end = "cave . it is' --width 60 \\\n  --explain 'L2.S_4[it,cave]'\n";
+    assert!(narrow.ends_with(end), "two lines that a shell joins: {narrow}");
     assert!(seen[0].1.contains("--explain 'L2.S_4[it,cave]'"), "{}", seen[0].1);
     assert!(seen[1].1.contains("--explain 'L2.QKV[it,"), "{}", seen[1].1);
     let (third, _) = &seen[2];
@@ -171,14 +180,15 @@ fn the_way_down_ends_at_the_embedding_of_a_token() {
     let mut steps = 0;
     loop {
         let out = attn(&command).ok().out;
-        let Some((_, next)) = out.split_once("→ Further down: attn ") else {
+        let Some(next) = further_down(&out) else {
             assert!(out.contains("transformer.w"), "the table of a token or of a position: {out}");
             break;
         };
-        command = next.split_whitespace().collect::<Vec<_>>().join(" ");
+        command = next;
         steps += 1;
         assert!(steps < 30, "{command}");
     }
+    assert!(steps >= 3, "{steps}");
 }
 
 #[test]

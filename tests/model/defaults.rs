@@ -99,12 +99,18 @@ fn a_folder_without_a_model_type_is_told_the_types_that_are_run() {
 
 #[test]
 fn a_line_break_among_the_tokens_is_shown_as_an_escape() {
-    let text = "model words 'the bat sleeps'";
-    assert!(attn(text).ok().out.contains("sleeps"));
     let folder = crate::addressed::byte_level();
-    let out = attn("model").arg(folder.path().display().to_string()).arg("the\ncave the").ok().out;
-    let row = out.lines().find(|line| line.contains("\\n")).unwrap_or_else(|| panic!("{out}"));
-    assert!(row.starts_with('│') && row.ends_with('│'), "{row}");
+    let place = folder.path().display().to_string();
+    let out = attn("model").arg(place.clone()).arg("the\ncave the").ok().out;
+    let tokens = &out[out.find("Tokens").unwrap()..out.find("The next token").unwrap()];
+    let row = tokens.lines().find(|line| line.contains("   8   Ċ")).unwrap_or_else(|| panic!("{tokens}"));
+    assert!(row.starts_with("│        2   \\n"), "{tokens}");
+    // Data have the character itself.
+    let json = attn("model").arg(place).arg("the\ncave the").arg("--format").arg("json").ok().out;
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let tables = value["tables"].as_array().unwrap();
+    let tokens = tables.iter().find(|table| table["title"] == "Tokens").unwrap();
+    assert_eq!(tokens["rows"][1]["token"], "\n");
 }
 
 #[test]

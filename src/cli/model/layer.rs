@@ -2,23 +2,23 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::{Within, layers_of, name_in, node_name, usual_name};
+use super::address::{Within, layers_of, name_in, node_name};
 use super::logits::LogitsTable;
 use super::opened::{OpenedModel, ReadText};
+use super::remarks::{name_as_elsewhere, say_the_way_on};
 use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
 use crate::cli::nodes::NodeArgs;
 use crate::cli::presentation::{self, Presentation};
 use crate::cli::program::Program;
 use crate::cli::{Env, Outcome, Streams, versus, write};
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explain::{Depth, onward};
+use crate::explain::Depth;
 use crate::foreign::to_path;
-use crate::graph::{Convention, Graph, Node, NodeId, address_of};
+use crate::graph::{Convention, Graph, Node, NodeId};
 use crate::input;
 use crate::model::{Forward, ModelRun};
 use crate::render::Format;
-use crate::story::{ShownLayer, StepItem, Story, model_layer};
-use crate::text::quoted;
+use crate::story::{ShownLayer, Story, model_layer};
 
 /// The name of the scores of the next token.
 const LOGITS: &str = "logits";
@@ -68,7 +68,8 @@ impl ModelArgs {
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
         }
         name_as_elsewhere(&mut page.story);
-        say_the_way_on(&mut page.story, program);
+        let style = self.output.style(env, Convention::Rows);
+        say_the_way_on(&mut page.story, program, &style);
         let saved = self.saved(&page.story.graph)?;
         for saved in saved.into_iter().filter_map(|(node, _)| node).chain(page.nodes.clone()) {
             page.story.graph.load(saved)?;
@@ -78,7 +79,6 @@ impl ModelArgs {
         let looked_at: Vec<&Node> = looked_at.iter().map(|&id| &page.story.graph[id]).collect();
         self.window.check(&looked_at, &text.text.tokens)?;
         self.write_files(model, (&page.story.graph, &forward), env)?;
-        let style = self.output.style(env, Convention::Rows);
         if style.format == Format::Json && self.head.is_none() {
             // With its weights, as far as they are in memory, a saved layer can be run again.
             page.nodes = all;
@@ -279,45 +279,6 @@ impl ModelArgs {
             }
         }
         Ok(())
-    }
-}
-
-/// Says beside a matrix of a head that is shown alone, or whose number is explained, how the head is called elsewhere.
-fn name_as_elsewhere(story: &mut Story) {
-    let graph = &story.graph;
-    let usual = |id: NodeId| {
-        let node = &graph[id];
-        usual_name(node).map(|usual| format!("{}, {usual} elsewhere", node.name))
-    };
-    for step in story.steps.iter_mut().filter(|step| step.text.is_empty()) {
-        match &mut step.shown[..] {
-            [StepItem::Node(id)] => step.notice = usual(*id),
-            [StepItem::Explained { of, .. }] => {
-                let mut last = None;
-                for one in of {
-                    let node = one.explanation.cell.node;
-                    if last.replace(node) != Some(node) {
-                        one.caption = usual(node).unwrap_or_default();
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Says the command that goes on from an explained number down to the weights.
-fn say_the_way_on(story: &mut Story, program: &Program<'_>) {
-    let graph = &story.graph;
-    for step in &mut story.steps {
-        let [StepItem::Explained { of, .. }] = &step.shown[..] else { continue };
-        let [one] = &of[..] else { continue };
-        let Some(next) = onward(graph, &one.explanation) else { continue };
-        // The full name of a cell needs no layer and no head.
-        let command =
-            presentation::typed_without(program.typed, &["--explain", "--layer", "--head", "--only"]);
-        let next = quoted(&address_of(graph, next)).into_owned();
-        step.notice = Some(format!("Further down: {command} --explain {next}"));
     }
 }
 

@@ -14,6 +14,7 @@ mod overview;
 mod page;
 mod predicted;
 mod reading;
+mod remarks;
 mod shown;
 mod survey;
 mod used;

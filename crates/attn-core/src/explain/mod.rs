@@ -5,6 +5,7 @@
 
 mod cells;
 mod note;
+mod onward;
 mod shorten;
 mod steps;
 mod trail;
@@ -12,7 +13,8 @@ mod tree;
 
 pub use cells::{MOST_OF_A_NODE, cells_at, cells_named};
 pub use note::{Note, StoredWeight, decided, notes, stored_weight};
+pub use onward::onward;
 pub use shorten::{LONGEST, SHOWN, shortened, shortened_to};
 pub use steps::{steps, worked_out};
-pub use trail::{main_operands, onward, passed_on};
+pub use trail::{main_operands, passed_on};
 pub use tree::{Branch, Depth, Explanation, LongSums, MOST_EXPLAINED, explain};

@@ -14,6 +14,7 @@ mod formula;
 mod label;
 mod layers;
 mod named;
+mod named_lines;
 mod node;
 mod notation;
 mod op;
