@@ -23,8 +23,6 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "CELL")]
     explain: Vec<String>,
     /// Levels of operands to explain, or all [default: 1]
-    ///
-    /// In a model a level goes down to the next step that reads weights, along the largest term of each number.
     #[arg(long, value_name = "N", requires = "explain", conflicts_with = "symbolic", value_parser = depth)]
     depth: Option<Depth>,
     /// Show a node, row or cell in symbols, ready to paste

@@ -44,7 +44,8 @@ use window::WindowArgs;
 ///
 /// FOLDER is what you download from a hub: `config.json`, `model.safetensors` (or an index and its files) and `tokenizer.json`.
 /// Without TEXT, it shows what the model consists of. With TEXT, it shows the tokens, the next word, and what each head looks at.
-/// With --layer, it shows every step of a layer, as `attn attend` does.
+/// With --layer, it shows every step of a layer, as `attn attend` does. With --explain, a level of --depth goes down to the next step
+/// that reads weights.
 #[derive(Args, Debug)]
 #[command(after_help = FIRST_EXAMPLES, after_long_help = EXAMPLES)]
 pub(super) struct ModelArgs {
