@@ -53,7 +53,7 @@ Examples:
 /// What is explored.
 #[derive(Subcommand, Debug)]
 enum Explored {
-    /// Attention over your own words or matrices: the options of `attn attend`
+    /// Your own words or matrices, with the options of attn attend
     Attend(Box<AttendToExplore>),
     /// A demo
     Demo(DemoToExplore),
@@ -94,17 +94,17 @@ struct ExploreOptions {
     /// Begin at a cell or a step: A[cave,bat], S
     #[arg(long, value_name = "CELL", help_heading = "Explore")]
     at: Option<String>,
-    /// Play the keys in a file, in real time; then yours are read
+    /// Play the keys in a file, then read yours
     ///
-    /// One key on each line: l, Enter, Esc, C-r, Right; `wait 300` pauses for 300 milliseconds.
+    /// They are played in real time. One key on each line: l, Enter, Esc, C-r, Right; `wait 300` pauses for 300 milliseconds.
     #[arg(long, value_name = "FILE", help_heading = "Explore")]
     play: Option<String>,
     /// Record every key in a file, for --play
     #[arg(long, value_name = "FILE", help_heading = "Explore")]
     record: Option<String>,
-    /// Line by line instead of on a full screen, for screen readers
+    /// Line by line, for screen readers
     ///
-    /// Each line has keys, or a number, or /text to find. With --play it works without a terminal.
+    /// In place of the full screen. Each line has keys, or a number, or /text to find. With --play it works without a terminal.
     #[arg(long, help_heading = "Explore")]
     plain: bool,
     #[command(flatten)]

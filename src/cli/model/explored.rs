@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::numbers::NumbersArgs;
 use super::opened::OpenedModel;
-use crate::cli::Env;
+use crate::cli::env::Env;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::model::Edits;
