@@ -17,19 +17,28 @@ const SCREEN: &str = "Screen (explained by: attn help screen)";
 /// The heading of the options of today's models in a long help.
 const MECHANISMS_EXPLAINED: &str = "Positions, norms, sinks and gates (explained by: attn help positions)";
 
-/// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are.
+/// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are, unless they
+/// have options of the screen too.
 pub(super) fn lengthened(mut command: Command, width: usize) -> Command {
     command.build();
     laid_out(command, width)
 }
 
 fn laid_out(command: Command, width: usize) -> Command {
+    let head = command.get_styles().get_header();
+    let mut commands = String::new();
+    let mut command = command.clone();
     if command.has_subcommands() {
-        return command.mut_subcommands(|inner| laid_out(inner, width));
+        command = command.mut_subcommands(|inner| laid_out(inner, width));
+        if !command.get_arguments().any(|arg| OF_THE_SCREEN.iter().any(|id| arg.get_id() == id)) {
+            return command;
+        }
+        commands = format!("{head}Commands:{head:#}\n{{subcommands}}\n\n");
     }
     let text = options(&command, width);
-    command
-        .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{{after-help}}"))
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{text}{{after-help}}"
+    ))
 }
 
 /// The options of a command that are about its output and its screen, explained: what `attn help screen` says.

@@ -1,5 +1,6 @@
 //! Facts of a state in words.
 
+use crate::elementary;
 use crate::explore::{Changes, Knob, Message, Mode, Purpose, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
@@ -38,7 +39,7 @@ pub(super) fn message(state: &State, message: &Message) -> String {
 fn guessed(guess: f64, value: f64, decimals: usize) -> String {
     let (typed, right) = (number_alone(guess, decimals.max(4)), number_alone(value, decimals));
     let off = (guess - value).abs();
-    if guess == value || off < 0.5 * 10.0_f64.powi(-(decimals.min(15) as i32)) {
+    if guess == value || off < 0.5 * elementary::pow(10.0, -(decimals.min(15) as f64)) {
         format!("Right: {right}.")
     } else if off.is_finite() {
         format!("You said {typed}. It is {right}: off by {}.", number_alone(off, decimals))

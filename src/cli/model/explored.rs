@@ -14,7 +14,7 @@ const MOST_LOGITS: usize = 4_000_000;
 
 /// A model and a text.
 #[derive(Args, Debug)]
-pub(in crate::cli) struct ModelToRead {
+pub(crate) struct ModelToRead {
     /// A model's folder, or words
     #[arg(value_name = "FOLDER")]
     folder: String,
@@ -33,7 +33,7 @@ impl ModelToRead {
     ///
     /// # Errors
     /// If the folder cannot be opened, the text not be read, or there are more numbers than the limit.
-    pub(in crate::cli) fn graph(&self, env: &Env) -> Result<Graph> {
+    pub(crate) fn graph(&self, env: &Env) -> Result<Graph> {
         let model = OpenedModel::open(&self.folder, env)?;
         let text = match (&self.text, &self.ids) {
             (Some(text), _) => model.read(text)?,

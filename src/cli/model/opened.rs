@@ -27,6 +27,8 @@ pub(crate) struct OpenedModel {
     pub notes: Vec<String>,
     pub weights_per_token: u64,
     pub has_head: bool,
+    /// Whether the output head is the embedding.
+    pub is_tied: bool,
     /// The id that stands for a masked word, where there is one; encoders alone have it.
     pub mask: Option<u32>,
 }
@@ -74,6 +76,7 @@ impl OpenedModel {
         let tensors = Tensors::find(&architecture, &checkpoint)?;
         let (ignored, notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
         let (weights_per_token, has_head) = (tensors.weights_per_token(), tensors.has_head());
+        let is_tied = tensors.is_tied();
         let (tokenizer, unusable_tokenizer) = match folder.tokenizer.as_ref().map(read_tokenizer) {
             Some(Err(error)) => (None, Some(error.to_string())),
             Some(Ok(tokenizer)) => (Some(tokenizer), None),
@@ -91,6 +94,7 @@ impl OpenedModel {
             notes,
             weights_per_token,
             has_head,
+            is_tied,
         })
     }
 

@@ -37,6 +37,7 @@ fn about(model: &OpenedModel) -> Result<Table> {
         ["MLP".into(), mlp(&model.architecture)],
         ["positions".into(), positions(own.positions)],
         ["vocabulary".into(), format!("{} tokens", grouped(own.vocabulary))],
+        ["output head".into(), head(model).to_string()],
         ["tokenizer".into(), tokenizer(model)],
         ["files".into(), format!("{}, {}", tensors.files().join(", "), size(tensors.bytes()))],
     ];
@@ -45,6 +46,15 @@ fn about(model: &OpenedModel) -> Result<Table> {
         rows.push(["key/value cache".into(), format!("{} per token, at 2 bytes a number", size(bytes))]);
     }
     Ok(Table::new(&["model", "value"], rows.map_rows()))
+}
+
+/// What makes logits of the last residual stream.
+fn head(model: &OpenedModel) -> &'static str {
+    match (model.has_head, model.is_tied) {
+        (false, _) => "none: there are no logits",
+        (true, true) => "W_U is the embedding W_E: both are tied",
+        (true, false) => "W_U, weights of its own",
+    }
 }
 
 /// Rows of two cells as rows of a table.

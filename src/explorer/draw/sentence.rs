@@ -59,7 +59,7 @@ fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut rest = line;
     while rest.width() > room {
         let fits = |(at, c): &(usize, char)| *c == ' ' && rest[..*at].width() <= room;
-        let Some((at, _)) = rest.char_indices().filter(fits).last().filter(|(at, _)| *at > 0) else { break };
+        let Some((at, _)) = rest.char_indices().rfind(fits).filter(|(at, _)| *at > 0) else { break };
         pieces.push(rest[..at].to_string());
         rest = &rest[at + 1..];
     }

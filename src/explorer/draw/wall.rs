@@ -87,14 +87,14 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
         let title = board.look.spelled(&format!("{}{transposed} {shape}{more}{open}", of.name));
         Shown { graph, node, turned, title, is_beside: !std::ptr::eq(graph, state.graph()) }
     };
-    if let Some((before, changes)) = state.beside() {
-        if let Some(there) = before.find(&graph[node].name) {
-            let said = if changes.is_nothing() { " at the start" } else { " before" };
-            return vec![
-                Place { sign: "", shown: shown(before, there, false, said) },
-                Place { sign: "│", shown: shown(graph, node, false, " now") },
-            ];
-        }
+    if let Some((before, changes)) = state.beside()
+        && let Some(there) = before.find(&graph[node].name)
+    {
+        let said = if changes.is_nothing() { " at the start" } else { " before" };
+        return vec![
+            Place { sign: "", shown: shown(before, there, false, said) },
+            Place { sign: "│", shown: shown(graph, node, false, " now") },
+        ];
     }
     let op = &graph[node].op;
     let inputs = &graph[node].inputs;

@@ -72,7 +72,7 @@ pub(super) fn largest_operand(graph: &Graph, cell: CellId) -> Option<CellId> {
         };
         let sized = summands.iter().filter_map(|part| Some((first_cell(part)?, part.evaluate(graph).abs())));
         let larger = |best: Option<(CellId, f64)>, (cell, size): (CellId, f64)| match best {
-            Some((_, most)) if !(size > most) => best,
+            Some((_, most)) if size <= most || size.is_nan() => best,
             _ => Some((cell, size)),
         };
         sized.fold(None, larger).map(|(cell, _)| cell)

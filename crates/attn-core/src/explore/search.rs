@@ -1,5 +1,6 @@
 //! Finding a cell by an address, a label, a number or the name of a step.
 
+use crate::elementary;
 use crate::graph::{CellId, Cells, Graph, NodeId, resolve};
 use crate::matrix::Labels;
 
@@ -48,7 +49,7 @@ fn with_number(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
     let typed = text.replace('−', "-");
     let wanted: f64 = typed.parse().ok()?;
     let decimals = typed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let near = 0.5 * 10.0_f64.powi(-(decimals.min(17) as i32));
+    let near = 0.5 * elementary::pow(10.0, -(decimals.min(17) as f64));
     let is_it = |x: f64| x == wanted || (x - wanted).abs() <= near && decimals > 0;
     let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
     let start = from.node.position();

@@ -31,7 +31,7 @@ fn number(state: &State, node: &str, row: usize, col: usize) -> f64 {
     graph.matrix(graph.require(node).unwrap()).unwrap()[(row, col)]
 }
 
-fn name<'s>(state: &'s State, cell: CellId) -> &'s str {
+fn name(state: &State, cell: CellId) -> &str {
     &state.graph()[cell.node].name
 }
 
