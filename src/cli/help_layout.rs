@@ -18,7 +18,7 @@ const SCREEN: &str = "Screen (explained by: attn help screen)";
 const MECHANISMS_EXPLAINED: &str = "Positions, norms, sinks and gates (explained by: attn help positions)";
 
 /// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are, unless they
-/// have options of the screen too.
+/// take something themselves.
 pub(super) fn lengthened(mut command: Command, width: usize) -> Command {
     command.build();
     laid_out(command, width)
@@ -30,7 +30,7 @@ fn laid_out(command: Command, width: usize) -> Command {
     let mut command = command.clone();
     if command.has_subcommands() {
         command = command.mut_subcommands(|inner| laid_out(inner, width));
-        if !command.get_arguments().any(|arg| OF_THE_SCREEN.iter().any(|id| arg.get_id() == id)) {
+        if command.get_positionals().next().is_none() {
             return command;
         }
         commands = format!("{head}Commands:{head:#}\n{{subcommands}}\n\n");

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::logits::with_logits;
 use super::numbers::NumbersArgs;
 use super::opened::OpenedModel;
 use crate::cli::env::Env;
@@ -47,16 +48,8 @@ impl ModelToRead {
             && tokens.saturating_mul(model.architecture.model.vocabulary as usize) <= MOST_LOGITS;
         let mut graph = model.with_run(|run| {
             let forward = run.forward(text.text.clone(), options)?;
-            let mut graph = run.layers_again(&forward, 1..=model.architecture.blocks.len())?;
-            if wants_logits {
-                let x = match graph.find("X_final") {
-                    Some(x) => x,
-                    None => run.final_stream(&forward, &mut graph)?,
-                };
-                graph = graph.with_limit(usize::MAX);
-                run.logits(&mut graph, x)?;
-            }
-            Ok(graph)
+            let graph = run.layers_again(&forward, 1..=model.architecture.blocks.len())?;
+            if wants_logits { with_logits(&run, &forward, graph) } else { Ok(graph) }
         })?;
         model.name_words(&mut graph);
         Ok(graph)

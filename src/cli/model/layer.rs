@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::address::{Within, layers_of, name_in, node_name};
-use super::logits::LogitsTable;
+use super::logits::{LogitsTable, with_logits};
 use super::opened::{OpenedModel, ReadText};
 use super::remarks::{name_as_elsewhere, say_the_way_on};
 use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
@@ -223,12 +223,7 @@ impl ModelArgs {
             .iter()
             .any(|name| name.starts_with("logits") || name.starts_with("X_final") || name.starts_with("W_U"));
         if wants_logits {
-            let x = match graph.find("X_final") {
-                Some(x) => x,
-                None => run.final_stream(&forward, &mut graph)?,
-            };
-            graph = graph.with_limit(usize::MAX);
-            run.logits(&mut graph, x)?;
+            graph = with_logits(run, &forward, graph)?;
         }
         let recipe = run.recipe(self.layer.unwrap_or(last))?;
         let heads = [recipe.heads, recipe.kv_heads];

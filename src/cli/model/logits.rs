@@ -1,14 +1,30 @@
-//! `--save logits=FILE`: the rows are computed while they are written, since all of them together are often more than the model's
-//! weights.
+//! The logits: as steps of a graph, and for `--save logits=FILE`, which computes the rows while they are written, since all of them
+//! together are often more than the model's weights.
 
 use std::cell::RefCell;
 
 use super::opened::OpenedModel;
 use crate::error::Result;
+use crate::graph::Graph;
 use crate::input::Table;
 use crate::matrix::{Labels, Shape};
 use crate::model::{Forward, ModelRun};
 use crate::tensor::{Dtype, Tensor};
+
+/// The graph of some layers with the steps from the last residual stream to the logits of all tokens.
+///
+/// # Errors
+/// If the model has no head, or its weights cannot be read.
+pub(super) fn with_logits(run: &ModelRun<'_>, forward: &Forward, mut graph: Graph) -> Result<Graph> {
+    let x = match graph.find("X_final") {
+        Some(x) => x,
+        None => run.final_stream(forward, &mut graph)?,
+    };
+    // Whoever asks for them has room for them.
+    graph = graph.with_limit(usize::MAX);
+    run.logits(&mut graph, x)?;
+    Ok(graph)
+}
 
 /// The numbers that are formed at a time, at most.
 const CHUNK: usize = 1 << 21;

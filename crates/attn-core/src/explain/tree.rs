@@ -31,7 +31,7 @@ pub enum Depth {
 pub enum LongSums {
     /// Every term.
     Whole,
-    /// The terms that [`shortened`] keeps.
+    /// The terms that [`shortened`](super::shortened) keeps.
     Shortened,
 }
 
