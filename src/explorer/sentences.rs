@@ -1,7 +1,7 @@
 //! Facts of a state in words.
 
 use crate::elementary;
-use crate::explore::{Changes, Knob, Message, Mode, Purpose, State};
+use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
@@ -182,7 +182,11 @@ pub(super) fn changes(changes: &Changes, state: &State) -> String {
     all.extend(changes.mask.map(|_| format!("mask: {}", setting(state, Knob::Mask))));
     all.extend(changes.positions.map(|_| format!("positions: {}", setting(state, Knob::Positions))));
     if !changes.removed.is_empty() {
-        let heads: Vec<String> = changes.removed.iter().map(usize::to_string).collect();
+        let named = |place: &HeadPlace| match place.layer {
+            Some(layer) => format!("{} of layer {layer}", place.head),
+            None => place.head.to_string(),
+        };
+        let heads: Vec<String> = changes.removed.iter().map(named).collect();
         all.push(format!("without head {}", heads.join(", ")));
     }
     if all.is_empty() { String::new() } else { format!("Changed: {}.", all.join(", ")) }

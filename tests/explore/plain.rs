@@ -138,6 +138,17 @@ fn a_part_of_a_graph_can_be_looked_at_and_says_why_it_cannot_be_changed() {
 }
 
 #[test]
+fn a_head_of_one_layer_is_taken_out_of_a_model() {
+    let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
+    let (said, code) =
+        run(&[&model[..], &["--at", "L1.A_3[is,cave]"]].concat(), "x\n/L1.O_3[is,1]\n/L2.O_3[is,1]\nq\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("Changed: without head 3 of layer 1."), "{said}");
+    assert!(said.contains("L1.O_3[is,1] = 0 ") && said.contains("0, because it is taken out"), "{said}");
+    assert!(!said.contains("L2.O_3[is,1] = 0 "), "{said}");
+}
+
+#[test]
 fn every_layer_of_a_model_is_walked_through_and_its_numbers_are_changed() {
     let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
     let (said, code) = run(&[&model[..], &["--at", "L1.A_3[cave,cave]"]].concat(), "]\n}\n/E\n9\nu\nq\n");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::heads::HeadPlace;
 use crate::attention::Mask;
 use crate::graph::ChangedNumber;
 use crate::graph::recipes::{PositionKind, Scale};
@@ -19,8 +20,8 @@ pub struct Changes {
     pub mask: Option<Mask>,
     /// The way in which positions enter.
     pub positions: Option<PositionKind>,
-    /// The heads that are taken out, counted from 1; the only head is 1.
-    pub removed: BTreeSet<usize>,
+    /// The heads that are taken out.
+    pub removed: BTreeSet<HeadPlace>,
 }
 
 impl Changes {

@@ -5,17 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::{Factor, Given, Graph, NodeId, Op, Origin, Stage, Step};
 use crate::matrix::Matrix;
 
-/// The head that a node belongs to, from 1; that of the only head is 1. `None` for a node that belongs to no head.
-pub(super) fn head_of(graph: &Graph, id: NodeId) -> Option<usize> {
-    let step = graph[id].step?;
-    match step.head {
-        Some(head) => Some(head),
-        None => (step.stage.is_scores() || step.stage == Stage::Weights).then_some(1),
+/// A head, counted from 1; the only one is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HeadPlace {
+    /// The layer of a model, from 1; none outside a model.
+    pub layer: Option<usize>,
+    /// The head.
+    pub head: usize,
+}
+
+impl HeadPlace {
+    /// The head of a step. `None` for one that belongs to no head.
+    fn of(step: Step) -> Option<HeadPlace> {
+        let is_of_the_only_one =
+            step.stage.is_scores() || matches!(step.stage, Stage::Weights | Stage::Mixed);
+        let head = step.head.or(is_of_the_only_one.then_some(1))?;
+        Some(HeadPlace { layer: step.layer, head })
     }
 }
 
+/// The head that a node belongs to; `None` for a node that belongs to no head.
+pub(super) fn head_of(graph: &Graph, id: NodeId) -> Option<HeadPlace> {
+    HeadPlace::of(graph[id].step?)
+}
+
 /// The outputs of the heads that are taken out, as zeros that are recorded instead of being computed, by their names.
-pub(super) fn zeros_instead(graph: &Graph, removed: &BTreeSet<usize>) -> BTreeMap<String, Given> {
+pub(super) fn zeros_instead(graph: &Graph, removed: &BTreeSet<HeadPlace>) -> BTreeMap<String, Given> {
     let outputs = removed.iter().flat_map(|&head| outputs(graph, head));
     let zeros = |id: NodeId| {
         let node = &graph[id];
@@ -29,19 +44,15 @@ pub(super) fn zeros_instead(graph: &Graph, removed: &BTreeSet<usize>) -> BTreeMa
     outputs.map(zeros).collect()
 }
 
-/// The outputs of a head: the nodes that mix values by its weights, one in each layer.
-pub(super) fn outputs(graph: &Graph, head: usize) -> Vec<NodeId> {
-    let is_of_head = |step: Step| step.head == Some(head) || step.head.is_none() && head == 1;
+/// The outputs of a head: the nodes that mix values by its weights.
+pub(super) fn outputs(graph: &Graph, head: HeadPlace) -> Vec<NodeId> {
+    let is_of_head = |step: Step| HeadPlace::of(step) == Some(head);
     let is_output = |id: NodeId| {
         let node = &graph[id];
-        if let Some(Step { stage: Stage::Mixed, head: of, .. }) = node.step
-            && (of == Some(head) || of.is_none() && head == 1)
-        {
-            return true;
-        }
+        let is_marked = |step: Step| step.stage == Stage::Mixed && is_of_head(step);
         let weights = node.inputs.first().and_then(|&input| graph[input].step);
         let mixes = weights.is_some_and(|step| step.stage == Stage::Weights && is_of_head(step));
-        mixes && node.op == Op::Product
+        node.step.is_some_and(is_marked) || mixes && node.op == Op::Product
     };
     graph.nodes().map(|(id, _)| id).filter(|&id| is_output(id) && !is_scaled_away(graph, id)).collect()
 }

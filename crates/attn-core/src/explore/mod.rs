@@ -39,6 +39,7 @@ mod update;
 pub use changes::Changes;
 pub use event::{Event, Way};
 pub use feeds::fed_by;
+pub use heads::HeadPlace;
 pub use knobs::Knob;
 pub use message::Message;
 pub use relations::{Sources, sources};

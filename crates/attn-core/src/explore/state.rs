@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::changes::Changes;
 use super::feeds::fed_by;
-use super::heads::head_of;
+use super::heads::{HeadPlace, head_of};
 use super::knobs::{Knob, Settings};
 use super::message::Message;
 use super::relations::{Sources, largest_operand, operands, sources};
@@ -223,8 +223,8 @@ impl State {
         &self.graph()[self.cursor.node].inputs
     }
 
-    /// The head that the cursor is in, from 1.
-    pub fn head(&self) -> Option<usize> {
+    /// The head that the cursor is in.
+    pub fn head(&self) -> Option<HeadPlace> {
         head_of(self.graph(), self.cursor.node)
     }
 

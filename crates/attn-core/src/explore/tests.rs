@@ -131,7 +131,8 @@ fn a_head_that_is_taken_out_gives_zeros_and_comes_back() {
     let x = Matrix::from_fn(3, 4, |i, j| (i * 4 + j) as f64 / 7.0);
     let state = State::new(Source::attend(recipe, AttendInputs::of_tokens(x))).unwrap();
     let state = update(found(state, "A_2[1,1]"), Event::RemoveHead);
-    assert_eq!(state.changes().removed.iter().copied().collect::<Vec<_>>(), [2]);
+    let removed: Vec<HeadPlace> = state.changes().removed.iter().copied().collect();
+    assert_eq!(removed, [HeadPlace { layer: None, head: 2 }]);
     assert_eq!([number(&state, "O_2", 1, 0), number(&state, "O", 1, 2)], [0.0, 0.0]);
     assert_ne!(number(&state, "O", 1, 0), 0.0);
     let again = update(state, Event::RemoveHead);
