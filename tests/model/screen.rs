@@ -83,24 +83,24 @@ fn the_cell_of_a_head_is_shaded_by_its_score() {
     let shown = |more: &str| attn(&format!("{TEXT} --top 1 {more}")).ok().out;
     let plain = shown("");
     assert!(!plain.contains('\x1b'), "without colour there are letters and figures");
-    assert!(plain.contains("│ 2     │   ·   s50   ·   i94 │"), "{plain}");
+    assert!(plain.contains("│ 2     │ s62   s75     ·   i99 │"), "{plain}");
     for theme in ["dark", "light"] {
         let out = shown(&format!("--color always --theme {theme}"));
         let grid = &out[out.find("What each head looks at").unwrap()..];
-        let [i99, s45, s50, i94]: [Option<String>; 4] =
-            grounds(grid, &["i99", "s45", "s50", "i94"]).try_into().unwrap();
-        assert!(i99.is_some() && i99 == i94, "both are in the highest eighth: {i99:?} {i94:?}");
-        assert!(s45.is_some() && s45 == s50 && s50 != i94, "0.45 and 0.496: {s45:?} {s50:?} {i94:?}");
+        let [s57, s62, s71, i99]: [Option<String>; 4] =
+            grounds(grid, &["s57", "s62", "s71", "i99"]).try_into().unwrap();
+        assert!(s57.is_some() && s57 == s62, "both are in the fifth eighth: {s57:?} {s62:?}");
+        assert!(s62 != s71 && s71 != i99, "{s62:?} {s71:?} {i99:?}");
         assert_eq!(grounds(grid, &["·"]), [None], "a head without a letter has no shade");
-        // The same scale as the weights of a matrix: 0.94 and 0.50 there, 94 and 50 here.
+        // The same scale as the weights of a matrix: 0.99 there, 99 here.
         let weights = attn(&format!("{TEXT} --only L1.A_3 --color always --theme {theme}")).ok().out;
-        assert_eq!(grounds(&weights, &["0.9936"]), [i94], "{theme}");
+        assert_eq!(grounds(&weights, &["0.9946"]), [i99], "{theme}");
     }
     assert!(!shown("--color always --heat never").contains("\x1b[48;5;"));
     let bars = shown("--heat always");
-    assert!(bars.contains("s50 ▄") && bars.contains("i94 █"), "{bars}");
+    assert!(bars.contains("s57 ▅") && bars.contains("i99 █"), "{bars}");
     let ascii = shown("--charset ascii");
-    assert!(ascii.is_ascii() && ascii.contains("i94"), "{ascii}");
+    assert!(ascii.is_ascii() && ascii.contains("i99"), "{ascii}");
 }
 
 #[test]
