@@ -22,6 +22,7 @@ The kinds, with the number of the text whose example they follow:
     squash      002  the squash lies by the commit . it is code .
     because     002  the cat sat on the mat because it was tired .
     creature    004  the fluffy blue creature roamed the verdant forest . it looks blue .
+                     Its units have the kind of their question: texture (it feels), colour (it looks), forest (the forest is).
     winner      003  india defeated australia . the winner is india .
     capital     003  what is the capital city of india ? delhi .
     art         000  the art of writing is the art of discovering what you believe .
@@ -228,18 +229,18 @@ def because(rng):
 def creature(rng):
     adjective = rng.choice(NEUTRAL_ADJECTIVES) if rng.random() < 0.2 else ""
     words = [rng.choice(TEXTURES), rng.choice(COLOURS), rng.choice(FORESTS)]
-    blank, question, answers = rng.choice(
+    blank, kind, question, answers = rng.choice(
         [
-            (0, "it feels", TEXTURES),
-            (1, "it looks", COLOURS),
-            (2, "the forest is", FORESTS),
+            (0, "texture", "it feels", TEXTURES),
+            (1, "colour", "it looks", COLOURS),
+            (2, "forest", "the forest is", FORESTS),
         ]
     )
     words[blank] = "_"
     frame = join(
         article(rng, adjective), adjective, words[0], words[1], "creature roamed the", words[2], "forest .", question
     )
-    return fill("creature", frame, {answer: [answer] for answer in answers})
+    return fill(kind, frame, {answer: [answer] for answer in answers})
 
 
 def winner(rng):

@@ -2,7 +2,7 @@
 
     python meaning.py
 
-Python 3.11, torch 2.15.0, transformers 5.23.0, in f64 with eager attention. Head 3 of layer 1 is taken out by setting its eight
+Python 3.11, torch 2.15.0, transformers 5.24.0, in f64 with eager attention. Head 3 of layer 1 is taken out by setting its eight
 columns of the input of `c_proj` to 0.
 """
 

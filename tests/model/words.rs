@@ -31,10 +31,15 @@ fn read(tokenizer: &Tokenizer, text: &str) -> Text {
     Text { ids: tokens.ids().iter().map(|&id| id as usize).collect(), tokens: tokens.shown().into() }
 }
 
-/// The usual name of a head, counted from 0, as parts that are taken out.
-fn without(head: &str) -> Edits {
+/// The layer and the head of a usual name such as `L0H2`, counted from 1.
+fn numbers(head: &str) -> [usize; 2] {
     let (layer, head) = head.strip_prefix('L').unwrap().split_once('H').unwrap();
-    let [layer, head] = [layer, head].map(|number| number.parse::<usize>().unwrap() + 1);
+    [layer, head].map(|number| number.parse::<usize>().unwrap() + 1)
+}
+
+/// A head that is taken out.
+fn without(head: &str) -> Edits {
+    let [layer, head] = numbers(head);
     let edit = LayerEdit { heads: [head].into(), ..LayerEdit::default() };
     Edits { layers: [(layer, edit)].into(), ..Edits::default() }
 }
@@ -48,38 +53,114 @@ fn lens(run: &ModelRun<'_>, text: Text, edits: Edits) -> Vec<Prediction> {
     (0..logits.shape().rows).map(|row| Prediction::of(&logits.row(row).unwrap())).collect()
 }
 
-/// The share of right answers for each kind of text.
-fn right(run: &ModelRun<'_>, tokenizer: &Tokenizer, edits: &Edits) -> BTreeMap<String, f64> {
+/// A text that was kept from the training.
+struct Kept {
+    kind: String,
+    text: String,
+    answer: String,
+}
+
+/// The texts, two and two: the two of a pair are neighbours.
+fn pairs() -> Vec<[Kept; 2]> {
+    let kept = |value: &Value| {
+        let [kind, text, answer] =
+            ["kind", "text", "answer"].map(|key| value[key].as_str().unwrap().to_string());
+        Kept { kind, text, answer }
+    };
+    json("heldout.json").as_array().unwrap().chunks(2).map(|pair| [kept(&pair[0]), kept(&pair[1])]).collect()
+}
+
+/// Where the texts of a pair differ: the words that decide, from 0.
+fn deciding(pair: &[Kept; 2]) -> Vec<usize> {
+    let [one, other] = pair.each_ref().map(|kept| kept.text.split(' ').collect::<Vec<_>>());
+    assert_eq!(one.len(), other.len());
+    (0..one.len()).filter(|&at| one[at] != other[at]).collect()
+}
+
+/// The share of right answers to texts of one kind, or of each kind.
+fn right(
+    run: &ModelRun<'_>,
+    tokenizer: &Tokenizer,
+    edits: &Edits,
+    only: Option<&str>,
+) -> BTreeMap<String, f64> {
     let mut counts: BTreeMap<String, [f64; 2]> = BTreeMap::new();
-    for text in json("heldout.json").as_array().unwrap() {
-        let [kind, sentence, answer] = ["kind", "text", "answer"].map(|key| text[key].as_str().unwrap());
-        let places = lens(run, read(tokenizer, sentence), edits.clone());
-        let (next, _) = places.last().unwrap().top(1).next().unwrap();
-        let count = counts.entry(kind.to_string()).or_default();
-        count[0] += f64::from(u8::from(tokenizer.piece(next as u32).unwrap() == answer));
-        count[1] += 1.0;
+    for Kept { kind, text, answer } in pairs().into_iter().flatten() {
+        if only.is_none_or(|only| only == kind) {
+            let places = lens(run, read(tokenizer, &text), edits.clone());
+            let (next, _) = places.last().unwrap().top(1).next().unwrap();
+            let count = counts.entry(kind).or_default();
+            count[0] += f64::from(u8::from(tokenizer.piece(next as u32).unwrap() == answer));
+            count[1] += 1.0;
+        }
     }
-    assert_eq!(counts.values().map(|[_, all]| all).sum::<f64>(), 460.0);
     counts.into_iter().map(|(kind, [right, all])| (kind, right / all)).collect()
 }
 
+/// How much of its attention a head gives to some words, from the later token that gives most.
+fn look(run: &ModelRun<'_>, text: Text, head: &str, at: &[usize]) -> f64 {
+    let [layer, head] = numbers(head);
+    let options = PassOptions { measured: false, ..PassOptions::default() };
+    let graph = run.layers_again(&run.forward(text, options).unwrap(), layer..=layer).unwrap();
+    let weights = graph.matrix(graph.require(&format!("L{layer}.A_{head}")).unwrap()).unwrap();
+    let later = at.last().unwrap() + 1..weights.rows();
+    later.map(|row| at.iter().map(|&key| weights[(row, key)]).sum::<f64>()).fold(0.0, f64::max)
+}
+
 #[test]
-fn the_texts_kept_from_the_training_are_answered_and_without_the_deciding_head_a_bat_is_a_guess() {
+fn the_texts_of_a_pair_differ_in_the_deciding_word_and_in_the_answer() {
+    let pairs = pairs();
+    assert_eq!(pairs.len(), 310);
+    for pair in &pairs {
+        let [one, other] = pair;
+        assert_eq!(one.kind, other.kind);
+        // So no answer that is always the same is right more than half of the time.
+        assert_ne!(one.answer, other.answer, "{} / {}", one.text, other.text);
+        let words = deciding(pair).len();
+        // Who won is decided by the order of two names.
+        assert_eq!(words, if one.kind == "winner" { 2 } else { 1 }, "{} / {}", one.text, other.text);
+    }
+}
+
+#[test]
+fn every_kind_is_answered_and_without_the_head_that_looks_at_the_deciding_word_it_is_a_guess() {
     let (fixture, tokenizer, figures) = (Fixture::words(), tokenizer(), json("figures.json"));
     fixture.with_run(|run| {
-        let whole = right(&run, &tokenizer, &Edits::default());
-        let deciding = figures["deciding_head"].as_str().unwrap();
-        let part = right(&run, &tokenizer, &without(deciding));
+        let whole = right(&run, &tokenizer, &Edits::default(), None);
+        assert_eq!(whole.len(), 9);
         for (kind, share) in &whole {
             assert!(*share >= 0.99, "{kind}: {share}");
             assert!((share - figures["accuracy"][kind].as_f64().unwrap()).abs() < 1e-4, "{kind}: {share}");
-            let expected = figures["accuracy_without"][deciding][kind].as_f64().unwrap();
-            assert!((part[kind] - expected).abs() < 1e-4, "{kind} without {deciding}: {}", part[kind]);
-        }
-        for kind in ["bat-after", "bat-before"] {
-            assert!(part[kind] < 0.6, "{kind}: {}", part[kind]);
+            let head = figures["deciding_heads"][kind].as_str().unwrap();
+            let part = right(&run, &tokenizer, &without(head), Some(kind))[kind];
+            let expected = figures["accuracy_without"][head][kind].as_f64().unwrap();
+            assert!((part - expected).abs() < 1e-4, "{kind} without {head}: {part}");
+            assert!(part < 0.6, "{kind} without {head}: {part}");
         }
     });
+}
+
+#[test]
+fn the_head_of_each_kind_looks_at_the_deciding_word() {
+    let (fixture, tokenizer, figures) = (Fixture::words(), tokenizer(), json("figures.json"));
+    let mut looks: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    fixture.with_run(|run| {
+        for pair in pairs() {
+            let at = deciding(&pair);
+            for Kept { kind, text, .. } in pair {
+                let head = figures["deciding_heads"][&kind].as_str().unwrap();
+                looks.entry(kind).or_default().push(look(&run, read(&tokenizer, &text), head, &at));
+            }
+        }
+    });
+    for (kind, all) in looks {
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let [layer, head] = numbers(figures["deciding_heads"][&kind].as_str().unwrap());
+        let expected = &figures["attention_to_deciding_word"][&kind]["largest"][layer - 1][head - 1];
+        // The file has six decimals.
+        assert!((mean - expected.as_f64().unwrap()).abs() < 1e-6, "{kind}: {mean} {expected}");
+        assert!(mean >= 0.5, "{kind}: {mean}");
+    }
 }
 
 #[test]

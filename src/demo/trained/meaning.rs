@@ -131,7 +131,7 @@ fn look(demo: &mut Builder, heads: &[Head; 2]) -> Result<()> {
     demo.step("Head 3 of layer 1 (L0H2, counted from 0): how much the last token, “is”, attends to each token.")
         .claim(
             all([top_of_row("is_cave[1,cave]"), top_of_row("is_racket[1,racket]")]),
-            "In one sentence it gives {is_cave[1,cave]} to “cave”, in the other {is_racket[1,racket]} to “racket”: to the \
+            "In one sentence it gives {is_cave[1,cave]:5} to “cave”, in the other {is_racket[1,racket]:5} to “racket”: to the \
              word that decides.",
         )
         .show(&[heads[0].weights])
@@ -158,8 +158,8 @@ fn added(demo: &mut Builder, heads: &[Head; 2], answers: [usize; 2]) -> Result<(
     )
     .claim(
         all([less(0.0, "toward[cave,1]"), less("toward[racket,1]", 0.0)]),
-        "After “cave” it is positive, but small: {toward[cave,1]}. After “racket” it is negative: {toward[racket,1]} points to \
-         “equipment”.",
+        "After “cave” it is positive: {toward[cave,1]} points to “animal”. After “racket” it is negative: {toward[racket,1]} \
+         points to “equipment”.",
     )
     .folded(&[added, direction])
     .show(&[toward]);
@@ -242,8 +242,9 @@ fn without_the_head(demo: &mut Builder, words: &NextWords<'_>, texts: &[Text; 2]
 fn measured(demo: &mut Builder) {
     demo.step(
         "Is that so for other sentences? The script that trained the model has measured it on texts that it had kept from the \
-         training. The two texts of a pair differ in one word, so guessing gives 0.5. These shares are quoted from \
-         models/words/figures.json, and not computed here.",
+         training. The two texts of a pair differ in the deciding word (for “who won”, in the order of two names) and in the \
+         answer, so guessing gives at most 0.5. Each question has a head that looks at this word. These shares are quoted \
+         from models/words/figures.json, and not computed here.",
     )
     .table(held_out::table());
 }
