@@ -269,7 +269,7 @@ fn head(height: usize) -> usize {
     if height >= HEIGHT_WITH_RULE { HEAD + 1 } else { HEAD }
 }
 
-/// So many places around one, of `count`.
+/// This many places around one, of `count`.
 fn around(place: usize, count: usize, room: usize) -> Range<usize> {
     let room = room.min(count);
     let start = place.saturating_sub(room / 2).min(count - room);

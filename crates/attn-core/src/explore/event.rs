@@ -14,9 +14,9 @@ pub enum Way {
     Up,
     /// One row down.
     Down,
-    /// So many rows up.
+    /// This many rows up.
     RowsUp(usize),
-    /// So many rows down.
+    /// This many rows down.
     RowsDown(usize),
     /// To the first column.
     RowStart,
