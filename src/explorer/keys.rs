@@ -16,7 +16,7 @@ pub(super) enum Action {
     CopyMatrix,
     /// Clicks are read, or no longer.
     Mouse,
-    /// The screen is drawn anew.
+    /// The whole screen is drawn again.
     Redraw,
     /// The program stops until the shell continues it.
     Suspend,
@@ -125,7 +125,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     Other [Char('y')], "y", Action::CopyCell, "copy the number";
     Other [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
     Other [Char('M')], "M", Action::Mouse, "read clicks, or leave the mouse to the terminal";
-    Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen anew";
+    Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
     Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
     Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
     Other [Char('?')], "?", Do(Event::Help), "these keys", 11 "all keys";

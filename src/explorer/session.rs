@@ -210,7 +210,7 @@ impl Session {
         });
     }
 
-    /// Draws everything anew. A new display knows nothing of what stands on the screen; to ask the terminal for the place of its
+    /// Draws everything again. A new display knows nothing of what stands on the screen; to ask the terminal for the place of its
     /// cursor, as the old one would, is in vain where it does not answer.
     fn redraw(&mut self) -> Result<()> {
         execute!(io::stdout(), Clear(ClearType::All)).map_err(unusable)?;

@@ -20,7 +20,7 @@ pub(super) fn with_logits(run: &ModelRun<'_>, forward: &Forward, mut graph: Grap
         Some(x) => x,
         None => run.final_stream(forward, &mut graph)?,
     };
-    // Whoever asks for them has room for them.
+    // The caller has asked for all logits: they do not count against the limit.
     graph = graph.with_limit(usize::MAX);
     run.logits(&mut graph, x)?;
     Ok(graph)
