@@ -34,12 +34,12 @@
 //!
 //! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
 //! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
+//! - [`attn_story`]: [`story`], a graph to steps and sentences; and the looks that formats share, with those of a page in HTML
 //! - `attn`, this crate:
 //!   - [`error`]: the errors of the core, and the exit codes of commands
 //!   - `terminal`: the background colour of the terminal, and signals
 //!   - [`input`]: files, typed matrices, word vectors
 //!   - [`mod@bench`]: the speed of the paths, the memory they need, and the limits of the machine
-//!   - [`story`]: graphs to steps and sentences
 //!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
 //!   - `explorer`: walking through a graph in the terminal
@@ -57,10 +57,10 @@ mod explorer;
 pub mod input;
 pub mod lesson;
 pub mod render;
-pub mod story;
 mod terminal;
 
 pub use attn_core::{
     attention, diagnose, elementary, explain, explore, foreign, graph, hint, json_number, kernel, matrix,
     memory, model, params, random, tensor, text, unique,
 };
+pub use attn_story::story;

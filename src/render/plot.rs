@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::text::ScreenWidth;
 
+use super::Style;
 use super::block::{Block, GAP, Level, rows, visible};
-use super::{Style, write_text};
 use crate::error::Result;
 
 mod canvas;
@@ -46,7 +46,7 @@ pub fn plots(plots: &[Plot], style: &Style, out: &mut dyn Write) -> Result<()> {
             text.push('\n');
         }
     }
-    write_text(&text, style, out)
+    style.write(&text, out)
 }
 
 impl Plot {

@@ -46,7 +46,7 @@ pub(super) enum CandidateList {
 
 /// Mistakes are only tried if that takes at most this many multiplications, some seconds' worth; but those that every class
 /// makes are tried alone in any case.
-const MOST_WORK: usize = 10_000_000_000;
+const MOST_WORK: u64 = 10_000_000_000;
 
 impl Candidates {
     pub(super) fn of(task: &Task) -> Candidates {
@@ -69,7 +69,7 @@ impl Candidates {
         general.retain(|&way| !named.iter().any(|&known| ways[known].changes == ways[way].changes));
         let likelihood = |way: usize| ways[way].slip.mistake.likelihood;
         alone.sort_by_key(|&way| likelihood(way));
-        if alone.len().saturating_mul(task.work()) > MOST_WORK {
+        if alone.len().saturating_mul(task.work()) as u64 > MOST_WORK {
             alone.retain(|&way| likelihood(way) == Likelihood::Classic);
         }
         let classic = (0..ways.len()).filter(|&way| ways[way].classic).collect();
@@ -133,7 +133,7 @@ impl Candidates {
 
     /// Whether trying all of a list stays within the work of some seconds.
     pub(super) fn is_feasible(&self, list: CandidateList, task: &Task) -> bool {
-        let work = self.count(list).saturating_mul(task.work());
+        let work = self.count(list).saturating_mul(task.work()) as u64;
         match list {
             CandidateList::Singles | CandidateList::Classic => true,
             CandidateList::General => work <= MOST_WORK / 4,
@@ -162,7 +162,7 @@ impl Candidates {
     ) {
         const EACH_WAY: i32 = 36;
         let count = 2 * EACH_WAY as usize + 1;
-        if count.saturating_mul(task.work()) > MOST_WORK / 10 {
+        if count.saturating_mul(task.work()) as u64 > MOST_WORK / 10 {
             return;
         }
         let plans = || {

@@ -13,8 +13,9 @@ const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
 
 /// The beginning and the end of the words of a text that has pictures, and of the pictures. They need a script and data of the page.
-pub(super) const WORDS: [&str; 2] = ["<div class=\"sentence\">", "</div>\n"];
-pub(super) const PICTURES: [&str; 2] = ["<section class=\"of-heads\">\n", "</section>\n"];
+pub const WORDS: [&str; 2] = ["<div class=\"sentence\">", "</div>\n"];
+/// The beginning and the end of the pictures of a text.
+pub const PICTURES: [&str; 2] = ["<section class=\"of-heads\">\n", "</section>\n"];
 
 /// The hint under the headline of a page whose numbers light.
 pub const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
@@ -42,7 +43,7 @@ pub struct HtmlPage<'a> {
 
 impl HtmlPage<'_> {
     /// The page up to the end of its content.
-    pub(super) fn opening(&self) -> String {
+    pub fn opening(&self) -> String {
         let HtmlPage { style, main, .. } = self;
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
         format!(
@@ -53,7 +54,7 @@ impl HtmlPage<'_> {
     }
 
     /// The script, and the end of the page.
-    pub(super) fn closing(&self) -> String {
+    pub fn closing(&self) -> String {
         format!("<script>\n{SCRIPT}{}</script>\n</body>\n</html>\n", self.script)
     }
 }

@@ -23,7 +23,7 @@ const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, 
 const PLACES: &str = "places in the file count from 0";
 
 /// Explanations in the style of a story.
-pub(super) struct ExplanationWriter<'a> {
+pub struct ExplanationWriter<'a> {
     viewer: &'a Viewer<'a>,
     /// The symbols of the graph, in the style's convention.
     pub symbols: Symbols,
@@ -38,7 +38,7 @@ pub(super) struct ExplanationWriter<'a> {
 }
 
 /// An operand in a list: symbol, address, value, and its origin.
-pub(super) struct Operand {
+pub struct Operand {
     /// `a11`.
     pub cell: CellId,
     /// `A[bat,bat]`.
@@ -50,7 +50,7 @@ pub(super) struct Operand {
 }
 
 /// A formula worked out, written in the marks of a format.
-pub(super) struct Derivation {
+pub struct Derivation {
     /// The lines of the derivation: the formula in symbols, then in numbers step by step, then the value; each with the sign
     /// before it.
     pub lines: Vec<(Sign, String)>,
@@ -62,7 +62,7 @@ pub(super) struct Derivation {
 
 /// The sign before a line of a derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub enum Sign {
     /// The line before gives exactly this line, to its last digit.
     Equal,
     /// It does so only with the digits that are not shown.
@@ -71,7 +71,7 @@ pub(super) enum Sign {
 
 impl Sign {
     /// `=` or `≈`.
-    pub(super) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Sign::Equal => "=",
             Sign::Rounded => "≈",
@@ -80,38 +80,35 @@ impl Sign {
 }
 
 impl<'a> ExplanationWriter<'a> {
-    pub(super) fn new(
-        viewer: &'a Viewer<'a>,
-        of: &'a [ExplainedCell],
-        side_by_side: bool,
-    ) -> ExplanationWriter<'a> {
+    /// A writer of the explanations of these cells.
+    pub fn new(viewer: &'a Viewer<'a>, of: &'a [ExplainedCell], side_by_side: bool) -> ExplanationWriter<'a> {
         let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
         ExplanationWriter { of, side_by_side, ..ExplanationWriter::of_nothing(viewer, symbols) }
     }
 
     /// A writer without cells of its own, with the symbols of the story's graph, which cost a look at every node.
-    pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> ExplanationWriter<'a> {
+    pub fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> ExplanationWriter<'a> {
         let (said_rounded, said_places) = (Cell::new(false), Cell::new(false));
         ExplanationWriter { viewer, symbols, of: &[], side_by_side: false, said_rounded, said_places }
     }
 
     /// The graph of the story.
-    pub(super) fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &Graph {
         &self.viewer.story.graph
     }
 
     /// The digits of numbers.
-    pub(super) fn digits(&self) -> Digits {
+    pub fn digits(&self) -> Digits {
         self.viewer.style.digits(self.viewer.story)
     }
 
     /// A number as it is written inside a formula.
-    pub(super) fn number(&self, x: f64) -> String {
+    pub fn number(&self, x: f64) -> String {
         digits::one(x, self.digits())
     }
 
     /// The equation of a cell's node.
-    pub(super) fn equation(&self, cell: CellId) -> Equation {
+    pub fn equation(&self, cell: CellId) -> Equation {
         let graph = &self.viewer.story.graph;
         match &graph[cell.node].op {
             Op::Given(origin @ Origin::Rows(_)) => {
@@ -123,7 +120,7 @@ impl<'a> ExplanationWriter<'a> {
     }
 
     /// The line of an operand in the list.
-    pub(super) fn operand(&self, branch: &Branch) -> Operand {
+    pub fn operand(&self, branch: &Branch) -> Operand {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
         let origin = match stored_weight(graph, cell) {
@@ -136,12 +133,12 @@ impl<'a> ExplanationWriter<'a> {
     }
 
     /// Returns true if an operand is a number that is not derived, so that it has no derivation.
-    pub(super) fn is_leaf(&self, cell: CellId) -> bool {
+    pub fn is_leaf(&self, cell: CellId) -> bool {
         matches!(self.viewer.story.graph.terms(cell), Term::Leaf(..))
     }
 
     /// The formula of a cell, worked out; `symbols` and `numbers` are the notations of terms with and without symbols.
-    pub(super) fn worked<N: Notation>(
+    pub fn worked<N: Notation>(
         &self,
         explanation: &Explanation,
         symbols: &dyn Notation,
@@ -179,7 +176,7 @@ impl<'a> ExplanationWriter<'a> {
     }
 
     /// The note for readers of transposed matrices.
-    pub(super) fn convention_note(&self) -> Option<String> {
+    pub fn convention_note(&self) -> Option<String> {
         (self.viewer.style.convention == Convention::Columns).then(|| {
             "Tokens are columns here: symbols count rows and columns of the transposed matrices, as they are shown. \
              Addresses stay in rows, as everywhere."
@@ -189,7 +186,7 @@ impl<'a> ExplanationWriter<'a> {
 }
 
 /// Terms as plain text.
-pub(super) struct PlainTerms<'a> {
+pub struct PlainTerms<'a> {
     writer: &'a ExplanationWriter<'a>,
     digits: Digits,
     in_numbers: bool,
@@ -199,12 +196,12 @@ pub(super) struct PlainTerms<'a> {
 
 impl<'a> PlainTerms<'a> {
     /// Terms with symbols in them.
-    pub(super) fn symbols(writer: &'a ExplanationWriter<'a>) -> PlainTerms<'a> {
+    pub fn symbols(writer: &'a ExplanationWriter<'a>) -> PlainTerms<'a> {
         PlainTerms { writer, digits: writer.digits(), in_numbers: false, of_sum: false }
     }
 
     /// Terms with numbers in them, written in these digits.
-    pub(super) fn numbers(writer: &'a ExplanationWriter<'a>, digits: Digits) -> PlainTerms<'a> {
+    pub fn numbers(writer: &'a ExplanationWriter<'a>, digits: Digits) -> PlainTerms<'a> {
         PlainTerms { writer, digits, in_numbers: true, of_sum: false }
     }
 }
@@ -237,7 +234,7 @@ impl Notation for PlainTerms<'_> {
 }
 
 /// Cells written in symbols alone, ready to be pasted.
-pub(super) struct SymbolicCells<'a> {
+pub struct SymbolicCells<'a> {
     /// The symbols of the graph.
     pub symbols: Symbols,
     /// The cells with their terms.
@@ -245,12 +242,13 @@ pub(super) struct SymbolicCells<'a> {
 }
 
 impl<'a> SymbolicCells<'a> {
-    pub(super) fn new(viewer: &Viewer<'_>, of: &'a [Explanation]) -> SymbolicCells<'a> {
+    /// These cells in symbols.
+    pub fn new(viewer: &Viewer<'_>, of: &'a [Explanation]) -> SymbolicCells<'a> {
         SymbolicCells { symbols: Symbols::of(&viewer.story.graph, viewer.style.convention), of }
     }
 
     /// Each cell on a line: `o21 = a21·v11 + a22·v21`.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let notation = PlainSymbols { symbols: &self.symbols };
         let line = |one: &Explanation| {
             format!("{} = {}", self.symbols.cell(one.cell), written(&one.term, &notation))

@@ -4,7 +4,7 @@ use crate::story::in_sentence;
 
 /// Numbers that are 1, 2 or 5 times a power of ten apart.
 #[derive(Clone, Copy)]
-pub(in crate::render) struct Ticks {
+pub struct Ticks {
     /// 1, 2 or 5 …
     digit: u8,
     /// The power of ten of the distance between two numbers.
@@ -13,7 +13,7 @@ pub(in crate::render) struct Ticks {
 
 impl Ticks {
     /// The nearest together that are at least this far apart; `least` is positive.
-    pub(in crate::render) fn apart(least: f64) -> Ticks {
+    pub fn apart(least: f64) -> Ticks {
         // Written as 3.2e-1, a number says its power of ten.
         let text = format!("{least:e}");
         let power = text.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
@@ -25,7 +25,7 @@ impl Ticks {
     }
 
     /// The next that are further apart.
-    pub(in crate::render) fn wider(self) -> Ticks {
+    pub fn wider(self) -> Ticks {
         match self.digit {
             1 => Ticks { digit: 2, ..self },
             2 => Ticks { digit: 5, ..self },
@@ -34,12 +34,12 @@ impl Ticks {
     }
 
     /// The distance between neighbouring numbers.
-    pub(in crate::render) fn step(self) -> f64 {
+    pub fn step(self) -> f64 {
         format!("{}e{}", self.digit, self.power).parse().unwrap_or(f64::INFINITY)
     }
 
     /// The numbers in a range that holds 0, and their texts.
-    pub(in crate::render) fn within(self, low: f64, high: f64) -> Vec<(f64, String)> {
+    pub fn within(self, low: f64, high: f64) -> Vec<(f64, String)> {
         const MOST: f64 = 100.0;
         let step = self.step();
         let (first, last) = ((low / step).ceil().max(-MOST) as i64, (high / step).floor().min(MOST) as i64);

@@ -16,7 +16,7 @@ fn is_large(x: f64) -> bool {
 
 /// The texts of all cells, row by row. Zeros that no cell needs are not written, so integers stay integers; an exact 0
 /// is “0”, a number that only rounds to it “0.0000”.
-pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
+pub fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
         Digits::AsNumPy => with_infinity(without_bare_points(numpy::cells(matrix)), charset),
         Digits::Places(places) => {
@@ -29,7 +29,7 @@ pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<St
 }
 
 /// The texts of all cells of a change, row by row: each with its sign, and a point where nothing has moved.
-pub(super) fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
+pub fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     let unmoved = if charset == Charset::Utf8 { "·" } else { "." };
     let signed = |(text, x): (String, f64)| match x {
         0.0 => unmoved.to_string(),
@@ -40,7 +40,7 @@ pub(super) fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<
 }
 
 /// One number by itself, as inside a formula, with a real minus sign.
-pub(super) fn one(x: f64, digits: Digits) -> String {
+pub fn one(x: f64, digits: Digits) -> String {
     let text = match digits {
         Digits::AsNumPy => cells(&Matrix::filled(1, 1, x), digits, Charset::Utf8).concat().trim().to_string(),
         Digits::Places(places) if is_large(x) => number(x, places),
@@ -50,7 +50,7 @@ pub(super) fn one(x: f64, digits: Digits) -> String {
 }
 
 /// One number of a sum: with all decimals, though it needs fewer; a whole number, such as the 1 = exp(0) of a softmax, stays.
-pub(super) fn of_sum(x: f64, digits: Digits) -> String {
+pub fn of_sum(x: f64, digits: Digits) -> String {
     match digits {
         Digits::Places(places) if x.fract() != 0.0 => number(x, places).replace('-', "−"),
         _ => one(x, digits),
@@ -59,7 +59,7 @@ pub(super) fn of_sum(x: f64, digits: Digits) -> String {
 
 /// Returns true if some numbers are rounded and others need fewer decimals, so that each by itself would get its own number of
 /// decimals.
-pub(super) fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
+pub fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
     match digits {
         Digits::AsNumPy => false,
         Digits::Places(places) => {
@@ -91,7 +91,7 @@ fn without_bare_points(texts: Vec<String>) -> Vec<String> {
 }
 
 /// One number with a fixed number of decimals.
-pub(super) fn number(x: f64, places: usize) -> String {
+pub fn number(x: f64, places: usize) -> String {
     match x {
         _ if x.is_nan() => "NaN".into(),
         f64::INFINITY => "∞".into(),
@@ -131,7 +131,7 @@ fn decimals_of(x: f64) -> usize {
 }
 
 /// Pads so that the points stand under each other and all texts are equally wide.
-pub(super) fn aligned(texts: Vec<String>) -> Vec<String> {
+pub fn aligned(texts: Vec<String>) -> Vec<String> {
     let split = |text: &str| match text.split_once('.') {
         Some((whole, rest)) => (whole.chars().count(), rest.chars().count() + 1),
         None => (text.chars().count(), 0),

@@ -79,7 +79,7 @@ const EITHER: Palette = Palette {
 
 /// The colours of a shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShadeColours {
+pub struct ShadeColours {
     /// The text, as a number of the 256-colour palette.
     pub ink: u8,
     /// The colour behind it.
@@ -90,7 +90,7 @@ pub(super) struct ShadeColours {
 
 impl Shade {
     /// The colours of the shade on a screen; `None` for a cell that keeps the screen's own colours.
-    pub(super) fn look(self, theme: Theme) -> Option<ShadeColours> {
+    pub fn look(self, theme: Theme) -> Option<ShadeColours> {
         let palette = match theme {
             Theme::Light => LIGHT,
             Theme::Dark => DARK,

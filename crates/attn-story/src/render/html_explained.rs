@@ -5,7 +5,7 @@ use super::html_page::escaped;
 use crate::explain::{Branch, Explanation};
 
 /// All explanations; two of them stand next to each other where there is room.
-pub(super) fn explanations(writer: &ExplanationWriter<'_>) -> String {
+pub fn explanations(writer: &ExplanationWriter<'_>) -> String {
     let class = if writer.side_by_side { "told beside" } else { "told" };
     let one = |one: &crate::story::ExplainedCell| {
         let caption = if one.caption.is_empty() {

@@ -10,12 +10,12 @@ use crate::graph::{CellId, Graph, NodeId};
 use crate::story::Table;
 
 /// A matrix that is looked at, as an operand.
-pub(super) fn matrix(view: &View) -> String {
+pub fn matrix(view: &View) -> String {
     grid(view, &mut |_| String::new())
 }
 
 /// A matrix whose cells carry references to their sources, and true if any cell does.
-pub(super) fn result(
+pub fn result(
     view: &View,
     graph: &Graph,
     writer: &ExplanationWriter<'_>,
@@ -134,7 +134,7 @@ fn text(cell: &Cell) -> String {
 }
 
 /// A table of words; columns of numbers stand on the right.
-pub(super) fn words(table: &Table) -> String {
+pub fn words(table: &Table) -> String {
     let number = |j: usize| if table.numbers.contains(&j) { " class=\"number\"" } else { "" };
     let lines = |text: &str| escaped(text).replace('\n', "<br>");
     let heads = table.header.iter().enumerate();

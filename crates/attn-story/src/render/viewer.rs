@@ -12,12 +12,12 @@ use crate::story::{Digits, Story};
 use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN};
 
 /// The mark of a value that is left open.
-pub(super) const OPEN: &str = "?";
+pub const OPEN: &str = "?";
 /// A matrix that is too wide for the screen keeps at least this many decimals.
 const FEWEST_PLACES: usize = 2;
 /// Looks at the nodes of one story in one style.
 #[derive(Clone, Copy)]
-pub(super) struct Viewer<'a> {
+pub struct Viewer<'a> {
     /// The story.
     pub story: &'a Story,
     /// The style.
@@ -35,7 +35,7 @@ impl Viewer<'_> {
     /// A node's values; `turned` for its transpose, as in `Kᵀ`. A node that is too large to look at is shown by its first and
     /// last rows and columns, one that is never formed without values. If the user does not set the number of decimals, a
     /// matrix that is too wide for the screen has as many as fit, but at least two.
-    pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
+    pub fn node(&self, id: NodeId, turned: bool) -> View {
         let view = self.node_with(id, turned, self.digits());
         let is_told = self.story.steps.iter().any(|step| !step.text.is_empty());
         let room = self.style.width.saturating_sub(if is_told { INDENT } else { 0 });
@@ -67,7 +67,7 @@ impl Viewer<'_> {
     }
 
     /// A given node, with the notes of its rows.
-    pub(super) fn given(&self, id: NodeId) -> View {
+    pub fn given(&self, id: NodeId) -> View {
         let view = self.node(id, false);
         let Op::Given(origin) = &self.story.graph[id].op else { return view };
         let is_whole = view.rows.len() == self.story.graph[id].shape().rows;
@@ -120,13 +120,13 @@ impl Viewer<'_> {
     }
 
     /// A node with its values left open.
-    pub(super) fn open(&self, id: NodeId) -> View {
+    pub fn open(&self, id: NodeId) -> View {
         let shape = self.story.graph[id].shape();
         self.finished(id, texts(shape.rows, shape.cols, |_, _| OPEN.into()), false)
     }
 
     /// A node with each cell in symbols.
-    pub(super) fn symbols(&self, id: NodeId) -> View {
+    pub fn symbols(&self, id: NodeId) -> View {
         let graph = &self.story.graph;
         let shape = graph[id].shape();
         let symbols = Symbols::of(graph, self.style.convention);
@@ -142,7 +142,7 @@ impl Viewer<'_> {
     }
 
     /// Nodes of one row as the columns of one table, their sums, if any are shown, in a last row.
-    pub(super) fn columns(&self, columns: &[(NodeId, Option<NodeId>)]) -> View {
+    pub fn columns(&self, columns: &[(NodeId, Option<NodeId>)]) -> View {
         let parts: Vec<View> =
             columns.iter().map(|(id, _)| self.node(*id, self.style.convention == Convention::Rows)).collect();
         let sum = |id: &Option<NodeId>| {

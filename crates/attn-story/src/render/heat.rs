@@ -18,7 +18,7 @@ pub enum Heat {
 
 /// The shade of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shade {
+pub enum Shade {
     /// Nothing.
     #[default]
     None,
@@ -31,12 +31,12 @@ pub(super) enum Shade {
 }
 
 /// The number of shades on each side.
-pub(super) const LEVELS: usize = 8;
+pub const LEVELS: usize = 8;
 
 const BARS: [char; LEVELS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 impl Shade {
     /// The bar beside the number.
-    pub(super) fn bar(self) -> Option<char> {
+    pub fn bar(self) -> Option<char> {
         match self {
             Shade::Positive(level) => Some(BARS[level]),
             // One bar for all negative numbers; it differs from those of positive ones.
@@ -71,14 +71,14 @@ fn kind(graph: &Graph, id: NodeId) -> NodeKind {
 }
 
 /// The shade of each cell of a node, row by row; empty for a node that holds neither scores nor weights.
-pub(super) fn shades(graph: &Graph, id: NodeId) -> Vec<Shade> {
+pub fn shades(graph: &Graph, id: NodeId) -> Vec<Shade> {
     let Shape { rows, cols } = graph[id].shape();
     let all = |count: usize| (0..count).collect::<Vec<usize>>();
     shades_at(graph, id, &all(rows), &all(cols))
 }
 
 /// The shades of the cells in some rows and columns, as they are in the whole matrix.
-pub(super) fn shades_at(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize]) -> Vec<Shade> {
+pub fn shades_at(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize]) -> Vec<Shade> {
     let kind = kind(graph, id);
     let Some(tensor) = graph[id].tensor().filter(|tensor| !tensor.is_stored()) else { return Vec::new() };
     let max = match kind {
@@ -112,7 +112,7 @@ pub(super) fn shades_at(graph: &Graph, id: NodeId, rows: &[usize], cols: &[usize
 }
 
 /// The shade of a share from 0 to 1.
-pub(super) fn shade_of_share(share: f64) -> Shade {
+pub fn shade_of_share(share: f64) -> Shade {
     Shade::Positive(level(share))
 }
 

@@ -13,7 +13,7 @@ const NUMPY: usize = 8;
 
 /// A line of a derivation: its numbers with their digits, and if the line before gives them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DerivationLine {
+pub struct DerivationLine {
     /// The numbers with the operations between them.
     pub term: Term,
     /// The digits of its numbers.
@@ -27,7 +27,7 @@ pub(super) struct DerivationLine {
 /// every line follow, the fewest lines do not.
 ///
 /// Of long sums this many terms are kept.
-pub(super) fn lines(graph: &Graph, steps: &[Term], kept: usize, usual: Digits) -> Vec<DerivationLine> {
+pub fn lines(graph: &Graph, steps: &[Term], kept: usize, usual: Digits) -> Vec<DerivationLine> {
     let terms: Vec<Term> = steps.iter().map(|step| shortened_to(graph, step, kept)).collect();
     let choices = choices(usual);
     // For each line and each choice of its digits: the best that the lines from it on can do, and the choice for the next line.

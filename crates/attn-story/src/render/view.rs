@@ -9,7 +9,7 @@ use crate::story::Table;
 
 /// The part of a matrix that a text format shows.
 #[derive(Clone, Debug)]
-pub(super) struct View {
+pub struct View {
     /// The name, with ᵀ where it is turned.
     pub name: String,
     /// A label for each row.
@@ -26,7 +26,7 @@ pub(super) struct View {
 
 /// A text, its shade, and whose text it is.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub struct Cell {
     /// The text.
     pub text: String,
     /// The shade.
@@ -36,19 +36,19 @@ pub(super) struct Cell {
 }
 
 /// The name of the sums of several columns.
-pub(super) const SUM: &str = "sum";
+pub const SUM: &str = "sum";
 /// The mark for rows and columns that are left out.
-pub(super) const ELIDED: &str = "…";
+pub const ELIDED: &str = "…";
 /// The indent of the parts of a step, in columns.
-pub(super) const INDENT: usize = 3;
+pub const INDENT: usize = 3;
 /// The lines of a box and the air within them, beside the texts.
-pub(super) const FRAME: usize = 7;
+pub const FRAME: usize = 7;
 /// The character that draws masked cells.
-pub(super) const HATCH: char = '░';
+pub const HATCH: char = '░';
 
 impl View {
     /// A table whose cells are shaded by their shares: its first column names the rows.
-    pub(super) fn of_shares(table: &Table, style: &Style) -> View {
+    pub fn of_shares(table: &Table, style: &Style) -> View {
         let cell = |text: &String, share: Option<f64>| {
             let shade = share.filter(|_| style.heat != Heat::Never).map_or(Shade::None, shade_of_share);
             let bar = shade.bar().unwrap_or(' ');
@@ -70,39 +70,39 @@ impl View {
     }
 
     /// The width of the labels of its rows, or of the name above them.
-    pub(super) fn label_width(&self) -> usize {
+    pub fn label_width(&self) -> usize {
         self.rows_width().max(self.name_width())
     }
 
     /// The width of the labels of its rows.
-    pub(super) fn rows_width(&self) -> usize {
+    pub fn rows_width(&self) -> usize {
         self.rows.iter().map(|label| label.widest_line()).max().unwrap_or(0)
     }
 
     /// The width of its name.
-    pub(super) fn name_width(&self) -> usize {
+    pub fn name_width(&self) -> usize {
         self.name.width()
     }
 
     /// The width of a column, its head included.
-    pub(super) fn column_width(&self, j: usize) -> usize {
+    pub fn column_width(&self, j: usize) -> usize {
         let cells = self.cells.iter().map(|row| row[j].text.widest_line());
         cells.chain([self.cols[j].widest_line()]).max().unwrap_or(0)
     }
 
     /// The width of its columns together, at this distance.
-    pub(super) fn columns_width(&self, gap: usize) -> usize {
+    pub fn columns_width(&self, gap: usize) -> usize {
         let widths = (0..self.cols.len()).map(|j| self.column_width(j));
         widths.sum::<usize>() + gap * self.cols.len().saturating_sub(1)
     }
 
     /// The width of its box, with columns at this distance.
-    pub(super) fn box_width(&self, gap: usize) -> usize {
+    pub fn box_width(&self, gap: usize) -> usize {
         self.label_width() + FRAME + self.columns_width(gap)
     }
 
     /// Its columns as rows, and apart from them its last row, where that holds their sums.
-    pub(super) fn as_rows(&self) -> (View, Option<View>) {
+    pub fn as_rows(&self) -> (View, Option<View>) {
         let mut rows = View { name: String::new(), ..self.clone().turned() };
         if rows.cols.last().is_none_or(|name| name != SUM) {
             return (rows, None);
@@ -124,7 +124,7 @@ impl View {
     }
 
     /// On a screen on which not even one of its columns has room: its name cut, long texts in several lines.
-    pub(super) fn squeezed(mut self, width: usize, charset: Charset) -> View {
+    pub fn squeezed(mut self, width: usize, charset: Charset) -> View {
         const FEWEST: usize = 6;
         let widest = (0..self.cols.len()).map(|j| self.column_width(j)).max().unwrap_or(0);
         if self.cols.is_empty() || self.label_width() + FRAME + widest <= width {
@@ -147,17 +147,17 @@ impl View {
     }
 
     /// Returns true if its columns are named by their numbers alone.
-    pub(super) fn has_plain_columns(&self) -> bool {
+    pub fn has_plain_columns(&self) -> bool {
         are_numbers(&self.cols)
     }
 
     /// Returns true if its rows are named by their numbers alone.
-    pub(super) fn has_plain_rows(&self) -> bool {
+    pub fn has_plain_rows(&self) -> bool {
         are_numbers(&self.rows)
     }
 
     /// In characters that the screen has, before anything is laid out: spelled out, some of them are wider.
-    pub(super) fn in_charset(mut self, charset: Charset) -> View {
+    pub fn in_charset(mut self, charset: Charset) -> View {
         if charset == Charset::Utf8 {
             return self;
         }
@@ -179,7 +179,8 @@ impl View {
         }
     }
 
-    pub(super) fn turned(self) -> View {
+    /// Its rows as columns, with ᵀ behind the name.
+    pub fn turned(self) -> View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         let name = format!("{}ᵀ", self.name);

@@ -10,7 +10,7 @@ use crate::graph::{CellId, Graph, NodeId};
 
 /// Rows or columns of an operand, for the cell in row i and column j.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Lines {
+pub enum Lines {
     /// Line i.
     OfRow,
     /// Line j.
@@ -23,7 +23,7 @@ pub(super) enum Lines {
 
 /// The cells of an operand that a number was made of: these rows, and of them these columns.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Operand {
+pub struct Operand {
     /// The place of the operand among the steps of the head.
     pub step: usize,
     pub rows: Lines,
@@ -53,7 +53,7 @@ impl Lines {
 
 impl Operand {
     /// The rule as the script of the page reads it.
-    pub(super) fn value(&self) -> Value {
+    pub fn value(&self) -> Value {
         json!([self.step, self.rows.value(), self.cols.value()])
     }
 }
@@ -62,7 +62,7 @@ impl Operand {
 type Samples = Vec<((usize, usize), BTreeMap<NodeId, Vec<(usize, usize)>>)>;
 
 /// The operands of a node among the nodes of its head, as rules; `None` where no rule gives the cells in the terms.
-pub(super) fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Option<Vec<Operand>> {
+pub fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Option<Vec<Operand>> {
     let shape = graph[node].shape();
     let mut order: Vec<NodeId> = Vec::new();
     let mut samples: Samples = Vec::new();

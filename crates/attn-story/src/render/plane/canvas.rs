@@ -10,7 +10,7 @@ const MOST_COLUMNS: usize = 64;
 /// Columns for each row: a character is about twice as high as wide, and a square stays square.
 const COLUMNS_PER_ROW: f64 = 2.1;
 /// The most rows of a drawing.
-pub(super) const MOST_ROWS: f64 = 12.0;
+pub const MOST_ROWS: f64 = 12.0;
 /// The fewest columns that a drawing is squeezed into.
 const FEWEST_COLUMNS: usize = 8;
 /// Between a point and its label, and behind the label.
@@ -20,7 +20,7 @@ const COVERED: char = '\0';
 
 /// The drawing line by line, none wider than `width`: the name of the axis upwards, the plane with numbers to its left, the
 /// numbers below it and the name of the other axis. Nothing where there is nothing to draw.
-pub(super) fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<String> {
+pub fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<String> {
     let Some(bounds) = drawing.bounds() else { return Vec::new() };
     let Some(mut canvas) = Canvas::around(drawing, bounds, (width, most_rows)) else { return Vec::new() };
     canvas.draw(drawing);

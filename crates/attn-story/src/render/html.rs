@@ -12,7 +12,7 @@ use crate::graph::{Equation, Symbols};
 use crate::story::Table;
 
 /// HTML written so far: the inside of a page.
-pub(super) struct Html<'a> {
+pub struct Html<'a> {
     pages: &'a [Page],
     style: &'a Style,
     command: &'a str,
@@ -31,7 +31,7 @@ pub(super) struct Html<'a> {
 
 impl<'a> Html<'a> {
     /// For these stories; none where nothing but tables of words is written.
-    pub(super) fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
+    pub fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
@@ -48,7 +48,7 @@ impl<'a> Html<'a> {
     }
 
     /// For tables of words that stand inside of a page.
-    pub(super) fn inside_of_a_page(style: &'a Style) -> Html<'a> {
+    pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
         Html { is_page: false, ..Html::new(&[], "", style) }
     }
 

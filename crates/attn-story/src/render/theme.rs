@@ -34,7 +34,7 @@ impl Theme {
 }
 
 /// Relative luminance of a red, green and blue from 0 to 1, as WCAG 2 defines it.
-pub(super) fn luminance([r, g, b]: [f64; 3]) -> f64 {
+pub fn luminance([r, g, b]: [f64; 3]) -> f64 {
     let linear = |c: f64| if c <= 0.040_45 { c / 12.92 } else { pow((c + 0.055) / 1.055, 2.4) };
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }

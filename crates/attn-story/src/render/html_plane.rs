@@ -28,7 +28,7 @@ const APART: f64 = 44.0;
 const ASIDE: f64 = 9.0;
 
 /// The picture; empty where there is nothing to draw.
-pub(super) fn picture(drawing: &Drawing) -> String {
+pub fn picture(drawing: &Drawing) -> String {
     let Some(bounds) = drawing.bounds() else { return String::new() };
     let frame = Frame::around(drawing, bounds);
     let mut inside = frame.axes(&drawing.axes);

@@ -7,11 +7,11 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use super::Style;
 use super::document::tables;
 use super::html::Html;
 use super::html_heads_data::{Detail, LayerHeads};
 use super::html_page::{HtmlPage, PICTURES, WORDS, escaped};
-use super::{Style, write_text};
 use crate::error::Result;
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, NodeId, Stage, address_of};
@@ -83,7 +83,7 @@ pub fn model_page(
     let main = page.main(detail, style);
     let title = format!("{} · attn {}", page.title, "model");
     let whole = HtmlPage { title: &title, style: STYLE, script: SCRIPT, main: &main };
-    write_text(&whole.opening(), style, out)?;
+    style.write(&whole.opening(), out)?;
     write_data(out, "sentence", &page.sentence(&graph, &steps, style))?;
     for number in 1..=page.heads.len() {
         if detail == Detail::Nothing {

@@ -5,7 +5,7 @@ use crate::tensor::{Dtype, Tensor};
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Bytes in base64, padded.
-pub(crate) fn encoded(bytes: &[u8]) -> String {
+pub fn encoded(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(encoded_length(bytes.len()));
     for group in bytes.chunks(3) {
         let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
@@ -19,12 +19,12 @@ pub(crate) fn encoded(bytes: &[u8]) -> String {
 }
 
 /// The length of the text for this number of bytes.
-pub(super) fn encoded_length(bytes: usize) -> usize {
+pub fn encoded_length(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
 /// The numbers of a tensor row by row: in f32 where it has f32, else in f64, which no number of a smaller type changes.
-pub(super) fn numbers(tensor: &Tensor) -> String {
+pub fn numbers(tensor: &Tensor) -> String {
     let shape = tensor.shape();
     let all = || (0..shape.rows).flat_map(|i| (0..shape.cols).map(move |j| tensor.at(i, j)));
     let bytes: Vec<u8> = if is_single(tensor) {
@@ -36,7 +36,7 @@ pub(super) fn numbers(tensor: &Tensor) -> String {
 }
 
 /// Returns true if the numbers of a tensor are written in f32.
-pub(super) fn is_single(tensor: &Tensor) -> bool {
+pub fn is_single(tensor: &Tensor) -> bool {
     tensor.dtype() == Dtype::F32
 }
 

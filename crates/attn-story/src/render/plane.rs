@@ -12,13 +12,13 @@ use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};
 
-pub(super) use ticks::Ticks;
+pub use ticks::Ticks;
 
 /// Longer names of axes are cut.
 const LONGEST_AXIS: usize = 24;
 
 /// A point or the end of an arrow.
-pub(super) struct Spot {
+pub struct Spot {
     /// The word.
     pub name: String,
     /// To the right.
@@ -29,13 +29,13 @@ pub(super) struct Spot {
 
 impl Spot {
     /// The word and its coordinates.
-    pub(super) fn label(&self) -> String {
+    pub fn label(&self) -> String {
         format!("{} ({}, {})", self.name, in_sentence(self.x, 2), in_sentence(self.y, 2))
     }
 }
 
 /// The points and the arrows of a plane. Nodes that are not two columns of finite numbers are left out.
-pub(super) struct Drawing {
+pub struct Drawing {
     /// The words.
     pub points: Vec<Spot>,
     /// Their movements, from and to; `bat` moves to `bat′`.
@@ -48,15 +48,20 @@ pub(super) struct Drawing {
 
 /// The smallest rectangle with all spots and the origin in it.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub struct Bounds {
+    /// The least x.
     pub left: f64,
+    /// The largest x.
     pub right: f64,
+    /// The least y.
     pub bottom: f64,
+    /// The largest y.
     pub top: f64,
 }
 
 impl Drawing {
-    pub(super) fn new(plane: &Plane, viewer: &Viewer<'_>) -> Drawing {
+    /// The drawing of a plane, as the viewer shows numbers.
+    pub fn new(plane: &Plane, viewer: &Viewer<'_>) -> Drawing {
         let width = viewer.style.width.saturating_sub(4);
         Drawing::of(plane, &viewer.story.graph, width, viewer.style.charset)
     }
@@ -83,12 +88,12 @@ impl Drawing {
     }
 
     /// The width of the longest label in columns of the screen.
-    pub(super) fn longest_label(&self) -> usize {
+    pub fn longest_label(&self) -> usize {
         self.spots().map(|spot| spot.label().width()).max().unwrap_or(0)
     }
 
     /// The ranges of the coordinates; `None` if there is nothing to draw.
-    pub(super) fn bounds(&self) -> Option<Bounds> {
+    pub fn bounds(&self) -> Option<Bounds> {
         let start = Bounds { left: 0.0, right: 0.0, bottom: 0.0, top: 0.0 };
         let bounds = self.spots().fold(start, |bounds, spot| Bounds {
             left: bounds.left.min(spot.x),
@@ -101,19 +106,19 @@ impl Drawing {
     }
 
     /// In characters, line by line; none where there is nothing to draw.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         self.lines_within(self.width, canvas::MOST_ROWS)
     }
 
     /// The fewest columns in which one still sees where the points are.
-    pub(super) fn least_width(&self) -> usize {
+    pub fn least_width(&self) -> usize {
         const LEAST_PLANE: usize = 26;
         self.longest_label() + LEAST_PLANE
     }
 
     /// The drawing within this many columns, next to something of this many lines: flatter where that saves lines and no label
     /// is lost; empty if a label would be lost.
-    pub(super) fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
+    pub fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
         const HEIGHTS: [f64; 3] = [canvas::MOST_ROWS, 10.0, 9.0];
         let labels = self.labels();
         let count_in = |lines: &[String]| {
@@ -143,7 +148,7 @@ impl Drawing {
     }
 
     /// The drawing in ASCII and without a backslash in a label, which would be a command of LaTeX.
-    pub(super) fn lines_in_latex(&self) -> Vec<String> {
+    pub fn lines_in_latex(&self) -> Vec<String> {
         let lines = canvas::lines(self, self.width, canvas::MOST_ROWS);
         lines
             .iter()
@@ -153,11 +158,13 @@ impl Drawing {
 }
 
 impl Bounds {
-    pub(super) fn across(&self) -> f64 {
+    /// Its width, in the numbers of the plane.
+    pub fn across(&self) -> f64 {
         self.right - self.left
     }
 
-    pub(super) fn up(&self) -> f64 {
+    /// Its height, in the numbers of the plane.
+    pub fn up(&self) -> f64 {
         self.top - self.bottom
     }
 }

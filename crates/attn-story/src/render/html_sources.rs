@@ -14,14 +14,14 @@ const MOST_WITH_FORMULA: usize = 144;
 
 /// Finds the sources of cells, up to a limit on the numbers read.
 #[derive(Default)]
-pub(super) struct SourceFinder {
+pub struct SourceFinder {
     read: usize,
 }
 
 impl SourceFinder {
     /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
     /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
-    pub(super) fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
+    pub fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
         if self.read > MOST_READ || graph[cell.node].op.is_given() || !is_readable(graph, cell.node) {
             return None;
         }
@@ -55,12 +55,7 @@ fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
 
 /// The sum of a cell in symbols, in numbers, and its value: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a
 /// number that is not derived, and in tables of many cells.
-pub(super) fn sum(
-    writer: &ExplanationWriter<'_>,
-    graph: &Graph,
-    cell: CellId,
-    in_table: usize,
-) -> Option<String> {
+pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
 
 /// A computed node: its equation, its operands and its values.
-pub(super) struct ComputedNode {
+pub struct ComputedNode {
     /// `S (4×4) = Q (4×5) · Kᵀ (5×4)`, and the value itself where it is a single number.
     pub equation: Equation,
     /// The operands with the sign before each; empty if the op has no such picture.
@@ -21,7 +21,7 @@ pub(super) struct ComputedNode {
 }
 
 /// The elements that a format for people must be able to write.
-pub(super) trait Markup {
+pub trait Markup {
     /// A story begins: until the next one, cells are those of its graph.
     fn begin(&mut self) {}
     /// The headline of a story.
@@ -57,7 +57,7 @@ pub(super) trait Markup {
 }
 
 /// All stories, one after the other.
-pub(super) fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) -> String {
+pub fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) -> String {
     for page in pages {
         write_story(page, style, markup);
     }
@@ -65,7 +65,7 @@ pub(super) fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) 
 }
 
 /// Tables under their titles.
-pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> String {
+pub fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> String {
     for (title, table) in parts {
         if !title.is_empty() {
             markup.title(title, None);
@@ -78,7 +78,7 @@ pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> Stri
 }
 
 /// A step, and the number that it has if it begins with a sentence.
-pub(super) struct NumberedStep<'a> {
+pub struct NumberedStep<'a> {
     /// Its number, from 1.
     pub number: Option<usize>,
     /// The step.
@@ -86,7 +86,7 @@ pub(super) struct NumberedStep<'a> {
 }
 
 /// The steps of a story with their numbers.
-pub(super) fn numbered(page: &Page) -> Vec<NumberedStep<'_>> {
+pub fn numbered(page: &Page) -> Vec<NumberedStep<'_>> {
     let mut number = page.skipped;
     let mut count = |step| {
         let Step { text, .. }: &Step = step;
@@ -106,7 +106,7 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
 }
 
 /// The headline and the lines below it.
-pub(super) fn write_head(page: &Page, markup: &mut dyn Markup) {
+pub fn write_head(page: &Page, markup: &mut dyn Markup) {
     markup.begin();
     if page.headed {
         markup.title(&page.story.title, page.story.source.as_deref());
@@ -123,7 +123,7 @@ fn notes_elsewhere(story: &Story) -> Option<(String, &str)> {
 }
 
 /// One step.
-pub(super) fn write_numbered(
+pub fn write_numbered(
     NumberedStep { number, step }: &NumberedStep<'_>,
     viewer: &Viewer<'_>,
     markup: &mut dyn Markup,
@@ -138,7 +138,7 @@ pub(super) fn write_numbered(
 }
 
 /// The notes and remarks below the steps.
-pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
+pub fn write_end(page: &Page, markup: &mut dyn Markup) {
     if notes_elsewhere(&page.story).is_none() {
         page.story.notes.iter().for_each(|note| markup.note(note));
     }
@@ -148,7 +148,7 @@ pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
 }
 
 /// Everything written so far.
-pub(super) fn finished(markup: &mut dyn Markup) -> String {
+pub fn finished(markup: &mut dyn Markup) -> String {
     markup.finish()
 }
 

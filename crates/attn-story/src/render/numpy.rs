@@ -26,7 +26,7 @@ const LINE_WIDTH: usize = 75;
 
 /// The arrays of all pages; each under a comment with its equation where there are several. With a number of decimals the
 /// arrays are `np.round(array, decimals)`.
-pub(super) fn pages(pages: &[Page], decimals: Option<usize>) -> String {
+pub fn pages(pages: &[Page], decimals: Option<usize>) -> String {
     let round = |x: f64| decimals.map_or(x, |decimals| rounded(x, decimals as u32));
     let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
     let mut text = String::new();

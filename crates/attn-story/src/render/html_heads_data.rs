@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 30_000_000;
 
 /// What a page has of the numbers of heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
+pub enum Detail {
     /// All steps of each head.
     Steps,
     /// The weights alone.
@@ -27,7 +27,7 @@ pub(super) enum Detail {
 }
 
 /// A layer with its heads, as the graph of the layer has it.
-pub(super) struct LayerHeads<'a> {
+pub struct LayerHeads<'a> {
     pub graph: &'a Graph,
     /// Its number, from 1.
     pub layer: usize,
@@ -39,7 +39,7 @@ pub(super) struct LayerHeads<'a> {
 
 impl Detail {
     /// The most that fits for a model with this number of layers, each with these steps.
-    pub(super) fn fitting(graph: &Graph, steps: &[HeadStep], layers: usize) -> Detail {
+    pub fn fitting(graph: &Graph, steps: &[HeadStep], layers: usize) -> Detail {
         let bytes = |is_in: &dyn Fn(&HeadStep) -> bool| -> usize {
             let nodes = steps.iter().filter(|step| is_in(step)).flat_map(|step| unique(&step.nodes));
             nodes.map(|node| size(graph, node)).fold(0, usize::saturating_add)
@@ -96,12 +96,12 @@ impl LayerHeads<'_> {
     ///
     /// # Errors
     /// Those of [`head_steps`].
-    pub(super) fn steps(&self) -> Result<Vec<HeadStep>> {
+    pub fn steps(&self) -> Result<Vec<HeadStep>> {
         head_steps(self.graph, self.layer, self.heads)
     }
 
     /// The layer as JSON.
-    pub(super) fn value(&self, steps: &[HeadStep], detail: Detail) -> Value {
+    pub fn value(&self, steps: &[HeadStep], detail: Detail) -> Value {
         let shown: Vec<&HeadStep> = steps.iter().filter(|step| detail.has(step)).collect();
         let of_first: Vec<NodeId> = shown.iter().map(|step| step.nodes[0]).collect();
         let step = |step: &&HeadStep| self.step(step, &of_first);

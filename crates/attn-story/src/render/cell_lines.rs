@@ -46,7 +46,7 @@ pub fn cell_lines(story: &Story, style: &Style, cell: CellId) -> CellLines {
 
 /// The derivation of a cell in symbols, with the numbers put in, and the value: the steps between are for `--explain`. `None` for a
 /// number that is not derived.
-pub(super) fn short_derivation(
+pub fn short_derivation(
     writer: &ExplanationWriter<'_>,
     graph: &Graph,
     cell: CellId,
