@@ -111,6 +111,7 @@ impl AttendArgs {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
+        self.output.check()?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {
             None => {
@@ -211,7 +212,8 @@ impl VariedArgs {
             let Computation { recipe, inputs, notes, of_words, .. } =
                 self.computation.computation(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
-            return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
+            let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
+            return Ok((story.built_by(recipe), None));
         };
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();

@@ -102,6 +102,7 @@ impl DemoArgs {
             }
             return self.lists(env, streams).map(Outcome::from);
         }
+        self.output.check()?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
             (Some(options), [demo]) => vec![self.beside(demo, options, program, (env, streams.input))?],

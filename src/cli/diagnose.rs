@@ -76,6 +76,7 @@ Examples:
 
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        self.output.is_not_live("a diagnosis")?;
         if let Some(id) = &self.list {
             return list::write(id.as_deref(), &self.output.look, env, streams).map(|()| EXIT_DONE);
         }

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::screen::ScreenArgs;
 use super::{Env, Streams};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Convention;
 use crate::render::{self, Format, Heat, Style};
 use crate::story::Table;
@@ -37,6 +37,12 @@ pub(super) struct TablesArgs {
 pub(super) struct OutputArgs {
     #[command(flatten)]
     pub look: LookArgs,
+    /// With html: a page whose numbers can be changed
+    ///
+    /// Sliders change temperature and scale, switches change mask and positions, numbers can be guessed. The page computes for
+    /// itself, without a network.
+    #[arg(long)]
+    pub live: bool,
     /// Decimals in text [default: 4, or the document's]
     ///
     /// JSON and CSV always have every digit.
@@ -111,6 +117,24 @@ impl FormatArg {
 }
 
 impl OutputArgs {
+    /// # Errors
+    /// If a page that computes is asked for in another format.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.live && !self.is_page() {
+            return Err(Error::new("--live makes a page").help("add --format html, or leave out --live"));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// If a page that computes is asked for where there is none; `what` cannot be one.
+    pub(super) fn is_not_live(&self, what: &str) -> Result<()> {
+        match self.live {
+            true => Err(Error::new(format!("{what} is no page that can compute")).help("leave out --live")),
+            false => Ok(()),
+        }
+    }
+
     /// Whether it is a page for a browser, which has room for everything.
     pub(super) fn is_page(&self) -> bool {
         self.look.format == FormatArg::Html
@@ -119,6 +143,9 @@ impl OutputArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
         let mut style = self.look.style(env);
+        if self.live && style.format == Format::Html {
+            style.format = Format::LiveHtml;
+        }
         if style.format == Format::Table && self.heat != HeatArg::Never {
             style.theme = self.look.screen.shaded_screen(env).theme;
         }

@@ -68,6 +68,7 @@ enum MeasureArg {
 
 impl SimilarityArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        self.output.check()?;
         let page = match self.versus.options() {
             None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {

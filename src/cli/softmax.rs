@@ -55,6 +55,7 @@ struct VariedArgs {
 
 impl SoftmaxArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        self.output.check()?;
         let page = match self.versus.options() {
             None => self.nodes.page(self.story()?, &self.output)?,
             Some(options) => {

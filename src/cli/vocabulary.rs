@@ -26,6 +26,7 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::KeepFirst => "--keep-first",
         Hint::KeyValueHeads => "--kv-heads",
         Hint::Layer => "--layer",
+        Hint::Live => "--live",
         Hint::List => "--list",
         Hint::Memory => "--memory",
         Hint::NoInput => "--no-input",

@@ -225,6 +225,7 @@ impl Builder {
             remarks: Vec::new(),
             digits,
             claims,
+            recipe: None,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Walking through a graph in the terminal: the state machine of [`crate::explore`] with keys, a screen and sentences.
 //!
 //! `keys` is the only list of keys: it dispatches them, fills the help and the hints, and names them in scripts. `draw` writes a
-//! state into the cells of a screen, `sentences` puts facts into words, `session` runs both on a terminal, and `plain` does the same
+//! state into the cells of a screen, `attn_story` puts facts into words, `session` runs both on a terminal, and `plain` does the same
 //! line by line.
 
 mod copying;
@@ -10,7 +10,6 @@ mod full_screen;
 mod keys;
 mod plain;
 mod script;
-mod sentences;
 mod session;
 mod steps_of_story;
 #[cfg(test)]

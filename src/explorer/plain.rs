@@ -5,7 +5,6 @@ use std::io::{BufRead, Write};
 use super::draw::{Board, Look, sentence_lines};
 use super::keys::{Action, BINDINGS, action_in_setting, action_in_text, action_of, key_of};
 use super::script::{Line, Script};
-use super::sentences;
 use super::session::Opened;
 use super::steps_of_story::StepsOfStory;
 use crate::error::{EXIT_DONE, Result};
@@ -14,6 +13,7 @@ use crate::graph::address_of;
 use crate::hint::Hint;
 use crate::terminal::Key;
 use crate::text::counted;
+use attn_story::live::sentences;
 
 /// The most cells that are listed as operands or dependents.
 const MOST_LISTED: usize = 4;

@@ -13,6 +13,7 @@ mod latex_math;
 mod latex_terms;
 mod latex_width;
 mod latex_words;
+pub(crate) mod live;
 mod markdown;
 mod picture;
 mod plot;
@@ -35,7 +36,7 @@ pub use file_rows::{FileRows, wrapped_text};
 pub use json_diagnosis::{diagnosis, unusable};
 pub use json_porting::porting;
 pub use plot::{Curve, Plot, plots};
-pub(crate) use window::{Shading, WindowOfMatrix, number_alone, window_of_matrix};
+pub(crate) use window::{Shading, WindowOfMatrix, window_of_matrix};
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -53,7 +54,9 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
     let a_cell = match format {
         Format::Csv => 48,
         Format::Numpy => 96,
-        Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html => return 0,
+        Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html | Format::LiveHtml => {
+            return 0;
+        }
     };
     // A node that is not recorded cell by cell is refused by the format itself, or shown by its edges.
     let recorded = |page: &Page| -> u64 {
@@ -72,6 +75,10 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
     let pages = &*as_shown(pages, style.format);
     let explains = pages.iter().any(Page::explains);
     let text = match style.format {
+        Format::LiveHtml if explains => {
+            return Err(Error::new("a page that computes explains every number that is pointed at")
+                .help(format!("leave out {} or {}", Hint::Explain, Hint::Live)));
+        }
         Format::Json if explains => {
             return json::finish(&json_explanation::value(pages, command, style), out);
         }
@@ -90,6 +97,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
             let text = document::write_all(pages, style, &mut html::Html::new(pages, command, style));
             return style.write(&text, out);
         }
+        Format::LiveHtml => return live::write(pages, command, &style.of_a_browser(), out),
     };
     style.write(&text, out)
 }
@@ -123,6 +131,10 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
         Format::Latex => document::tables(parts, &mut latex::Latex::default()),
+        Format::LiveHtml => {
+            return Err(Error::new("a table of words has no numbers that could be changed")
+                .help(format!("leave out {}", Hint::Live)));
+        }
         Format::Html => {
             let style = &style.of_a_browser();
             let text = document::tables(parts, &mut html::Html::new(&[], command, style));

@@ -70,8 +70,3 @@ pub(crate) fn window_of_matrix(
         shades,
     }
 }
-
-/// One number by itself, with at most this many decimals.
-pub(crate) fn number_alone(x: f64, decimals: usize) -> String {
-    digits::one(x, Digits::Places(decimals))
-}

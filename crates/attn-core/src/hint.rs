@@ -52,6 +52,8 @@ pub enum Hint {
     Layer,
     /// The list of everything of a kind.
     List,
+    /// A page that computes for itself.
+    Live,
     /// The bytes of memory that may be used.
     Memory,
     /// Without a keyboard.
@@ -114,7 +116,7 @@ pub enum Hint {
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 50] = [
+    pub const ALL: [Hint; 51] = [
         Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
@@ -136,6 +138,7 @@ impl Hint {
         Hint::KeyValueHeads,
         Hint::Layer,
         Hint::List,
+        Hint::Live,
         Hint::Memory,
         Hint::NoInput,
         Hint::Only,
@@ -191,6 +194,7 @@ impl Hint {
             Hint::KeyValueHeads => "kv_heads",
             Hint::Layer => "layer",
             Hint::List => "list",
+            Hint::Live => "live",
             Hint::Memory => "memory",
             Hint::NoInput => "no input",
             Hint::Only => "only",

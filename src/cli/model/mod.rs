@@ -138,6 +138,10 @@ Examples:
 
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        self.output.check()?;
+        if !matches!(self.shown(), Shown::Layers) {
+            self.output.is_not_live("what a model says")?;
+        }
         let model = OpenedModel::open(&self.folder, env)?;
         self.agree(model.has_head)?;
         let read = self.read(&model)?;

@@ -12,12 +12,12 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 
 use super::keys::{BINDINGS, Binding};
-use super::sentences;
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Mode, Purpose, State};
 use crate::graph::{CellId, address_of};
 use crate::render::{Charset, Theme};
 use crate::text::{ScreenWidth, clipped};
+use attn_story::live::sentences;
 pub(super) use marks::{Mark, Marks};
 pub(super) use sentence::lines as sentence_lines;
 

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::{Board, put};
-use crate::render::number_alone;
 use crate::text::ScreenWidth;
+use attn_story::render::number_alone;
 
 /// Draws the sentence, as many lines of it as there is room for.
 pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {

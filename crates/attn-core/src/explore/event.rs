@@ -1,6 +1,6 @@
 //! What can happen to a state.
 
-use super::knobs::Knob;
+use super::knobs::{Knob, Setting};
 use crate::graph::CellId;
 
 /// A way to move over a matrix.
@@ -59,10 +59,14 @@ pub enum Event {
     Edit,
     /// Whether numbers are hidden until they are guessed changes.
     Predict,
+    /// A whole text for the cell under the cursor, as from a field of a page: its number, or a guess of it.
+    Write(String),
     /// A search begins.
     Search,
     /// A setting is adjusted, or no longer.
     Adjust(Knob),
+    /// A setting becomes this, as on a slider. While it is adjusted, further values are part of the same change.
+    Set(Setting),
     /// The head that the cursor is in is taken out, or put back.
     RemoveHead,
     /// The change before is taken back.

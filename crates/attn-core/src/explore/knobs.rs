@@ -1,12 +1,15 @@
 //! The settings that are adjusted with two keys: temperature, scale, mask and positions.
 
+use serde::{Deserialize, Serialize};
+
 use super::changes::Changes;
 use crate::attention::Mask;
 use crate::graph::recipes::{PositionKind, Recipe, Rotary, Scale};
 use crate::graph::{Factor, Graph, Node, Op, Stage, Step};
 
 /// A setting of attention that can be adjusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Knob {
     /// The divisor of the scores.
     Temperature,
@@ -21,6 +24,43 @@ pub enum Knob {
 impl Knob {
     /// All of them.
     pub const ALL: [Knob; 4] = [Knob::Temperature, Knob::Scale, Knob::Mask, Knob::Positions];
+}
+
+/// A value of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Setting {
+    /// The divisor of the scores.
+    Temperature(f64),
+    /// The factor of the scores.
+    Scale(Scale),
+    /// The keys that are visible to each query.
+    Mask(Mask),
+    /// The way in which positions enter.
+    Positions(PositionKind),
+}
+
+impl Setting {
+    /// The setting that it is a value of.
+    pub fn knob(self) -> Knob {
+        match self {
+            Setting::Temperature(_) => Knob::Temperature,
+            Setting::Scale(_) => Knob::Scale,
+            Setting::Mask(_) => Knob::Mask,
+            Setting::Positions(_) => Knob::Positions,
+        }
+    }
+
+    /// These changes with the setting changed to this value.
+    pub(super) fn within(self, mut changes: Changes) -> Changes {
+        match self {
+            Setting::Temperature(temperature) => changes.temperature = Some(temperature),
+            Setting::Scale(scale) => changes.scale = Some(scale),
+            Setting::Mask(mask) => changes.mask = Some(mask),
+            Setting::Positions(kind) => changes.positions = Some(kind),
+        }
+        changes
+    }
 }
 
 /// The least temperature.
@@ -96,6 +136,27 @@ pub(super) fn adjusted(changes: Changes, now: Settings, knob: Knob, by: isize) -
         Knob::Positions => changes.positions = Some(next_of(&kinds(now.positions), now.positions, by)?),
     }
     Some(changes)
+}
+
+impl Settings {
+    /// The value of a setting.
+    pub(super) fn of(self, knob: Knob) -> Setting {
+        match knob {
+            Knob::Temperature => Setting::Temperature(self.temperature),
+            Knob::Scale => Setting::Scale(self.scale),
+            Knob::Mask => Setting::Mask(self.mask),
+            Knob::Positions => Setting::Positions(self.positions),
+        }
+    }
+
+    /// The values that a setting can be chosen from; none for one that is any number.
+    pub(super) fn choices(self, knob: Knob) -> Vec<Setting> {
+        match knob {
+            Knob::Temperature | Knob::Scale => Vec::new(),
+            Knob::Mask => masks(self.mask, self.keys).into_iter().map(Setting::Mask).collect(),
+            Knob::Positions => kinds(self.positions).into_iter().map(Setting::Positions).collect(),
+        }
+    }
 }
 
 /// The setting as at the start.

@@ -40,7 +40,7 @@ pub use changes::Changes;
 pub use event::{Event, Way};
 pub use feeds::fed_by;
 pub use heads::HeadPlace;
-pub use knobs::Knob;
+pub use knobs::{Knob, Setting};
 pub use message::Message;
 pub use relations::{Sources, sources};
 pub use source::Source;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::feeds::fed_by;
 use super::heads::{HeadPlace, head_of};
-use super::knobs::{Knob, Settings};
+use super::knobs::{Knob, Setting, Settings};
 use super::message::Message;
 use super::relations::{Sources, largest_operand, operands, sources};
 use super::search::within;
@@ -275,6 +275,26 @@ impl State {
         let has_moved =
             |id: &NodeId| moved_tensors(before, here, *id).is_some_and(|[old, new]| !old.same_bits(new));
         self.moved = here.nodes().map(|(id, _)| id).filter(has_moved).collect();
+    }
+
+    /// Whether a setting can be adjusted.
+    pub fn has_knob(&self, knob: Knob) -> bool {
+        self.source.has_knob(knob, self.graph())
+    }
+
+    /// The value of a setting now.
+    pub fn setting(&self, knob: Knob) -> Setting {
+        self.settings().of(knob)
+    }
+
+    /// The values that a setting can be chosen from: masks and positions; none for one that is any number.
+    pub fn choices(&self, knob: Knob) -> Vec<Setting> {
+        self.settings().choices(knob)
+    }
+
+    /// The number that multiplies the scores now.
+    pub fn factor(&self) -> f64 {
+        self.settings().factor
     }
 
     /// The settings as they are now.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::event::{Event, Way};
 use super::heads::outputs;
-use super::knobs::{self, Knob};
+use super::knobs::{self, Knob, Setting};
 use super::message::Message;
 use super::search::{found, within};
 use super::source::Source;
@@ -34,6 +34,9 @@ pub fn update(mut state: State, event: Event) -> State {
         (Mode::Adjust(knob), Event::Erase) => state.reset(knob),
         (Mode::Adjust(_), Event::Back | Event::Accept | Event::Open) => state.mode = Mode::Look,
         (Mode::Adjust(knob), Event::Adjust(other)) if other == knob => state.mode = Mode::Look,
+        (Mode::Adjust(knob), Event::Set(setting)) if setting.knob() == knob => {
+            state.has_adjusted |= state.set(setting, state.has_adjusted);
+        }
         (Mode::Adjust(_) | Mode::Look, event) => state.looking(event),
     }
     state
@@ -57,12 +60,26 @@ impl State {
                 let text = self.value().map(|x| x.to_string()).unwrap_or_default();
                 self.begin(if self.predicts { String::new() } else { text });
             }
+            Event::Write(text) => {
+                self.begin(text.clone());
+                if let Mode::Typing { purpose, .. } = self.mode {
+                    self.mode = Mode::Look;
+                    self.take(text, purpose);
+                }
+            }
             Event::Predict => {
                 self.predicts = !self.predicts;
                 self.guessed = None;
             }
             Event::Search => self.mode = Mode::Typing { text: String::new(), purpose: Purpose::Search },
             Event::Adjust(knob) => self.begin_adjusting(knob),
+            Event::Set(setting) => {
+                self.begin_adjusting(setting.knob());
+                if matches!(self.mode, Mode::Adjust(_)) {
+                    self.mode = Mode::Look;
+                    self.set(setting, false);
+                }
+            }
             Event::RemoveHead => self.remove_head(),
             Event::Undo => self.travel(-1),
             Event::Redo => self.travel(1),
@@ -254,6 +271,14 @@ impl State {
         if self.message.is_none() {
             self.message = Some(Message::NoFurther);
         }
+    }
+
+    /// Changes a setting to a value. Returns false if it has it already, or the computation refuses it.
+    fn set(&mut self, setting: Setting, replaces: bool) -> bool {
+        if self.setting(setting.knob()) == setting {
+            return false;
+        }
+        self.change(setting.within(self.changes().clone()), replaces)
     }
 
     fn reset(&mut self, knob: Knob) {

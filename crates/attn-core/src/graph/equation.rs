@@ -1,10 +1,13 @@
 //! An equation of matrices, and the convention in which it is written.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 
 /// The convention of display: tokens as rows, which is how everything is computed, or as columns, which shows the same graph
 /// transposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Convention {
     /// `Q = X · W_Q`.
     #[default]

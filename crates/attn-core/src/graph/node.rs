@@ -1,5 +1,7 @@
 //! One matrix of a computation.
 
+use serde::{Deserialize, Serialize};
+
 use super::op::Op;
 use super::origin::Origin;
 use super::stage::Step;
@@ -42,7 +44,7 @@ impl Given {
 }
 
 /// A node's place in its graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeId(pub(super) usize);
 
 impl NodeId {

@@ -49,9 +49,9 @@ impl<'de> Deserialize<'de> for Op {
         }
         let form = Value::Object(form);
         let op = match kind {
-            OpKind::Gelu => GeluForm::deserialize(form).map(Op::Gelu),
-            OpKind::Fused => Fusion::deserialize(form).map(Op::Fused),
-            _ => Op::deserialize(form),
+            OpKind::Gelu => GeluForm::deserialize(&form).map(Op::Gelu),
+            OpKind::Fused => Fusion::deserialize(&form).map(Op::Fused),
+            _ => Op::deserialize(&form),
         };
         op.map_err(|error| D::Error::custom(format!("the params of `{name}` cannot be used: {error}")))
     }

@@ -49,6 +49,11 @@ pub fn one(x: f64, digits: Digits) -> String {
     text.replace('-', "−")
 }
 
+/// One number by itself, with at most this many decimals.
+pub fn number_alone(x: f64, decimals: usize) -> String {
+    one(x, Digits::Places(decimals))
+}
+
 /// One number of a sum: with all decimals, though it needs fewer; a whole number, such as the 1 = exp(0) of a softmax, stays.
 pub fn of_sum(x: f64, digits: Digits) -> String {
     match digits {

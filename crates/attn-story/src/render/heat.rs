@@ -1,11 +1,14 @@
 //! Shades for weights and scores: a level for each cell.
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::{Graph, NodeId, Op};
 use crate::matrix::Shape;
 use crate::tensor::Tensor;
 
 /// The setting that decides if weights and scores are shaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Heat {
     /// In colour where there is colour; masked cells are hatched.
     #[default]

@@ -7,9 +7,27 @@ use super::html_sources::SourceFinder;
 use super::plane::Drawing;
 use super::view::View;
 use super::viewer::Viewer;
-use super::{Page, Style, html_explained, html_page, html_plane, html_table};
+use super::{Page, Style, html_explained, html_live, html_page, html_plane, html_table};
 use crate::graph::{Equation, Symbols};
 use crate::story::Table;
+
+/// What surrounds HTML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A page of its own.
+    Page,
+    /// Tables of words that stand inside of a page.
+    Tables,
+    /// A story that a page writes again after each change.
+    Live,
+}
+
+/// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
+pub fn live(page: &Page, style: &Style) -> String {
+    let pages = std::slice::from_ref(page);
+    let mut html = Html { kind: Kind::Live, ..Html::new(pages, "", style) };
+    super::document::write_all(pages, style, &mut html)
+}
 
 /// HTML written so far: the inside of a page.
 pub struct Html<'a> {
@@ -24,8 +42,12 @@ pub struct Html<'a> {
     title: Option<String>,
     titles: usize,
     in_step: bool,
-    /// False for tables that stand inside of a page.
-    is_page: bool,
+    /// What surrounds what is written.
+    kind: Kind,
+    /// The data of each story that can compute for itself, as JSON.
+    openings: &'a [String],
+    /// The program that they run, as text.
+    program: &'a str,
     text: String,
 }
 
@@ -42,14 +64,21 @@ impl<'a> Html<'a> {
             title: None,
             titles: 0,
             in_step: false,
-            is_page: true,
+            kind: Kind::Page,
+            openings: &[],
+            program: "",
             text: String::new(),
         }
     }
 
+    /// For stories that compute for themselves: a page holds the data of each.
+    pub fn computing(self, openings: &'a [String], program: &'a str) -> Html<'a> {
+        Html { openings, program, ..self }
+    }
+
     /// For tables of words that stand inside of a page.
     pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html { is_page: false, ..Html::new(&[], "", style) }
+        Html { kind: Kind::Tables, ..Html::new(&[], "", style) }
     }
 
     fn end_step(&mut self) {
@@ -65,6 +94,22 @@ impl<'a> Html<'a> {
         }
     }
 
+    /// Matrices whose cells have names, and can be chosen.
+    fn live_figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
+        let Some(page) = self.pages.get(self.begun - 1) else { return };
+        let mut inside = String::new();
+        for (sign, view, _) in parts {
+            let table = html_table::live(view, &page.story.graph);
+            let sign =
+                if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
+            inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
+        }
+        self.text.push_str(&format!(
+            "<figure>\n{}<div class=\"row\">\n{inside}</div>\n</figure>\n",
+            caption(equations)
+        ));
+    }
+
     fn paragraph(&mut self, class: &str, text: &str) {
         self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
     }
@@ -77,6 +122,9 @@ impl<'a> Html<'a> {
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
         let writer = ExplanationWriter::of_nothing(&viewer, symbols.clone());
         let mut any_made = false;
+        if self.kind == Kind::Live {
+            return self.live_figure(equations, parts);
+        }
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
             let table = if *is_result {
@@ -91,11 +139,7 @@ impl<'a> Html<'a> {
             inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
         }
         self.text.push_str("<figure>\n");
-        if !equations.is_empty() {
-            let lines: Vec<String> =
-                equations.iter().map(|equation| escaped(&equation.to_string())).collect();
-            self.text.push_str(&format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n")));
-        }
+        self.text.push_str(&caption(equations));
         if !inside.is_empty() {
             self.text.push_str(&format!("<div class=\"row\">\n{inside}</div>\n"));
         }
@@ -106,12 +150,24 @@ impl<'a> Html<'a> {
     }
 }
 
+/// The equations above the matrices of a figure.
+fn caption(equations: &[Equation]) -> String {
+    if equations.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = equations.iter().map(|equation| escaped(&equation.to_string())).collect();
+    format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n"))
+}
+
 impl Markup for Html<'_> {
     fn begin(&mut self) {
         self.end_story();
         self.begun += 1;
         self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
+        if let Some(opening) = self.openings.get(self.begun - 1) {
+            self.text.push_str(&html_live::opening(opening));
+        }
     }
 
     fn title(&mut self, title: &str, source: Option<&str>) {
@@ -201,7 +257,7 @@ impl Markup for Html<'_> {
     fn finish(&mut self) -> String {
         self.end_story();
         let inside = std::mem::take(&mut self.text);
-        if !self.is_page {
+        if self.kind != Kind::Page {
             return inside;
         }
         let command = format!("attn {}", self.command);
@@ -216,6 +272,7 @@ impl Markup for Html<'_> {
             }
             _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
-        html_page::HtmlPage { title: &title, style: "", script: "", main: &main }.to_string()
+        let page = html_page::HtmlPage { title: &title, style: "", script: "", main: &main };
+        if self.openings.is_empty() { page.to_string() } else { html_live::page(page, self.program) }
     }
 }

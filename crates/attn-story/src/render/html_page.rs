@@ -2,6 +2,10 @@
 
 use crate::foreign::visible_lines;
 
+/// A policy without scripts that compute, and one with them.
+const MAY_NOT_COMPUTE: &str = "script-src 'unsafe-inline'";
+const MAY_COMPUTE: &str = "script-src 'unsafe-inline' 'wasm-unsafe-eval'";
+
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
@@ -51,6 +55,12 @@ impl HtmlPage<'_> {
              <meta name=\"generator\" content=\"attn {version}\">\n\
              <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}"
         )
+    }
+
+    /// The page with WebAssembly, which its policy has to allow, and with data before the script.
+    pub(super) fn computing(&self, data: &str) -> String {
+        let opening = self.opening().replacen(MAY_NOT_COMPUTE, MAY_COMPUTE, 1);
+        format!("{opening}{data}{}", self.closing())
     }
 
     /// The script, and the end of the page.

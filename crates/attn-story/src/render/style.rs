@@ -25,12 +25,14 @@ pub enum Format {
     Csv,
     /// An HTML page, whose cells show their sources; rounded.
     Html,
+    /// An HTML page that computes for itself: its numbers can be changed.
+    LiveHtml,
 }
 
 impl Format {
     /// Returns true for formats that people read; programs read the others.
     pub fn is_for_people(self) -> bool {
-        matches!(self, Format::Table | Format::Markdown | Format::Latex | Format::Html)
+        matches!(self, Format::Table | Format::Markdown | Format::Latex | Format::Html | Format::LiveHtml)
     }
 }
 

@@ -1,11 +1,14 @@
 //! The model of a story: a graph, and the sentences that go with its steps.
 
+use serde::{Deserialize, Serialize};
+
 use super::condition::Claim;
 use super::plane::Plane;
 use super::table::Table;
 use super::window::Window;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
+use crate::graph::recipes::Recipe;
 use crate::graph::{Graph, NodeId};
 use crate::hint::Hint;
 use crate::text::nearest;
@@ -35,10 +38,13 @@ pub struct Story {
     pub window: Window,
     /// The demo's claims about its numbers, and if they are true; the sentences themselves stand in the steps.
     pub claims: Vec<Claim>,
+    /// The recipe that built the graph of its given matrices, where one did.
+    pub recipe: Option<Recipe>,
 }
 
 /// The format of numbers in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Digits {
     /// At most this many decimals.
     Places(usize),
@@ -47,7 +53,7 @@ pub enum Digits {
 }
 
 /// One step: a sentence, and the items below it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Step {
     /// The sentence that describes the step; true for any numbers.
     pub text: String,
@@ -59,8 +65,9 @@ pub struct Step {
     pub in_brief: Option<StepItem>,
 }
 
-/// Something to look at.
-#[derive(Clone, Debug)]
+/// Something to look at. Explanations are not written in data: they are made again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StepItem {
     /// A computed node: its equation, its operands where there is room, its values.
     Node(NodeId),
@@ -79,6 +86,7 @@ pub enum StepItem {
     /// A table of words.
     Table(Table),
     /// Explanations of cells.
+    #[serde(skip)]
     Explained {
         /// The cells, in order.
         of: Vec<ExplainedCell>,
@@ -86,6 +94,7 @@ pub enum StepItem {
         side_by_side: bool,
     },
     /// Cells in symbols alone: `o21 = a21·v11 + a22·v21`.
+    #[serde(skip)]
     Symbolic(Vec<Explanation>),
 }
 
@@ -113,6 +122,7 @@ impl Story {
             digits: Digits::Places(4),
             window: Window::default(),
             claims: Vec::new(),
+            recipe: None,
         }
     }
 
@@ -121,6 +131,11 @@ impl Story {
         let step = |(id, _): (NodeId, &_)| Step { shown: vec![StepItem::Node(id)], ..Step::default() };
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
+    }
+
+    /// The story of a graph that this recipe built.
+    pub fn built_by(self, recipe: Recipe) -> Story {
+        Story { recipe: Some(recipe), ..self }
     }
 
     /// The story with some of its remarks in its first step, which shows the matrices they are about.

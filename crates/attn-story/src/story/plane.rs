@@ -1,9 +1,11 @@
 //! A picture of the plane.
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::NodeId;
 
 /// Points and movements in the plane.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Plane {
     /// Its name in its story: `plane`, the next ones `plane_2`, `plane_3` …
     pub name: String,

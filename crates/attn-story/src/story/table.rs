@@ -1,7 +1,9 @@
 //! Tables of words.
 
+use serde::{Deserialize, Serialize};
+
 /// A table of text; every row has as many cells as the header.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// The column heads.
     pub header: Vec<String>,

@@ -1,8 +1,10 @@
 //! The choices of a recipe, one enum for each step of attention: the correct choice first, which is the default, then the usual
 //! mistakes. A recipe has one of each, so every combination is a computation.
+use serde::{Deserialize, Serialize};
 
 /// Query, key or value: the projections of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Qkv {
     /// A row of Q.
     Query,
@@ -13,7 +15,8 @@ pub enum Qkv {
 }
 
 /// The source of the queries, keys or values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum QkvSource {
     /// `X W` with its own weights, or as given.
     #[default]
@@ -29,7 +32,8 @@ pub enum QkvSource {
 }
 
 /// The sources of queries, keys and values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct QkvSources {
     /// The queries.
     pub q: QkvSource,
@@ -51,7 +55,8 @@ impl QkvSources {
 }
 
 /// The assignment of columns to heads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Split {
     /// Neighbouring columns.
     #[default]
@@ -63,7 +68,8 @@ pub enum Split {
 }
 
 /// The roles that are split as [`Split`] says; the others are split into blocks of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SplitRoles {
     /// The queries.
     pub q: bool,
@@ -80,7 +86,8 @@ impl Default for SplitRoles {
 }
 
 /// The key/value head, one of G, that query head h (from 0) of H reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Groups {
     /// Head `h · G / H`, rounded down: neighbours share one.
     #[default]
@@ -94,7 +101,8 @@ pub enum Groups {
 }
 
 /// Parts that all heads share by mistake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum HeadSharing {
     /// Nothing.
     #[default]
@@ -119,7 +127,8 @@ pub enum HeadSharing {
 }
 
 /// The meaning of the rows of the scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScoreRows {
     /// A row for each query: `Q Kᵀ`.
     #[default]
@@ -129,7 +138,8 @@ pub enum ScoreRows {
 }
 
 /// The replacement of hidden scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Hiding {
     /// Hidden scores become −∞.
     #[default]
@@ -151,7 +161,8 @@ pub enum Hiding {
 }
 
 /// The use of the bias of the scores, where there is one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Biasing {
     /// It is added after the scale.
     #[default]
@@ -171,7 +182,8 @@ pub enum Biasing {
 }
 
 /// The joining of the heads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Merge {
     /// Side by side, the first on the left.
     #[default]
@@ -193,7 +205,8 @@ pub enum Merge {
 }
 
 /// The output projection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Projection {
     /// `C W_O`.
     #[default]
@@ -207,7 +220,8 @@ pub enum Projection {
 }
 
 /// The addition of the residual.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Residual {
     /// `X + O`.
     #[default]

@@ -1,9 +1,12 @@
 //! The choices of a recipe between scores and weights: the correct one first, which is the default.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attention::Axis;
 
 /// The steps from scores to weights: a shift, a function of each score, a divisor along an axis, and further steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Normalise {
     /// The function of each score.
     pub function: ScoreFunction,
@@ -20,7 +23,8 @@ pub struct Normalise {
 }
 
 /// The function of each score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScoreFunction {
     /// A power: of e, or of the recipe's base.
     #[default]
@@ -42,7 +46,8 @@ pub enum ScoreFunction {
 }
 
 /// The number that is subtracted from scores before the function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Shift {
     /// The max of the scores that are normalised together. It changes no weight.
     #[default]
@@ -58,7 +63,8 @@ pub enum Shift {
 }
 
 /// The divisor of the function values.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Divisor {
     /// Their sum.
     #[default]
@@ -89,7 +95,8 @@ pub enum Divisor {
 }
 
 /// The axis along which weights sum to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NormaliseAxis {
     /// The keys of each query.
     #[default]
@@ -103,7 +110,8 @@ pub enum NormaliseAxis {
 }
 
 /// Further steps on the weights before they mix the values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AfterNormalise {
     /// Nothing.
     #[default]

@@ -1,6 +1,8 @@
 //! The choices of a recipe that today's models add: positions, norms of queries and keys, the soft-cap, sinks and gates. The
 //! default leaves each of them out.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attention::{Pairing, RopeScaling};
 use crate::graph::Role;
 
@@ -8,7 +10,8 @@ use crate::graph::Role;
 pub const QK_NORM_EPSILON: f64 = 1e-6;
 
 /// The way in which positions enter.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Positions {
     /// Rotation, a bias, vectors, or nothing.
     pub kind: PositionKind,
@@ -39,7 +42,8 @@ impl Positions {
 }
 
 /// The kinds of positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PositionKind {
     /// None: attention knows no order.
     #[default]
@@ -61,7 +65,8 @@ pub enum PositionKind {
 }
 
 /// The slopes of ALiBi.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AlibiSlopes {
     /// Those of the number of query heads, so that scores fall with the distance.
     #[default]
@@ -75,7 +80,8 @@ pub enum AlibiSlopes {
 }
 
 /// The choices of rotary positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Rotary {
     /// The two columns that rotate together.
     pub pairing: Pairing,
@@ -115,7 +121,8 @@ impl Default for Rotary {
 }
 
 /// The use of the factor of sines and cosines that YaRN and LongRoPE have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum MagnitudeUse {
     /// Queries and keys are multiplied by it.
     #[default]
@@ -138,7 +145,8 @@ impl MagnitudeUse {
 }
 
 /// What is rotated by its positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RotatedRoles {
     /// Queries and keys.
     #[default]
@@ -164,7 +172,8 @@ impl RotatedRoles {
 }
 
 /// The signs of the sines in a rotation of the pair (a, b).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SineSigns {
     /// (a cos − b sin, a sin + b cos).
     #[default]
@@ -176,7 +185,8 @@ pub enum SineSigns {
 }
 
 /// The columns that are rotated, where it is not all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RotatedPart {
     /// The first.
     #[default]
@@ -186,7 +196,8 @@ pub enum RotatedPart {
 }
 
 /// The norm of queries and keys: each row over its root mean square.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct QkNorm {
     /// Before the rotation, after it, or nowhere.
     pub place: NormPlace,
@@ -204,7 +215,8 @@ impl Default for QkNorm {
 }
 
 /// What the norm is applied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NormedRoles {
     /// Queries and keys.
     #[default]
@@ -227,7 +239,8 @@ impl NormedRoles {
 }
 
 /// The place of the norm of queries and keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NormPlace {
     /// There is none.
     #[default]
@@ -239,7 +252,8 @@ pub enum NormPlace {
 }
 
 /// The place of the soft-cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CapPlace {
     /// Before the mask, so that a hidden key stays hidden.
     #[default]
@@ -251,7 +265,8 @@ pub enum CapPlace {
 }
 
 /// The use of the sinks, where there are any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SinkUse {
     /// The softmax runs over the keys and the sink.
     #[default]
@@ -269,7 +284,8 @@ pub enum SinkUse {
 }
 
 /// The use of the output gate, where there is one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Gating {
     /// The heads times the sigmoid of the gate.
     #[default]

@@ -1,5 +1,7 @@
 //! The recipe of an attention pipeline. A classic mistake is one changed field of it.
 
+use serde::{Deserialize, Serialize};
+
 use super::alter::Alteration;
 use super::choices::{
     Biasing, Groups, HeadSharing, Hiding, Merge, Projection, QkvSources, Residual, ScoreRows, Split,
@@ -14,7 +16,8 @@ use crate::hint::Hint;
 use crate::text::counted;
 
 /// The choices of a pipeline, in the order of its steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Recipe {
     /// The number of query heads.
     pub heads: usize,
@@ -70,12 +73,14 @@ pub struct Recipe {
     pub gate: Gating,
     /// The steps after the heads.
     pub output: Output,
-    /// An operation that attention does not have.
+    /// An operation that attention does not have. It is a mistake that diagnosis tries, and is not written.
+    #[serde(skip)]
     pub alteration: Option<Alteration>,
 }
 
 /// The comparison of a query with a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Score {
     /// The dot product.
     #[default]
@@ -99,7 +104,8 @@ pub enum Score {
 }
 
 /// A score computed feature by feature: a function of each pair of features, and its sum or max.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Featurewise {
     /// `−Σ |q − k|`.
     Manhattan,
@@ -114,7 +120,8 @@ pub enum Featurewise {
 }
 
 /// The factor of the scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scale {
     /// 1/√d_k, also for cosines, which need none: `none` is the usual choice with them.
     #[default]
@@ -152,7 +159,8 @@ impl Scale {
 }
 
 /// The steps after the heads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Output {
     /// Whether the output projection is applied, where there is one.
     pub projected: bool,

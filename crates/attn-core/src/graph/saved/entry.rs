@@ -129,7 +129,7 @@ fn called(json: &Value, at: usize) -> String {
 /// An op with its parameters.
 fn with_parameters(name: String, params: Value) -> Result<Op> {
     let form = Map::from_iter([("op".to_string(), Value::String(name)), ("params".to_string(), params)]);
-    match serde_json::from_value(Value::Object(form)) {
+    match <Op as Deserialize>::deserialize(&Value::Object(form)) {
         Ok(Op::Given(origin)) => Ok(Op::Given(origin.visible())),
         other => other.map_err(|error| Error::new(error.to_string())),
     }

@@ -1,14 +1,15 @@
 //! Facts of a state in words.
 
+use crate::attention::Mask;
 use crate::elementary;
-use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, State};
+use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, Setting, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
 use crate::text::{clip, counted};
 
 /// What a message says.
-pub(super) fn message(state: &State, message: &Message) -> String {
+pub fn message(state: &State, message: &Message) -> String {
     let graph = state.graph();
     match message {
         Message::Computed(cell) => {
@@ -49,7 +50,7 @@ fn guessed(guess: f64, value: f64, decimals: usize) -> String {
 }
 
 /// A setting in running text.
-pub(super) fn name_of(knob: Knob) -> &'static str {
+pub fn name_of(knob: Knob) -> &'static str {
     match knob {
         Knob::Temperature => "temperature",
         Knob::Scale => "scale",
@@ -59,7 +60,7 @@ pub(super) fn name_of(knob: Knob) -> &'static str {
 }
 
 /// What stands in the line below the explanation: the text that is typed, the setting that is adjusted, or the answer to the last key.
-pub(super) fn bottom(state: &State) -> String {
+pub fn bottom(state: &State) -> String {
     match state.mode() {
         Mode::Typing { text, purpose } => {
             let address = address_of(state.graph(), state.cursor());
@@ -91,7 +92,7 @@ fn capital(text: &str) -> String {
 }
 
 /// The value of a setting, as the graph has it.
-fn setting(state: &State, knob: Knob) -> String {
+pub fn setting(state: &State, knob: Knob) -> String {
     let graph = state.graph();
     let op = |is: fn(&Op) -> bool| graph.nodes().map(|(_, node)| &node.op).find(|op| is(op));
     match knob {
@@ -101,26 +102,41 @@ fn setting(state: &State, knob: Knob) -> String {
         },
         Knob::Scale => scale_of(graph),
         Knob::Mask => match op(|op| matches!(op, Op::Mask(_))) {
-            Some(Op::Mask(mask)) => {
-                let causal = mask.causal.then(|| "causal".to_string());
-                let window = mask.window.map(|window| format!("a window of {}", counted(window, "key")));
-                let matrix = mask.matrix.map(|_| "the given matrix".to_string());
-                let all: Vec<String> = causal.into_iter().chain(window).chain(matrix).collect();
-                if all.is_empty() { "none".to_string() } else { all.join(", ") }
-            }
+            Some(Op::Mask(mask)) => mask_in_words(*mask),
             _ => "none: every key is visible".to_string(),
         },
         Knob::Positions => {
-            let kind = state.changes().positions.unwrap_or_else(|| kind_of(graph));
-            match kind {
-                PositionKind::None => "none: attention knows no order",
-                PositionKind::Sinusoidal => "sines and cosines, added to the tokens",
-                PositionKind::Rotary(_) => "rotary: queries and keys are rotated",
-                PositionKind::Alibi { .. } => "ALiBi: a bias that grows with the distance",
-                PositionKind::Buckets { .. } => "a bias for each bucket of distances",
-            }
-            .to_string()
+            kind_in_words(state.changes().positions.unwrap_or_else(|| kind_of(graph))).to_string()
         }
+    }
+}
+
+/// A value that a setting can be chosen from, in words.
+pub fn choice(setting: Setting) -> String {
+    match setting {
+        Setting::Temperature(temperature) => number_alone(temperature, 4),
+        Setting::Scale(Scale::Number(scale)) => number_alone(scale, 4),
+        Setting::Scale(_) => "as at the start".to_string(),
+        Setting::Mask(mask) => mask_in_words(mask),
+        Setting::Positions(kind) => kind_in_words(kind).to_string(),
+    }
+}
+
+fn mask_in_words(mask: Mask) -> String {
+    let causal = mask.causal.then(|| "causal".to_string());
+    let window = mask.window.map(|window| format!("a window of {}", counted(window, "key")));
+    let matrix = mask.matrix.map(|_| "the given matrix".to_string());
+    let all: Vec<String> = causal.into_iter().chain(window).chain(matrix).collect();
+    if all.is_empty() { "none".to_string() } else { all.join(", ") }
+}
+
+fn kind_in_words(kind: PositionKind) -> &'static str {
+    match kind {
+        PositionKind::None => "none: attention knows no order",
+        PositionKind::Sinusoidal => "sines and cosines, added to the tokens",
+        PositionKind::Rotary(_) => "rotary: queries and keys are rotated",
+        PositionKind::Alibi { .. } => "ALiBi: a bias that grows with the distance",
+        PositionKind::Buckets { .. } => "a bias for each bucket of distances",
     }
 }
 
@@ -157,7 +173,7 @@ fn scale_of(graph: &Graph) -> String {
 }
 
 /// What is changed, in one line; empty where nothing is.
-pub(super) fn changes(changes: &Changes, state: &State) -> String {
+pub fn changes(changes: &Changes, state: &State) -> String {
     let mut all: Vec<String> = Vec::new();
     for number in changes.numbers.iter().rev().take(3) {
         let at = state.graph().find(&number.node).map(|node| {
@@ -193,6 +209,6 @@ pub(super) fn changes(changes: &Changes, state: &State) -> String {
 }
 
 /// A text in the characters that a screen has.
-pub(super) fn spelled(text: &str, charset: Charset) -> String {
+pub fn spelled(text: &str, charset: Charset) -> String {
     charset.spelled(text).into_owned()
 }

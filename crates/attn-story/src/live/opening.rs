@@ -1,0 +1,123 @@
+//! What a page holds of a story, so that it can compute for itself.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::story::Told;
+use super::what_if::{ChangedField, changed};
+use crate::error::{Error, Result};
+use crate::explore::{Source, State};
+use crate::graph::recipes::AttendInputs;
+use crate::graph::saved::{self, SavedGraph};
+use crate::graph::{Convention, Given, Graph, Op, Role};
+use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme};
+
+/// A story as data: the graph, its recipe, its steps, and their look.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Opening {
+    /// A document of the schema `attn-graph` with one graph.
+    graph: Value,
+    /// The recipe that built the graph of its given matrices, where one did.
+    recipe: Option<Value>,
+    told: Told,
+    look: Look,
+}
+
+/// The part of a style that a page needs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Look {
+    places: Option<usize>,
+    heat: Heat,
+    convention: Convention,
+}
+
+impl Look {
+    /// The style of the page.
+    pub(super) fn style(self) -> Style {
+        let screen = Screen { width: 80, colour: false, theme: Theme::Light, charset: Charset::Utf8 };
+        let Look { places, heat, convention } = self;
+        Style { places, heat, convention, ..Style::on(screen, Format::Html) }
+    }
+}
+
+impl Opening {
+    /// The opening of a page whose graph is this document. The recipe of its story is left out where it does not give the same bits
+    /// from the matrices that the document has.
+    ///
+    /// # Errors
+    /// If the story cannot be computed again from the document: it is too large, of a model, or has explanations in it.
+    pub fn new(page: &Page, style: &Style, graph: Value) -> Result<Opening> {
+        let Style { places, heat, convention, .. } = *style;
+        let told = Told::of(page, convention);
+        let recipe = page.story.recipe.as_ref().and_then(|recipe| serde_json::to_value(recipe).ok());
+        let opening = Opening { graph, recipe, told, look: Look { places, heat, convention } };
+        // As the page will read it: what cannot be written is found here.
+        let reread = |opening: &Opening| -> Result<State> {
+            let text = serde_json::to_string(opening).map_err(|error| not_live(&error.to_string()))?;
+            let read: Value = serde_json::from_str(&text).map_err(|error| not_live(&error.to_string()))?;
+            let opening = Opening::deserialize(&read).map_err(|error| not_live(&error.to_string()))?;
+            let state = opening.state(&[])?;
+            match has_same_numbers(state.graph(), &page.story.graph) {
+                true => Ok(state),
+                false => Err(not_live("computed again, it has other numbers")),
+            }
+        };
+        if reread(&opening).is_ok() {
+            return Ok(opening);
+        }
+        let by_steps = Opening { recipe: None, told: opening.told.with_fixed_steps(), ..opening };
+        reread(&by_steps).map(|_| by_steps)
+    }
+
+    /// The state at the start, with these fields of the recipe changed.
+    ///
+    /// # Errors
+    /// If the computation fails, or cannot be run again.
+    pub(super) fn state(&self, fields: &[ChangedField]) -> Result<State> {
+        let first = saved::read(&self.graph)?.into_iter().next();
+        let SavedGraph { graph, read_only, .. } = first.ok_or_else(|| not_live("it has no graph"))?;
+        if let Some(reason) = read_only {
+            return Err(not_live(&reason.to_string()));
+        }
+        self.told.fits(&graph)?;
+        let source = match &self.recipe {
+            Some(recipe) => Source::attend(changed(recipe, fields)?, inputs(&graph)),
+            None if fields.is_empty() => Source::steps(graph),
+            None => return Err(not_live("it has no recipe that could be changed")),
+        };
+        State::new(source)
+    }
+
+    /// The story, and its look.
+    pub(super) fn told(self) -> (Told, Look) {
+        (self.told, self.look)
+    }
+}
+
+fn not_live(reason: &str) -> Error {
+    Error::new(format!("this page cannot compute for itself: {reason}"))
+}
+
+/// The matrices that a graph of a recipe was given.
+fn inputs(graph: &Graph) -> AttendInputs {
+    let mut inputs = AttendInputs::default();
+    for role in Role::all() {
+        let Some(id) = graph.find(role.name()) else { continue };
+        if let (Op::Given(origin), Some(tensor)) = (&graph[id].op, graph[id].tensor()) {
+            inputs.set(role, Given::new(tensor.clone(), origin.clone()));
+        }
+    }
+    inputs
+}
+
+/// Whether two graphs have the same nodes with the same bits.
+fn has_same_numbers(one: &Graph, other: &Graph) -> bool {
+    let names = |graph: &Graph| graph.nodes().map(|(_, node)| node.name.clone()).collect::<Vec<_>>();
+    let tensors =
+        |graph: &'_ Graph| graph.nodes().map(|(_, node)| node.tensor().cloned()).collect::<Vec<_>>();
+    names(one) == names(other)
+        && tensors(one).iter().zip(tensors(other)).all(|pair| match pair {
+            (Some(one), Some(other)) => one.same_bits(&other),
+            _ => false,
+        })
+}

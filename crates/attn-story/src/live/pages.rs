@@ -1,0 +1,70 @@
+//! The open stories of a page, and the answers to its requests.
+
+use serde_json::{Value, json};
+
+use super::opening::{Look, Opening};
+use super::request::Request;
+use super::story::Told;
+use super::view;
+use super::what_if::ChangedField;
+use crate::error::{Error, Result};
+use crate::explore::{State, update};
+use crate::graph::Graph;
+
+/// A story that is open.
+pub(super) struct OpenStory {
+    pub(super) state: State,
+    pub(super) told: Told,
+    pub(super) look: Look,
+    /// The graph that the steps are about.
+    pub(super) start: Graph,
+}
+
+/// All stories of a page that are open.
+#[derive(Default)]
+pub struct Pages {
+    open: Vec<OpenStory>,
+}
+
+impl Pages {
+    /// No story is open.
+    pub const fn new() -> Pages {
+        Pages { open: Vec::new() }
+    }
+
+    /// The answer to a request, both in JSON. What cannot be done is answered by `{"error": "…"}`.
+    pub fn answer(&mut self, request: &str) -> String {
+        let answer = Request::read(request).and_then(|request| self.follow(request));
+        answer.unwrap_or_else(|error| json!({ "error": error.to_string() })).to_string()
+    }
+
+    fn follow(&mut self, request: Request) -> Result<Value> {
+        match request {
+            Request::Open(opening, changed) => {
+                self.open.push(OpenStory::new(*opening, &changed)?);
+                let page = self.open.len() - 1;
+                Ok(view::view(page, &self.open[page], true))
+            }
+            Request::Do(page, events) => {
+                let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
+                let (before, changes) = (story.state.undoable(), story.state.changes().clone());
+                for event in events {
+                    for event in event.events(&story.state) {
+                        story.state = update(story.state.clone(), event);
+                    }
+                }
+                let has_changed = story.state.undoable() != before || *story.state.changes() != changes;
+                Ok(view::view(page, story, has_changed))
+            }
+        }
+    }
+}
+
+impl OpenStory {
+    fn new(opening: Opening, changed: &[ChangedField]) -> Result<OpenStory> {
+        let state = opening.state(changed)?;
+        let start = opening.state(&[])?.graph().clone();
+        let (told, look) = opening.told();
+        Ok(OpenStory { state, told, look, start })
+    }
+}

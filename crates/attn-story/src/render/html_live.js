@@ -1,0 +1,330 @@
+// A page that computes: the program of attn runs in it as WebAssembly. A story's data stand in its `.opening`; each event of the
+// reader goes to the program, which answers with the new state and, after a change, with the tables.
+// Without WebAssembly nothing here happens, and the page stays as it was printed.
+(async () => {
+  const make = (name, attributes = {}, ...inside) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
+    }
+    element.append(...inside.filter((part) => part !== null));
+    return element;
+  };
+
+  // The program: its three functions take and give texts with their length in front.
+  const program = async () => {
+    const text = document.getElementById("program").textContent;
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const wasm = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+    const { instance } = await WebAssembly.instantiate(await wasm.arrayBuffer());
+    const { memory, room, answer, free } = instance.exports;
+    return (request) => {
+      const sent = new TextEncoder().encode(JSON.stringify(request));
+      const at = room(sent.length);
+      new Uint8Array(memory.buffer, at + 4, sent.length).set(sent);
+      const answered = answer(at);
+      const length = new DataView(memory.buffer).getUint32(answered, true);
+      const read = new TextDecoder().decode(new Uint8Array(memory.buffer, answered + 4, length));
+      free(answered);
+      return JSON.parse(read);
+    };
+  };
+
+  // Without colour: words beside, or marks.
+  const key = ([node, row, col]) => `${node}:${row},${col}`;
+  const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
+  const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
+
+  // A story that computes. `ask` is the program, `article` the place where it is shown.
+  const open = (ask, article, request) => {
+    const first = ask(request);
+    if (first.error) return first.error;
+    const page = first.page;
+    let view = first;
+    let cells = new Map(); // The elements of each cell, by its place: a matrix may be shown several times.
+    let current = null; // The element that is focused, of the cell under the cursor.
+
+    const told = make("div", { class: "steps" });
+    const panel = panelOf();
+    article.replaceChildren(told, panel.element);
+    article.classList.add("live");
+    show(first);
+
+    function send(...events) {
+      show(ask({ page, events }));
+    }
+
+    function show(next) {
+      if (next.error) {
+        panel.said(next.error);
+        return;
+      }
+      view = next;
+      if (next.html !== undefined) draw(next.html, next.changed);
+      mark();
+      panel.show(next);
+    }
+
+    // The tables, written again; the focus stays where it was.
+    function draw(html, changed) {
+      const focus = current && document.activeElement === current ? places(current).indexOf(current) : -1;
+      const inside = new DOMParser().parseFromString(html, "text/html").querySelector(".story");
+      told.replaceChildren(...inside.childNodes);
+      list();
+      for (const [node, row, col, before] of changed) {
+        for (const cell of cells.get(key([node, row, col])) ?? []) {
+          cell.classList.add("changed");
+          cell.append(make("del", { "aria-label": `before ${before}` }, before));
+        }
+      }
+      const of = cells.get(key(view.cell.at)) ?? [];
+      current = of[focus] ?? null;
+      current?.focus({ preventScroll: true });
+    }
+
+    const places = (cell) => cells.get(cell.dataset.place) ?? [];
+
+    function list() {
+      cells = new Map();
+      for (const table of told.querySelectorAll("table.matrix")) {
+        table.setAttribute("role", "grid");
+        const turned = "turned" in table.dataset;
+        [...table.tBodies[0].rows].forEach((line, i) =>
+          [...line.cells].slice(1).forEach((cell, j) => {
+            let at = null;
+            if (cell.dataset.at) {
+              const [node, row, col] = cell.dataset.at.split(/[:,]/).map(Number);
+              at = [node, row - 1, col - 1];
+            } else if (table.dataset.node) {
+              at = [Number(table.dataset.node), ...(turned ? [j, i] : [i, j])];
+            }
+            if (!at) return;
+            cell.dataset.place = key(at);
+            cell.setAttribute("role", "gridcell");
+            cell.tabIndex = -1;
+            if (!cells.has(key(at))) cells.set(key(at), []);
+            cells.get(key(at)).push(cell);
+          })
+        );
+        const stop = table.querySelector("td[data-place]");
+        if (stop) stop.tabIndex = 0;
+      }
+    }
+
+    // The cell under the cursor, those that it came from, and those that it feeds.
+    function mark() {
+      for (const cell of told.querySelectorAll(".here, .lit, .lit-2, .feeds, .guess")) {
+        cell.classList.remove("here", "lit", "lit-2", "feeds", "guess");
+      }
+      const each = (parts, name) =>
+        parts.forEach(([node, of], at) => {
+          for (const [row, col] of of) for (const cell of cells.get(key([node, row, col])) ?? []) cell.classList.add(name(at));
+        });
+      each(view.from, (at) => (at % 2 ? "lit-2" : "lit"));
+      each(view.feeds, () => "feeds");
+      for (const cell of cells.get(key(view.cell.at)) ?? []) {
+        cell.classList.add("here");
+        if (view.cell.is_hidden) cell.classList.add("guess");
+        cell.setAttribute("aria-label", nameOf());
+      }
+    }
+
+    // What a screen reader says of the cell under the cursor.
+    function nameOf() {
+      const { address, text, before, is_given: isGiven, is_hidden: isHidden } = view.cell;
+      const number = isHidden ? "hidden: guess it" : text;
+      return `${address} = ${number}${before ? `, before ${before}` : ""}${isGiven ? ", given" : ""}`;
+    }
+
+    const cellOf = (event) => event.target.closest?.("td[data-place]");
+    const placeOf = (cell) => cell.dataset.place.split(/[:,]/).map(Number);
+
+    told.addEventListener("focusin", (event) => {
+      const cell = cellOf(event);
+      if (!cell || cell === current) return;
+      for (const other of cell.closest("table").querySelectorAll("td[data-place]")) other.tabIndex = -1;
+      cell.tabIndex = 0;
+      current = cell;
+      send({ point: placeOf(cell) });
+    });
+    told.addEventListener("pointerdown", (event) => {
+      const cell = cellOf(event);
+      if (!cell) return;
+      event.preventDefault();
+      cell.focus({ preventScroll: true });
+    });
+    told.addEventListener("dblclick", (event) => cellOf(event) && panel.write());
+    told.addEventListener("keydown", (event) => {
+      const cell = cellOf(event);
+      if (!cell || event.altKey || event.metaKey) return;
+      if (undoes(event)) return;
+      if (hasModifier(event)) return;
+      const line = cell.parentElement;
+      const below = (step) => line.parentElement.rows[line.sectionRowIndex + step]?.cells[cell.cellIndex];
+      const to = {
+        ArrowRight: () => line.cells[cell.cellIndex + 1],
+        ArrowLeft: () => line.cells[cell.cellIndex - 1],
+        ArrowDown: () => below(1),
+        ArrowUp: () => below(-1),
+        Home: () => line.cells[1],
+        End: () => line.cells[line.cells.length - 1],
+      }[event.key]?.();
+      if (to?.dataset.place) {
+        event.preventDefault();
+        to.focus();
+      } else if (event.key === "Enter" || event.key === "F2") {
+        event.preventDefault();
+        panel.write();
+      } else if (isNumber(event)) {
+        event.preventDefault();
+        panel.write(event.key);
+      } else if (event.key === "u") {
+        send("undo");
+      } else if (event.key === "a") {
+        send("predict");
+      }
+    });
+    article.addEventListener("keydown", (event) => cellOf(event) === null && undoes(event));
+
+    // Ctrl-Z and Ctrl-Y, as everywhere; in a field they belong to the field.
+    function undoes(event) {
+      if (!(event.ctrlKey || event.metaKey) || event.target.tagName === "INPUT") return false;
+      const name = event.key.toLowerCase();
+      const redoes = name === "y" || (name === "z" && event.shiftKey) || name === "r";
+      if (name !== "z" && !redoes) return false;
+      event.preventDefault();
+      send(redoes ? "redo" : "undo");
+      return true;
+    }
+
+    // The panel below the tables: the cell, its arithmetic, and everything that can be changed.
+    function panelOf() {
+      const address = make("strong");
+      const arithmetic = make("p", { class: "arithmetic" });
+      const status = make("p", { role: "status", class: "status" });
+      const field = make("input", { type: "text", inputmode: "text", autocomplete: "off", size: 10, enterkeyhint: "done" });
+      const label = make("label", {}, make("span"), field);
+      const take = make("button", { type: "submit" }, "OK");
+      const form = make("form", { class: "write" }, label, take);
+      const button = (text, event, title) => {
+        const made = make("button", { type: "button", title }, text);
+        made.addEventListener("click", () => send(event));
+        return made;
+      };
+      const undo = button("Undo", "undo", "Ctrl-Z, or u on a cell");
+      const redo = button("Redo", "redo", "Ctrl-Y");
+      const predict = button("Guess", "predict", "Hide the number under the cursor until it is guessed: a");
+      const head = button("", "remove-head", "The output of the head becomes 0");
+      const knobs = make("div", { class: "knobs" });
+      const settings = {};
+      const element = make(
+        "section",
+        { class: "panel", "aria-label": "The chosen number, and what can be changed" },
+        make("div", { class: "cell" }, address, arithmetic),
+        make("div", { class: "tools" }, form, undo, redo, predict, head),
+        knobs,
+        status
+      );
+
+      const leave = () => (current ?? told.querySelector("td[tabindex='0']"))?.focus({ preventScroll: true });
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const { value } = field;
+        field.value = "";
+        send({ write: value });
+        leave();
+      });
+      field.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape") return;
+        field.value = "";
+        leave();
+      });
+
+      // A slider, or a list of choices. It is made once, so that it can be dragged while the page changes.
+      const setting = (name, first) => {
+        const says = make("output");
+        if (first.choices) {
+          const list = make("select");
+          list.addEventListener("change", () => send({ set: JSON.parse(list.value) }));
+          knobs.append(make("label", {}, `${name} `, list));
+          return (now) => {
+            list.replaceChildren(
+              ...now.choices.map(({ text, set, is_now: isNow }) => make("option", { value: JSON.stringify(set), selected: isNow }, text))
+            );
+          };
+        }
+        const [low, high, step] = name === "temperature" ? [0.1, 5, 0.1] : [0, 2, 0.05];
+        const slider = make("input", { type: "range", min: low, max: high, step });
+        const value = () => (name === "scale" ? { scale: { number: slider.valueAsNumber } } : { temperature: slider.valueAsNumber });
+        slider.addEventListener("input", () => send({ slide: value() }));
+        slider.addEventListener("change", () => send("settled"));
+        const reset = make("button", { type: "button", title: `The ${name} as at the start` }, "Reset");
+        reset.addEventListener("click", () => send({ reset: name }));
+        knobs.append(make("div", {}, make("label", {}, `${name} `, slider), says, reset));
+        return (now) => {
+          if (document.activeElement !== slider || Math.abs(slider.valueAsNumber - now.number) > step) slider.value = now.number;
+          says.textContent = now.text;
+          slider.setAttribute("aria-valuetext", now.text);
+        };
+      };
+
+      return {
+        element,
+        said: (text) => (status.textContent = text),
+        write: (text) => {
+          if (label.hidden) {
+            status.textContent = `${view.cell.address} is computed. Only given numbers can be changed: they are underlined.`;
+            return;
+          }
+          field.value = text ?? (view.predicts ? "" : String(view.cell.value ?? ""));
+          field.focus();
+          if (!text) field.select();
+        },
+        show: (now) => {
+          const { cell } = now;
+          const canWrite = cell.is_hidden || (cell.is_given && !now.predicts);
+          address.textContent = `${cell.address} = ${cell.is_hidden ? "?" : cell.text}${cell.before ? ` (before: ${cell.before})` : ""}`;
+          address.title = cell.value === null ? "" : String(cell.value);
+          address.dataset.exact = cell.value === null ? "" : String(cell.value);
+          const lines = cell.lines.map(([sign, text]) => `${sign} ${text}`).join(" ");
+          const given = cell.with ? `, with ${cell.with[0]} = ${cell.with[1]} = ${cell.with[2]}` : "";
+          arithmetic.textContent = lines ? `${cell.symbol} ${lines}${given}` : cell.step;
+          label.hidden = take.hidden = !canWrite;
+          label.firstChild.textContent = cell.is_hidden ? "Your guess " : "New number ";
+          field.setAttribute("aria-label", `${cell.is_hidden ? "Your guess of" : "New number for"} ${cell.address}`);
+          undo.disabled = !now.undo;
+          redo.disabled = !now.redo;
+          predict.setAttribute("aria-pressed", now.predicts);
+          head.hidden = !now.head;
+          if (now.head) head.textContent = `${now.head.is_removed ? "Put back" : "Take out"} head ${now.head.head}`;
+          for (const [name, of] of Object.entries(now.settings)) {
+            settings[name] ??= setting(name, of);
+            settings[name](of);
+          }
+          const old = now.tells_old_numbers ? " The sentences of the steps are about the numbers before your changes." : "";
+          status.textContent = now.said ?? now.changes + old;
+        },
+      };
+    }
+    return null;
+  };
+
+  let ask;
+  try {
+    ask = await program();
+  } catch {
+    return; // No WebAssembly here: the page stays as it was printed.
+  }
+  for (const data of document.querySelectorAll(".story > .opening")) {
+    const article = data.parentElement;
+    const request = { open: JSON.parse(data.textContent) };
+    // A new element: the one that was printed has listeners of its own.
+    const fresh = make("article", { class: "story" });
+    if (open(ask, fresh, request) === null) article.replaceWith(fresh);
+  }
+  document.documentElement.dataset.live = "";
+  for (const how of document.querySelectorAll("p.how")) {
+    how.textContent =
+      "Choose a number: its operands have a frame, what it feeds is dotted. Underlined numbers are given: type another one, and everything follows.";
+  }
+})();
