@@ -289,16 +289,67 @@ impl Page<'_> {
             "ArrowUp" => 38,
             "ArrowRight" => 39,
             "ArrowDown" => 40,
+            "-" => 189,
+            "." => 190,
+            one if one.len() == 1 => one.to_uppercase().as_bytes()[0],
             other => panic!("no code for {other}"),
         };
         let mut down = json!({ "type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code });
-        if key == "Enter" || key == " " {
-            down["text"] = if key == " " { " ".into() } else { "\r".into() };
+        if key.len() == 1 {
+            down["text"] = key.into();
+        } else if key == "Enter" {
+            down["text"] = "\r".into();
         }
         self.ask("Input.dispatchKeyEvent", down);
         self.ask(
             "Input.dispatchKeyEvent",
             json!({ "type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code }),
+        );
+    }
+
+    /// Presses a key together with the control key.
+    #[track_caller]
+    pub fn press_with_control(&mut self, key: &str) {
+        let code = key.to_uppercase().as_bytes()[0];
+        for kind in ["rawKeyDown", "keyUp"] {
+            self.ask(
+                "Input.dispatchKeyEvent",
+                json!({ "type": kind, "key": key, "modifiers": 2, "windowsVirtualKeyCode": code }),
+            );
+        }
+    }
+
+    /// Types a text into what has the focus.
+    #[track_caller]
+    pub fn write(&mut self, text: &str) {
+        self.ask("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Waits until an expression of JavaScript is true.
+    #[track_caller]
+    pub fn wait_until(&mut self, script: &str) {
+        let start = Instant::now();
+        while self.eval(script) != true {
+            assert!(start.elapsed() < PATIENCE, "never: {script}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The roles and names that a screen reader is told.
+    #[track_caller]
+    pub fn accessible(&mut self) -> Vec<(String, String)> {
+        let tree = self.ask("Accessibility.getFullAXTree", json!({}));
+        let nodes = tree["nodes"].as_array().expect("nodes");
+        let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_string();
+        nodes.iter().map(|node| (text(&node["role"]), text(&node["name"]))).collect()
+    }
+
+    /// Takes the network away.
+    #[track_caller]
+    pub fn go_offline(&mut self) {
+        self.ask(
+            "Network.emulateNetworkConditions",
+            json!({ "offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0 }),
         );
     }
 

@@ -1,10 +1,16 @@
-//! Exploring: the laws of the state, the keys line by line, and a real terminal.
+//! Exploring: the laws of the state, the keys line by line, a real terminal, and pages that compute in a
+//! real browser.
 
+#[path = "../browser/mod.rs"]
+mod browser;
+#[path = "../common/mod.rs"]
+mod common;
 #[cfg(unix)]
 #[path = "../terminal/mod.rs"]
 mod terminal;
 
 mod laws;
+mod pages;
 mod plain;
 #[cfg(unix)]
 mod sessions;

@@ -67,7 +67,7 @@
 
     // The tables, written again; the focus stays where it was.
     function draw(html, changed) {
-      const focus = current && document.activeElement === current ? places(current).indexOf(current) : -1;
+      const [which, hasFocus] = [current ? places(current).indexOf(current) : -1, document.activeElement === current];
       const inside = new DOMParser().parseFromString(html, "text/html").querySelector(".story");
       told.replaceChildren(...inside.childNodes);
       list();
@@ -78,8 +78,8 @@
         }
       }
       const of = cells.get(key(view.cell.at)) ?? [];
-      current = of[focus] ?? null;
-      current?.focus({ preventScroll: true });
+      current = of[which] ?? null;
+      if (hasFocus) current?.focus({ preventScroll: true });
     }
 
     const places = (cell) => cells.get(cell.dataset.place) ?? [];
@@ -216,13 +216,16 @@
       const predict = button("Guess", "predict", "Hide the number under the cursor until it is guessed: a");
       const head = button("", "remove-head", "The output of the head becomes 0");
       const knobs = make("div", { class: "knobs" });
+      // On a phone there is no room for everything at once.
+      const more = make("details", { class: "more" }, make("summary", {}, "Settings"), knobs);
+      more.open = matchMedia("(min-width: 40rem)").matches;
       const settings = {};
       const element = make(
         "section",
         { class: "panel", "aria-label": "The chosen number, and what can be changed" },
         make("div", { class: "cell" }, address, arithmetic),
         make("div", { class: "tools" }, form, undo, redo, predict, head),
-        knobs,
+        more,
         status
       );
 
@@ -258,7 +261,7 @@
         const value = () => (name === "scale" ? { scale: { number: slider.valueAsNumber } } : { temperature: slider.valueAsNumber });
         slider.addEventListener("input", () => send({ slide: value() }));
         slider.addEventListener("change", () => send("settled"));
-        const reset = make("button", { type: "button", title: `The ${name} as at the start` }, "Reset");
+        const reset = make("button", { type: "button", title: `The ${name} as at the start`, "aria-label": `Reset the ${name}` }, "↺");
         reset.addEventListener("click", () => send({ reset: name }));
         knobs.append(make("div", {}, make("label", {}, `${name} `, slider), says, reset));
         return (now) => {
@@ -301,6 +304,7 @@
             settings[name] ??= setting(name, of);
             settings[name](of);
           }
+          more.hidden = !knobs.children.length;
           const old = now.tells_old_numbers ? " The sentences of the steps are about the numbers before your changes." : "";
           status.textContent = now.said ?? now.changes + old;
         },

@@ -1,0 +1,171 @@
+//! Pages that compute, in a real browser: the same numbers as the program, by mouse, by keyboard and by finger.
+
+use serde_json::Value;
+
+use crate::browser::{Page, browser, window};
+use crate::common::attn;
+
+/// The page of a command.
+#[track_caller]
+fn page_of(command: &str) -> String {
+    attn(command).arg("--format=html").arg("--live").ok().out
+}
+
+/// Waits until the program in the page has taken over.
+#[track_caller]
+fn started(page: &mut Page<'_>) {
+    page.wait_until("document.documentElement.dataset.live !== undefined");
+    // The cells of a matrix, by the name that a screen reader says: `cell('X[bat,1]')`.
+    page.eval(
+        "globalThis.cell = (name) => [...document.querySelectorAll('td[data-place]')] \
+         .find((td) => td.getAttribute('aria-label').startsWith(name + ' =')); \
+         globalThis.text = (name) => cell(name).firstChild.textContent.trim(); \
+         globalThis.panel = () => document.querySelector('.panel'); 0",
+    );
+}
+
+/// Every number of the page with all its digits: for each node, by its position, the rows. The page is asked cell by cell.
+#[track_caller]
+fn exact_numbers(page: &mut Page<'_>) -> Value {
+    page.eval(
+        "(() => { const all = {}; for (const td of document.querySelectorAll('td[data-place]')) { td.focus(); \
+         all[td.dataset.place] = panel().querySelector('strong').dataset.exact; } return all; })()",
+    )
+}
+
+/// Asserts that every number of the page has the bits of the program's JSON for a command.
+#[track_caller]
+fn assert_same_bits(page: &mut Page<'_>, command: &str) {
+    let json: Value = serde_json::from_str(&attn(command).arg("--format=json").ok().out).unwrap();
+    let nodes = json["graphs"][0]["nodes"].as_array().unwrap();
+    let on_page = exact_numbers(page);
+    let on_page = on_page.as_object().unwrap();
+    let mut compared = 0;
+    for (place, exact) in on_page {
+        let at: Vec<usize> = place.split([':', ',']).map(|part| part.parse().unwrap()).collect();
+        let there = &nodes[at[0]]["values"][at[1]][at[2]];
+        let there = there.as_f64().unwrap_or_else(|| there.as_str().unwrap().parse().unwrap());
+        let here: f64 = exact.as_str().unwrap().parse().unwrap();
+        assert_eq!(here.to_bits(), there.to_bits(), "{}[{},{}]", nodes[at[0]]["name"], at[1], at[2]);
+        compared += 1;
+    }
+    assert!(compared >= 9 * 4, "only {compared} numbers were compared");
+}
+
+const WORDS: &str = "attend --q '1 0; 0 1; 1 1' --k '1 2; 0 1; 2 2' --v '1 2; 3 4; 5 6' --causal";
+
+#[test]
+fn an_edited_page_has_the_bits_of_the_program() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of(WORDS), window(1280, 900));
+    started(&mut page);
+    page.go_offline();
+    assert_same_bits(&mut page, WORDS);
+    // By keyboard: a digit on a given cell begins a number.
+    page.eval("cell('Q[1,1]').focus()");
+    for key in ["2", ".", "5", "Enter"] {
+        page.press(key);
+    }
+    assert_eq!(page.eval("text('Q[1,1]')"), "2.5");
+    assert_same_bits(&mut page, &WORDS.replace("'1 0;", "'2.5 0;"));
+    // What has moved says what it was.
+    assert_eq!(page.eval("cell('Q[1,1]').querySelector('del').textContent"), "1");
+    assert!(page.eval("document.querySelectorAll('.changed').length").as_u64().unwrap() > 5);
+    assert_eq!(page.eval("document.activeElement === cell('Q[1,1]')"), true, "the focus stays");
+    page.press_with_control("z");
+    assert_same_bits(&mut page, WORDS);
+    assert!(page.requests().is_empty(), "{:?}", page.requests());
+    assert!(page.complaints().is_empty(), "{:?}", page.complaints());
+}
+
+#[test]
+fn sliders_and_switches_change_the_recipe_and_undo_takes_a_drag_back_as_one() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of(WORDS), window(1280, 900));
+    started(&mut page);
+    // By keyboard, as one who cannot drag does.
+    page.eval("document.querySelectorAll('input[type=range]')[0].focus()");
+    for _ in 0..5 {
+        page.press("ArrowRight");
+    }
+    assert_same_bits(&mut page, &format!("{WORDS} --temperature 1.5"));
+    // A drag: many values, and one change.
+    page.eval(
+        "(() => { const slider = document.querySelectorAll('input[type=range]')[0]; slider.focus(); \
+         for (const value of [1.6, 1.8, 2]) { slider.value = value; slider.dispatchEvent(new Event('input', { bubbles: true })); } \
+         slider.dispatchEvent(new Event('change', { bubbles: true })); })()",
+    );
+    assert_same_bits(&mut page, &format!("{WORDS} --temperature 2"));
+    page.click(".panel .tools > button");
+    assert_same_bits(&mut page, &format!("{WORDS} --temperature 1.5"));
+    page.eval(
+        "(() => { const list = document.querySelector('select'); \
+         list.value = [...list.options].find((option) => option.text === 'none').value; \
+         list.dispatchEvent(new Event('change', { bubbles: true })); })()",
+    );
+    assert_same_bits(&mut page, &format!("{} --temperature 1.5", WORDS.replace(" --causal", "")));
+}
+
+#[test]
+fn a_cell_shows_its_operands_what_it_feeds_and_its_arithmetic() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of(WORDS), window(1280, 900));
+    started(&mut page);
+    page.eval("cell('S[2,3]').focus()");
+    let marked = |page: &mut Page<'_>, class: &str| {
+        page.eval(&format!(
+            "[...new Set([...document.querySelectorAll('td.{class}')].map((td) => td.getAttribute('aria-label').split(' =')[0]))].sort().join(' ')"
+        ))
+    };
+    assert_eq!(marked(&mut page, "lit"), "Q[2,1] Q[2,2]");
+    assert_eq!(marked(&mut page, "lit-2"), "K[3,1] K[3,2]");
+    assert_eq!(marked(&mut page, "feeds"), "S_scaled[2,3]");
+    assert_eq!(
+        page.eval("document.querySelector('.arithmetic').textContent"),
+        "s23 = q21·k31 + q22·k32 = 0·2 + 1·2 = 2"
+    );
+}
+
+#[test]
+fn a_number_is_hidden_until_it_is_guessed() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of(WORDS), window(1280, 900));
+    started(&mut page);
+    page.eval("cell('S[2,3]').focus()");
+    page.press("a");
+    assert_eq!(page.eval("document.querySelector('.panel strong').textContent"), "S[2,3] = ?");
+    assert_eq!(page.eval("document.querySelector('td.here').classList.contains('guess')"), true);
+    assert_eq!(page.eval("document.querySelector('.panel strong').dataset.exact"), "", "the page tells nothing");
+    for key in ["3", "Enter"] {
+        page.press(key);
+    }
+    assert_eq!(page.eval("document.querySelector('.status').textContent"), "You said 3. It is 2: off by 1.");
+}
+
+#[test]
+fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
+    let Some(mut browser) = browser() else { return };
+    for (width, dark) in [(390, false), (390, true), (1280, true)] {
+        let mut at = window(width, 844);
+        at.dark = dark;
+        let mut page = browser.open(&page_of("attend --words 'bat cave racket' --causal"), at);
+        started(&mut page);
+        assert!(!page.scrolls_sideways(), "{width}");
+        let told = page.accessible();
+        let cells: Vec<&String> =
+            told.iter().filter(|(role, _)| role == "gridcell").map(|(_, name)| name).collect();
+        let shown = page.eval("document.querySelectorAll('td[data-place]').length").as_u64().unwrap();
+        assert_eq!(cells.len() as u64, shown);
+        assert!(cells.iter().all(|name| name.contains('[') && name.contains(" = ")), "{cells:?}");
+        assert!(cells.iter().any(|name| name.starts_with("A[cave,bat] = 0.")), "{cells:?}");
+        let controls = ["Undo", "Redo", "Guess", "temperature", "scale", "mask", "positions"];
+        for control in controls {
+            assert!(told.iter().any(|(_, name)| name.trim() == control), "no control {control}: {told:?}");
+        }
+        if let Some(folder) = std::env::var_os("ATTN_PICTURES") {
+            page.eval("cell('S[cave,bat]').focus()");
+            let name = format!("live-{width}-{dark}.b64");
+            std::fs::write(std::path::Path::new(&folder).join(name), page.view()).unwrap();
+        }
+    }
+}
