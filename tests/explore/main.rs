@@ -12,5 +12,6 @@ mod terminal;
 mod laws;
 mod pages;
 mod plain;
+mod program;
 #[cfg(unix)]
 mod sessions;

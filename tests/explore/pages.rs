@@ -67,11 +67,11 @@ fn an_edited_page_has_the_bits_of_the_program() {
         page.press(key);
     }
     assert_eq!(page.eval("text('Q[1,1]')"), "2.5");
+    assert_eq!(page.eval("document.activeElement === cell('Q[1,1]')"), true, "the focus stays");
     assert_same_bits(&mut page, &WORDS.replace("'1 0;", "'2.5 0;"));
     // What has moved says what it was.
     assert_eq!(page.eval("cell('Q[1,1]').querySelector('del').textContent"), "1");
     assert!(page.eval("document.querySelectorAll('.changed').length").as_u64().unwrap() > 5);
-    assert_eq!(page.eval("document.activeElement === cell('Q[1,1]')"), true, "the focus stays");
     page.press_with_control("z");
     assert_same_bits(&mut page, WORDS);
     assert!(page.requests().is_empty(), "{:?}", page.requests());
@@ -135,7 +135,11 @@ fn a_number_is_hidden_until_it_is_guessed() {
     page.press("a");
     assert_eq!(page.eval("document.querySelector('.panel strong').textContent"), "S[2,3] = ?");
     assert_eq!(page.eval("document.querySelector('td.here').classList.contains('guess')"), true);
-    assert_eq!(page.eval("document.querySelector('.panel strong').dataset.exact"), "", "the page tells nothing");
+    assert_eq!(
+        page.eval("document.querySelector('.panel strong').dataset.exact"),
+        "",
+        "the page tells nothing"
+    );
     for key in ["3", "Enter"] {
         page.press(key);
     }
@@ -151,6 +155,7 @@ fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
         let mut page = browser.open(&page_of("attend --words 'bat cave racket' --causal"), at);
         started(&mut page);
         assert!(!page.scrolls_sideways(), "{width}");
+        page.eval("document.querySelector('.more').open = true; 0");
         let told = page.accessible();
         let cells: Vec<&String> =
             told.iter().filter(|(role, _)| role == "gridcell").map(|(_, name)| name).collect();
@@ -160,12 +165,53 @@ fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
         assert!(cells.iter().any(|name| name.starts_with("A[cave,bat] = 0.")), "{cells:?}");
         let controls = ["Undo", "Redo", "Guess", "temperature", "scale", "mask", "positions"];
         for control in controls {
-            assert!(told.iter().any(|(_, name)| name.trim() == control), "no control {control}: {told:?}");
+            assert!(told.iter().any(|(_, name)| name.trim() == control), "no control {control}");
         }
         if let Some(folder) = std::env::var_os("ATTN_PICTURES") {
-            page.eval("cell('S[cave,bat]').focus()");
+            page.eval("document.querySelector('.more').open = innerWidth > 640; cell('S[cave,bat]').focus()");
             let name = format!("live-{width}-{dark}.b64");
             std::fs::write(std::path::Path::new(&folder).join(name), page.view()).unwrap();
         }
     }
+}
+
+#[test]
+fn without_webassembly_the_page_is_the_one_that_is_printed() {
+    let Some(mut browser) = browser() else { return };
+    let html = page_of(WORDS);
+    for (what, without) in [
+        (
+            "no WebAssembly",
+            html.replacen("<script>", "<script>delete globalThis.WebAssembly</script><script>", 1),
+        ),
+        (
+            "no decompression",
+            html.replacen("<script>", "<script>delete globalThis.DecompressionStream</script><script>", 1),
+        ),
+        ("a broken program", html.replacen("id=\"program\">", "id=\"program\">AAAA", 1)),
+    ] {
+        let mut page = browser.open(&without, window(1280, 900));
+        page.eval("new Promise((done) => setTimeout(done, 300))");
+        assert_eq!(page.eval("document.documentElement.dataset.live === undefined"), true, "{what}");
+        page.eval(
+            "[...document.querySelectorAll('td[data-sum]')].find((td) => td.dataset.sum.startsWith('s23')).focus()",
+        );
+        assert_eq!(
+            page.eval("[...document.querySelectorAll('.sum')].map((line) => line.textContent).join('')"),
+            "s23 = q21·k31 + q22·k32 = 0·2 + 1·2 = 2",
+            "{what}"
+        );
+        assert_eq!(page.eval("document.querySelectorAll('td.lit, td.lit-2').length"), 4, "{what}");
+        assert!(page.complaints().is_empty(), "{what}: {:?}", page.complaints());
+    }
+}
+
+#[test]
+fn what_cannot_be_a_page_that_computes_says_so() {
+    attn("attend --words 'bat cave' --live").refused(&["--live makes a page", "--format html"]);
+    let html = |command: &str| attn(command).arg("--format=html").arg("--live");
+    html("attend --words 'bat cave' --explain A[bat,cave]").refused(&["leave out --explain or --live"]);
+    html("model words 'the bat sleeps'").refused(&["leave out --live"]);
+    html("attend --random 4,4 --fast").refused(&["leave out --live", "cannot compute for itself"]);
+    html("diagnose --list").refused(&["leave out --live"]);
 }

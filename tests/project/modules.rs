@@ -58,6 +58,8 @@ struct File {
     module: String,
     /// Its lines without comments.
     lines: Vec<String>,
+    /// The number of all its lines.
+    length: usize,
 }
 
 impl File {
@@ -77,7 +79,8 @@ fn files() -> Vec<File> {
             let text = fs::read_to_string(&path).expect("UTF-8");
             let is_code = |line: &&str| !line.trim_start().starts_with("//");
             let lines = text.lines().filter(is_code).map(str::to_string).collect();
-            File { path: path.strip_prefix(root()).expect("below").to_path_buf(), module, lines }
+            let length = text.lines().count();
+            File { path: path.strip_prefix(root()).expect("below").to_path_buf(), module, lines, length }
         };
         sources(&root().join(of)).into_iter().filter(is_rust).map(read)
     };
@@ -88,7 +91,7 @@ fn files() -> Vec<File> {
 fn no_module_uses_one_below_its_own() {
     let mut arrows = 0;
     let place = |name: &str| MODULES.iter().position(|known| *known == name);
-    for File { path, module, lines } in files() {
+    for File { path, module, lines, .. } in files() {
         if path.starts_with("crates/attn-kernel") || module == "lib" {
             continue;
         }
@@ -123,7 +126,7 @@ fn render_does_not_know_the_demos() {
 }
 
 #[test]
-fn unsafe_code_is_in_the_kernel_alone() {
+fn unsafe_code_is_in_the_kernel_and_in_the_functions_that_a_page_calls() {
     let is_unsafe = |line: &str| {
         let code = line.split("//").next().unwrap_or(line);
         code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
@@ -132,9 +135,16 @@ fn unsafe_code_is_in_the_kernel_alone() {
         let lib = fs::read_to_string(root().join(of).join("lib.rs")).expect("lib.rs");
         assert!(lib.contains("#![forbid(unsafe_code)]"), "{of}");
     }
-    for file in files().into_iter().filter(|file| !file.is_in("crates/attn-kernel")) {
+    let is_known = |file: &File| file.is_in("crates/attn-kernel") || file.is_in("crates/attn-page");
+    for file in files().into_iter().filter(|file| !is_known(file)) {
         assert!(!file.lines.iter().any(|line| is_unsafe(line)), "{}", file.path.display());
     }
+    // The page's part stays so small that it can be read at once, and has three functions for a page.
+    let page: Vec<File> = files().into_iter().filter(|file| file.is_in("crates/attn-page")).collect();
+    let lines: usize = page.iter().map(|file| file.length).sum();
+    assert!(lines < 80, "the functions that a page calls have {lines} lines");
+    let exported = page.iter().flat_map(|file| &file.lines).filter(|line| line.contains("no_mangle")).count();
+    assert_eq!(exported, 3);
     // This file has the word in strings.
     let others = ["tests", "benches"].into_iter().flat_map(|folder| sources(&root().join(folder)));
     let is_rust = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");

@@ -36,7 +36,7 @@ use crate::matrix::{Labels, Shape};
 /// definition of both; `op_form.rs` names the parameters that have no name here,
 /// and `op_json.rs` gives the forms of GELU and of the fused kernel names of their own.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants, Serialize, Deserialize)]
-#[serde(remote = "Self", tag = "op", content = "params", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
 #[strum_discriminants(name(OpKind), derive(EnumIter, IntoStaticStr), allow(missing_docs))]
 #[strum_discriminants(strum(serialize_all = "kebab-case"))]
 #[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]

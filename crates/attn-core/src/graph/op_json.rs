@@ -1,9 +1,11 @@
 //! An op in JSON: `{"op": "scale", "params": {"factor": {"inverse-root": 64}}}`.
 //!
-//! The derived functions `Op::serialize` and `Op::deserialize` know neither GELU nor the fused kernel, whose forms are ops of their
-//! own in JSON. The traits' functions here do, and serde_json calls those.
+//! The derived functions `Op::serialize` and `Op::deserialize` have the form `{"scale": {…}}`, which takes the least code in a page.
+//! They know neither GELU nor the fused kernel, whose forms are ops of their own in JSON. The traits' functions here do, and
+//! serde_json calls those.
 
 use serde::de::Error as _;
+use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -13,13 +15,13 @@ use crate::text::{clip, nearest};
 
 impl Serialize for Op {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Op::Gelu(form) = self {
-            return form.serialize(serializer);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("op", self.name())?;
+        let params = self.params();
+        if params.as_object().is_none_or(|params| !params.is_empty()) {
+            map.serialize_entry("params", &params)?;
         }
-        if let Op::Fused(fusion) = self {
-            return fusion.serialize(serializer);
-        }
-        Op::serialize(self, serializer)
+        map.end()
     }
 }
 
@@ -43,25 +45,29 @@ impl<'de> Deserialize<'de> for Op {
         };
         // `{}`, `null` and nothing at all are the same: no parameters.
         let has_none = params.is_null() || params.as_object().is_some_and(Map::is_empty);
-        let mut form = Map::from_iter([("op".to_string(), Value::String(name.clone()))]);
-        if !has_none {
-            form.insert("params".into(), params);
-        }
-        let form = Value::Object(form);
+        let params = if has_none { Value::Null } else { params };
+        let form = Value::Object(Map::from_iter([(name.clone(), params)]));
         let op = match kind {
             OpKind::Gelu => GeluForm::deserialize(&form).map(Op::Gelu),
             OpKind::Fused => Fusion::deserialize(&form).map(Op::Fused),
             _ => Op::deserialize(&form),
         };
-        op.map_err(|error| D::Error::custom(format!("the params of `{name}` cannot be used: {error}")))
+        op.map_err(|error| match has_none {
+            true => D::Error::custom(format!("the params of `{name}` are missing")),
+            false => D::Error::custom(format!("the params of `{name}` cannot be used: {error}")),
+        })
     }
 }
 
 impl Op {
     /// The op's parameters in JSON, an object; `{}` where it has none.
     pub fn params(&self) -> Value {
-        let form = serde_json::to_value(self).ok();
-        let params = form.and_then(|form| form.get("params").cloned());
+        let form = match self {
+            Op::Gelu(form) => serde_json::to_value(form),
+            Op::Fused(fusion) => serde_json::to_value(fusion),
+            _ => Op::serialize(self, serde_json::value::Serializer),
+        };
+        let params = form.ok().and_then(|form| form.get(self.name()).cloned());
         params.filter(|params| !params.is_null()).unwrap_or_else(|| Value::Object(Map::new()))
     }
 }

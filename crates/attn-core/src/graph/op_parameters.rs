@@ -7,7 +7,6 @@ use crate::json_number;
 
 /// A result of the fused kernel. In JSON each is an op of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "op", content = "params")]
 pub enum Fusion {
     /// The heads' outputs side by side, from Q, K, V, and bias and mask where there are any.
     #[serde(rename = "fused-attention")]
@@ -73,7 +72,6 @@ impl Factor {
 
 /// The formula for the share of the normal distribution below a number. In JSON each is an op of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "op", content = "params")]
 pub enum GeluForm {
     /// By the error function: `a/2 · (1 + erf(a/√2))`.
     #[serde(rename = "gelu")]

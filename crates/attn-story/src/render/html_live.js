@@ -30,7 +30,6 @@
     };
   };
 
-  // Without colour: words beside, or marks.
   const key = ([node, row, col]) => `${node}:${row},${col}`;
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
   const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
@@ -275,7 +274,7 @@
         element,
         said: (text) => (status.textContent = text),
         write: (text) => {
-          if (label.hidden) {
+          if (form.hidden) {
             status.textContent = `${view.cell.address} is computed. Only given numbers can be changed: they are underlined.`;
             return;
           }
@@ -292,7 +291,7 @@
           const lines = cell.lines.map(([sign, text]) => `${sign} ${text}`).join(" ");
           const given = cell.with ? `, with ${cell.with[0]} = ${cell.with[1]} = ${cell.with[2]}` : "";
           arithmetic.textContent = lines ? `${cell.symbol} ${lines}${given}` : cell.step;
-          label.hidden = take.hidden = !canWrite;
+          form.hidden = !canWrite;
           label.firstChild.textContent = cell.is_hidden ? "Your guess " : "New number ";
           field.setAttribute("aria-label", `${cell.is_hidden ? "Your guess of" : "New number for"} ${cell.address}`);
           undo.disabled = !now.undo;

@@ -1,0 +1,138 @@
+//! The program that pages contain: it is the one of these sources, small enough, and answers as they do.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io::Write as _};
+
+use attn_story::live::Pages;
+use attn_story::render::base64;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::browser::{browser, window};
+use crate::common::attn;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program that is kept with the sources.
+fn kept() -> Vec<u8> {
+    fs::read(root().join("crates/attn-page/attn_page.wasm")).expect("the program")
+}
+
+/// The data of the first story on the page of a command.
+#[track_caller]
+fn opening(command: &str) -> Value {
+    let page = attn(command).arg("--format=html").arg("--live").ok().out;
+    let (_, rest) = page.split_once("class=\"opening\">").expect("the data of a story");
+    let (data, _) = rest.split_once("</script>").expect("their end");
+    serde_json::from_str(data).expect("JSON")
+}
+
+/// Requests to a program that has just started.
+fn requests() -> Vec<Value> {
+    let attend = opening("attend --words 'bat cave racket' --causal --heads 2");
+    let mask = opening("demo mask");
+    let softmax = opening("softmax 1 -2 -inf 0.5");
+    let does = |page: usize, events: Value| json!({ "page": page, "events": events });
+    vec![
+        json!({ "open": attend }),
+        json!({ "open": mask }),
+        json!({ "open": softmax }),
+        json!({ "open": attend, "changed": [{ "field": "temperature", "value": 2.5 }] }),
+        does(0, json!([{ "point": [0, 1, 0] }, { "write": "2.5" }])),
+        does(0, json!([{ "slide": { "temperature": 0.5 } }, { "slide": { "temperature": 0.3 } }, "settled"])),
+        does(0, json!([{ "set": { "scale": { "number": 0.1 } } }, "undo", "undo", "redo"])),
+        does(0, json!([{ "set": { "positions": "sinusoidal" } }])),
+        does(0, json!(["remove-head", { "reset": "temperature" }])),
+        does(1, json!([{ "point": [9, 0, 0] }, "predict", { "write": "0.5" }])),
+        does(1, json!([{ "write": "one" }, { "point": [99, 9, 9] }, { "point": [2, 99, 99] }])),
+        does(2, json!([{ "point": [0, 0, 0] }, { "write": "-∞" }, { "write": "1e300" }])),
+        does(3, json!([{ "point": [0, 0, 0] }, { "write": "-7" }])),
+        does(9, json!(["undo"])),
+        json!({ "open": { "graph": [] } }),
+        json!({ "page": 0, "events": ["dance"] }),
+        json!("what?"),
+    ]
+}
+
+/// The answers of a program to requests, in a browser; `None` where there is no browser.
+#[track_caller]
+fn answers(program: &[u8], requests: &[Value]) -> Option<Vec<String>> {
+    let mut browser = browser()?;
+    let mut page = browser.open("<!doctype html><title>program</title>", window(400, 300));
+    let script = format!(
+        "(async () => {{ const bytes = Uint8Array.from(atob('{}'), (letter) => letter.charCodeAt(0)); \
+         const {{ instance: {{ exports: {{ memory, room, answer, free }} }} }} = await WebAssembly.instantiate(bytes); \
+         return {}.map((request) => {{ const sent = new TextEncoder().encode(JSON.stringify(request)); \
+         const at = room(sent.length); new Uint8Array(memory.buffer, at + 4, sent.length).set(sent); \
+         const answered = answer(at); const length = new DataView(memory.buffer).getUint32(answered, true); \
+         const read = new TextDecoder().decode(new Uint8Array(memory.buffer, answered + 4, length)); \
+         free(answered); return read; }}); }})()",
+        base64(program),
+        json!(requests)
+    );
+    let answers = page.eval(&script);
+    Some(answers.as_array().expect("answers").iter().map(|text| text.as_str().unwrap().to_string()).collect())
+}
+
+/// Asserts that a program answers as these sources do, to the last digit.
+#[track_caller]
+fn assert_answers_as_the_sources(program: &[u8]) {
+    let requests = requests();
+    let Some(answers) = answers(program, &requests) else { return };
+    let mut pages = Pages::default();
+    for (request, answer) in requests.iter().zip(answers) {
+        let expected = pages.answer(&request.to_string());
+        let request = request.to_string();
+        assert_eq!(answer, expected, "{}", &request[..request.len().min(200)]);
+    }
+}
+
+#[test]
+fn the_program_that_is_kept_answers_as_the_sources_do() {
+    assert_answers_as_the_sources(&kept());
+}
+
+#[test]
+fn the_program_has_its_hash_and_takes_at_most_700_kb_of_a_page() {
+    let hash: String = Sha256::digest(kept()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let stated = fs::read_to_string(root().join("crates/attn-page/attn_page.wasm.sha256")).unwrap();
+    assert_eq!(stated, format!("{hash}  attn_page.wasm\n"));
+    let page = attn("softmax 1 2 --format html --live").ok().out;
+    let (_, rest) = page.split_once("id=\"program\">").expect("the program");
+    let (program, _) = rest.split_once("</script>").expect("its end");
+    assert!((100_000..700_000).contains(&program.len()), "{} bytes", program.len());
+}
+
+/// Whether the compiler that runs here can build for pages.
+fn has_target() -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = sysroot.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+    sysroot.is_ok_and(|sysroot| sysroot.join("lib/rustlib/wasm32-unknown-unknown/lib").is_dir())
+}
+
+#[test]
+fn the_documented_command_builds_a_program_that_answers_as_the_sources_do() {
+    let told = fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    let command =
+        told.lines().find(|line| line.starts_with("cargo build -p attn-page")).expect("the command");
+    if !has_target() {
+        let said = "NOT RUN: the target wasm32-unknown-unknown is not installed (rustup target add)";
+        let _ = writeln!(std::io::stderr(), "{said}");
+        return;
+    }
+    let folder = root().join("target/page");
+    let built = Command::new("cargo")
+        .args(command.split_whitespace().skip(1))
+        .arg("--target-dir")
+        .arg(&folder)
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let program =
+        fs::read(folder.join("wasm32-unknown-unknown/page/attn_page.wasm")).expect("what was built");
+    assert_answers_as_the_sources(&program);
+}
