@@ -201,7 +201,8 @@ fn without_webassembly_the_page_is_the_one_that_is_printed() {
             "s23 = q21·k31 + q22·k32 = 0·2 + 1·2 = 2",
             "{what}"
         );
-        assert_eq!(page.eval("document.querySelectorAll('td.lit, td.lit-2').length"), 4, "{what}");
+        // Two numbers of Q and two of K, each where it is given and beside its product.
+        assert_eq!(page.eval("document.querySelectorAll('td.lit, td.lit-2').length"), 8, "{what}");
         assert!(page.complaints().is_empty(), "{what}: {:?}", page.complaints());
     }
 }

@@ -34,6 +34,34 @@
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
   const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
+  // Makes what is shown what it is to be, and touches only what differs: a matrix has many cells, and few changes.
+  // Returns false if a place now shows another cell.
+  const ofCells = ["class", "aria-label", "data-at", "data-given"];
+  const followed = (shown, next) => {
+    const [before, after] = [[...shown.childNodes], [...next.childNodes]];
+    if (before.length !== after.length || before.some((node, at) => node.nodeName !== after[at].nodeName)) {
+      shown.replaceChildren(...after);
+      return false;
+    }
+    let isSame = true;
+    before.forEach((node, at) => {
+      if (node.nodeType === Node.TEXT_NODE) {
+        if (node.data !== after[at].data) node.data = after[at].data;
+        return;
+      }
+      for (const name of node.nodeName === "TD" ? ofCells : after[at].getAttributeNames()) {
+        const value = after[at].getAttribute(name);
+        if (node.getAttribute(name) === value) continue;
+        // A place now shows another cell.
+        if (name.startsWith("data-")) isSame = false;
+        if (value === null) node.removeAttribute(name);
+        else node.setAttribute(name, value);
+      }
+      isSame = followed(node, after[at]) && isSame;
+    });
+    return isSame;
+  };
+
   // A story that computes. `ask` is the program, `article` the place where it is shown.
   const open = (ask, article, request) => {
     const first = ask(request);
@@ -42,6 +70,7 @@
     let view = first;
     let cells = new Map(); // The elements of each cell, by its place: a matrix may be shown several times.
     let current = null; // The element that is focused, of the cell under the cursor.
+    let moved = []; // The elements that say what they were before.
 
     const told = make("div", { class: "steps" });
     const panel = panelOf();
@@ -67,15 +96,19 @@
     // The tables, written again; the focus stays where it was.
     function draw(html, changed) {
       const [which, hasFocus] = [current ? places(current).indexOf(current) : -1, document.activeElement === current];
+      for (const cell of moved) {
+        cell.classList.remove("changed");
+        cell.querySelector("del")?.remove();
+      }
       const inside = new DOMParser().parseFromString(html, "text/html").querySelector(".story");
-      told.replaceChildren(...inside.childNodes);
-      list();
-      for (const [node, row, col, before] of changed) {
-        for (const cell of cells.get(key([node, row, col])) ?? []) {
+      if (!followed(told, inside)) list();
+      moved = changed.flatMap(([node, row, col, before]) =>
+        (cells.get(key([node, row, col])) ?? []).map((cell) => {
           cell.classList.add("changed");
           cell.append(make("del", { "aria-label": `before ${before}` }, before));
-        }
-      }
+          return cell;
+        })
+      );
       const of = cells.get(key(view.cell.at)) ?? [];
       current = of[which] ?? null;
       if (hasFocus) current?.focus({ preventScroll: true });
