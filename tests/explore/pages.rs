@@ -176,6 +176,25 @@ fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
 }
 
 #[test]
+fn on_a_phone_a_tap_chooses_and_the_panel_takes_another_number() {
+    let Some(mut browser) = browser() else { return };
+    let mut phone = window(390, 844);
+    phone.touch = true;
+    let mut page = browser.open(&page_of(WORDS), phone);
+    started(&mut page);
+    page.eval("cell('K[2,2]').id = 'chosen'");
+    page.tap("#chosen");
+    assert_eq!(page.eval("panel().querySelector('strong').textContent"), "K[2,2] = 1");
+    page.tap(".write input");
+    page.eval("document.querySelector('.write input').select()");
+    page.write("4");
+    page.tap(".write button");
+    assert_same_bits(&mut page, &WORDS.replace("0 1; 2 2", "0 4; 2 2"));
+    page.tap(".panel summary");
+    assert!(!page.scrolls_sideways());
+}
+
+#[test]
 fn without_webassembly_the_page_is_the_one_that_is_printed() {
     let Some(mut browser) = browser() else { return };
     let html = page_of(WORDS);

@@ -179,12 +179,8 @@
       current = cell;
       send({ point: placeOf(cell) });
     });
-    told.addEventListener("pointerdown", (event) => {
-      const cell = cellOf(event);
-      if (!cell) return;
-      event.preventDefault();
-      cell.focus({ preventScroll: true });
-    });
+    // A finger that scrolls does not choose: only a tap does.
+    told.addEventListener("click", (event) => cellOf(event)?.focus({ preventScroll: true }));
     told.addEventListener("dblclick", (event) => cellOf(event) && panel.write());
     told.addEventListener("keydown", (event) => {
       const cell = cellOf(event);
