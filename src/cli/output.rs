@@ -38,9 +38,6 @@ pub(super) struct OutputArgs {
     #[command(flatten)]
     pub look: LookArgs,
     /// With html: a page whose numbers can be changed
-    ///
-    /// Sliders change temperature and scale, switches change mask and positions, numbers can be guessed. The page computes for
-    /// itself, without a network.
     #[arg(long)]
     pub live: bool,
     /// Decimals in text [default: 4, or the document's]
@@ -129,10 +126,10 @@ impl OutputArgs {
     /// # Errors
     /// If a page that computes is asked for where there is none; `what` cannot be one.
     pub(super) fn is_not_live(&self, what: &str) -> Result<()> {
-        match self.live {
-            true => Err(Error::new(format!("{what} is no page that can compute")).help("leave out --live")),
-            false => Ok(()),
+        if self.live {
+            return Err(Error::new(format!("{what} is no page that can compute")).help("leave out --live"));
         }
+        Ok(())
     }
 
     /// Whether it is a page for a browser, which has room for everything.

@@ -4,7 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of sources of the crates, from the bottom up; a crate uses those above it alone, which Cargo.toml says.
-const CRATES: [&str; 4] = ["crates/attn-kernel/src", "crates/attn-core/src", "crates/attn-story/src", "src"];
+const CRATES: [&str; 5] = [
+    "crates/attn-kernel/src",
+    "crates/attn-core/src",
+    "crates/attn-story/src",
+    "crates/attn-page/src",
+    "src",
+];
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.

@@ -5,7 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What is below the command line.
-const BELOW: [&str; 4] = ["crates/attn-kernel/src", "crates/attn-core/src", "crates/attn-story/src", "src"];
+const BELOW: [&str; 5] = [
+    "crates/attn-kernel/src",
+    "crates/attn-core/src",
+    "crates/attn-story/src",
+    "crates/attn-page/src",
+    "src",
+];
 /// The command line.
 const COMMAND_LINE: &str = "src/cli";
 /// An option of the program that runs Rust's tests.

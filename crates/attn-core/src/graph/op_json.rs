@@ -52,10 +52,9 @@ impl<'de> Deserialize<'de> for Op {
             OpKind::Fused => Fusion::deserialize(&form).map(Op::Fused),
             _ => Op::deserialize(&form),
         };
-        op.map_err(|error| match has_none {
-            true => D::Error::custom(format!("the params of `{name}` are missing")),
-            false => D::Error::custom(format!("the params of `{name}` cannot be used: {error}")),
-        })
+        let wrong = |error| format!("the params of `{name}` cannot be used: {error}");
+        let missing = || format!("the params of `{name}` are missing");
+        op.map_err(|error| D::Error::custom(if has_none { missing() } else { wrong(error) }))
     }
 }
 

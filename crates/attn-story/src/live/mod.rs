@@ -4,6 +4,7 @@
 //! story. [`Pages`] answers requests in JSON, one after the other. The state behind them is that of [`crate::explore`], and
 //! the tables are those of the page that needs no computing.
 
+mod open_story;
 mod opening;
 mod pages;
 mod request;

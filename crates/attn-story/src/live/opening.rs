@@ -57,9 +57,10 @@ impl Opening {
             let read: Value = serde_json::from_str(&text).map_err(|error| not_live(&error.to_string()))?;
             let opening = Opening::deserialize(&read).map_err(|error| not_live(&error.to_string()))?;
             let state = opening.state(&[])?;
-            match has_same_numbers(state.graph(), &page.story.graph) {
-                true => Ok(state),
-                false => Err(not_live("computed again, it has other numbers")),
+            if has_same_numbers(state.graph(), &page.story.graph) {
+                Ok(state)
+            } else {
+                Err(not_live("computed again, it has other numbers"))
             }
         };
         if reread(&opening).is_ok() {

@@ -2,23 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::opening::{Look, Opening};
+use super::open_story::OpenStory;
 use super::request::Request;
-use super::story::Told;
 use super::view;
-use super::what_if::ChangedField;
 use crate::error::{Error, Result};
-use crate::explore::{State, update};
-use crate::graph::Graph;
-
-/// A story that is open.
-pub(super) struct OpenStory {
-    pub(super) state: State,
-    pub(super) told: Told,
-    pub(super) look: Look,
-    /// The graph that the steps are about.
-    pub(super) start: Graph,
-}
+use crate::explore::update;
 
 /// All stories of a page that are open.
 #[derive(Default)]
@@ -57,14 +45,5 @@ impl Pages {
                 Ok(view::view(page, story, has_changed))
             }
         }
-    }
-}
-
-impl OpenStory {
-    fn new(opening: Opening, changed: &[ChangedField]) -> Result<OpenStory> {
-        let state = opening.state(changed)?;
-        let start = opening.state(&[])?.graph().clone();
-        let (told, look) = opening.told();
-        Ok(OpenStory { state, told, look, start })
     }
 }

@@ -66,9 +66,10 @@ impl Told {
     pub(super) fn fits(&self, graph: &Graph) -> Result<()> {
         let count = graph.nodes().count();
         let nodes = self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes);
-        match nodes.into_iter().all(|id| id.position() < count) {
-            true => Ok(()),
-            false => Err(Error::new("the steps of this page are about nodes that its graph does not have")),
+        if nodes.into_iter().all(|id| id.position() < count) {
+            Ok(())
+        } else {
+            Err(Error::new("the steps of this page are about nodes that its graph does not have"))
         }
     }
 

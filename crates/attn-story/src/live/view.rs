@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::pages::OpenStory;
+use super::open_story::OpenStory;
 use super::sentences;
 use crate::explore::{Knob, Setting, State};
 use crate::graph::NodeId;

@@ -2,16 +2,15 @@
 
 use crate::foreign::visible_lines;
 
-/// A policy without scripts that compute, and one with them.
-const MAY_NOT_COMPUTE: &str = "script-src 'unsafe-inline'";
-const MAY_COMPUTE: &str = "script-src 'unsafe-inline' 'wasm-unsafe-eval'";
-
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
 /// The head of the page: its width, and a policy that lets it load nothing. Style and script are inline, and the empty icon
 /// keeps browsers from asking for one.
 const HEAD: &str = include_str!("html_head.html");
+
+/// The same for a page that computes: its policy allows WebAssembly, too.
+const HEAD_WITH_PROGRAM: &str = include_str!("html_head_live.html");
 
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
@@ -48,10 +47,14 @@ pub struct HtmlPage<'a> {
 impl HtmlPage<'_> {
     /// The page up to the end of its content.
     pub fn opening(&self) -> String {
+        self.opening_with(HEAD)
+    }
+
+    fn opening_with(&self, head: &str) -> String {
         let HtmlPage { style, main, .. } = self;
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
         format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{HEAD}\
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{head}\
              <meta name=\"generator\" content=\"attn {version}\">\n\
              <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}"
         )
@@ -59,8 +62,7 @@ impl HtmlPage<'_> {
 
     /// The page with WebAssembly, which its policy has to allow, and with data before the script.
     pub(super) fn computing(&self, data: &str) -> String {
-        let opening = self.opening().replacen(MAY_NOT_COMPUTE, MAY_COMPUTE, 1);
-        format!("{opening}{data}{}", self.closing())
+        format!("{}{data}{}", self.opening_with(HEAD_WITH_PROGRAM), self.closing())
     }
 
     /// The script, and the end of the page.
