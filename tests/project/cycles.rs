@@ -7,13 +7,7 @@ use std::path::Path;
 use super::imports::{Import, imports, without_tests};
 
 /// The sources of each crate.
-const CRATES: [&str; 5] = [
-    "crates/attn-kernel/src",
-    "crates/attn-core/src",
-    "crates/attn-story/src",
-    "crates/attn-page/src",
-    "src",
-];
+const CRATES: [&str; 4] = ["crates/attn-kernel/src", "crates/attn-core/src", "crates/attn-story/src", "src"];
 
 /// A module by its path: `["graph", "op"]`.
 type Module = Vec<String>;

@@ -117,7 +117,6 @@ const TOP: u16 = 10;
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
-  attn model words
   attn model words \"the bat sleeps in the cave . it is\"
   attn model words \"the bat sleeps in the cave . it is\" --layer 1 --head 3";
 
