@@ -140,9 +140,13 @@ fn a_number_is_hidden_until_it_is_guessed() {
         "",
         "the page tells nothing"
     );
+    let name = page.eval("document.querySelector('td.here').getAttribute('aria-label')");
+    assert_eq!(name, "S[2,3] = hidden: guess it");
     for key in ["3", "Enter"] {
         page.press(key);
     }
+    let name = page.eval("document.querySelector('td.here').getAttribute('aria-label')");
+    assert_eq!(name, "S[2,3] = 2");
     assert_eq!(page.eval("document.querySelector('.status').textContent"), "You said 3. It is 2: off by 1.");
 }
 

@@ -103,6 +103,11 @@
 //! inputs alone: not on the threads, the tile's shape or the instruction set. Only tiles and a few queries use two different
 //! orders, and the shape decides between them.
 // An index here is a key, a column, a lane or a register, of several arrays at once.
+// Elsewhere, as in a page, the portable versions alone run.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, unused_imports, unused_variables, unused_macros)
+)]
 #![allow(clippy::needless_range_loop)]
 
 mod attend;

@@ -71,6 +71,7 @@
     let cells = new Map(); // The elements of each cell, by its place: a matrix may be shown several times.
     let current = null; // The element that is focused, of the cell under the cursor.
     let moved = []; // The elements that say what they were before.
+    let named = []; // The elements under the cursor, with the names that they have elsewhere.
 
     const told = make("div", { class: "steps" });
     const panel = panelOf();
@@ -88,6 +89,7 @@
         return;
       }
       view = next;
+      for (const [cell, name] of named) cell.setAttribute("aria-label", name);
       if (next.html !== undefined) draw(next.html, next.changed);
       mark();
       panel.show(next);
@@ -154,11 +156,13 @@
         });
       each(view.from, (at) => (at % 2 ? "lit-2" : "lit"));
       each(view.feeds, () => "feeds");
-      for (const cell of cells.get(key(view.cell.at)) ?? []) {
+      named = (cells.get(key(view.cell.at)) ?? []).map((cell) => {
+        const name = cell.getAttribute("aria-label");
         cell.classList.add("here");
         if (view.cell.is_hidden) cell.classList.add("guess");
         cell.setAttribute("aria-label", nameOf());
-      }
+        return [cell, name];
+      });
     }
 
     // What a screen reader says of the cell under the cursor.
