@@ -9,6 +9,7 @@ use crate::graph::NodeId;
 use crate::graph::recipes::Scale;
 use crate::json_number;
 use crate::render::{CellLines, Page, Style, cell_lines, html, number_alone};
+use crate::story::Digits;
 
 /// At most this many changed cells say what they were before.
 const MOST_CHANGED: usize = 4_000;
@@ -37,7 +38,11 @@ pub(super) fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value
     });
     if with_tables {
         view["html"] = html::live(&page, &style).into();
-        view["changed"] = changed(state).into();
+        let decimals = match style.digits(&page.story) {
+            Digits::Places(places) => places,
+            Digits::AsNumPy => state.decimals(),
+        };
+        view["changed"] = changed(state, decimals).into();
     }
     view
 }
@@ -74,11 +79,11 @@ fn places(cells: Vec<(NodeId, Vec<(usize, usize)>)>) -> Vec<Value> {
     cells.into_iter().map(|(node, places)| json!([node.position(), places])).collect()
 }
 
-/// The cells that have moved, each with its number before.
-fn changed(state: &State) -> Vec<Value> {
+/// The cells that have moved, each with its number before, in the decimals of the tables.
+fn changed(state: &State, decimals: usize) -> Vec<Value> {
     let of_node = |&node: &NodeId| {
         state.changed(node).into_iter().map(move |((row, col), change)| {
-            json!([node.position(), row, col, number_alone(change.before, state.decimals())])
+            json!([node.position(), row, col, number_alone(change.before, decimals)])
         })
     };
     state.changed_nodes().iter().flat_map(of_node).take(MOST_CHANGED).collect()

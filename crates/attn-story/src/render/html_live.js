@@ -30,6 +30,10 @@
     };
   };
 
+  // What stands in the panel while there is nothing else to say.
+  const how =
+    "Choose a number: its operands have frames, what it feeds is dotted. Underlined numbers are given: type another one, and everything follows.";
+
   const key = ([node, row, col]) => `${node}:${row},${col}`;
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
   const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
@@ -338,7 +342,7 @@
           }
           more.hidden = !knobs.children.length;
           const old = now.tells_old_numbers ? " The sentences of the steps are about the numbers before your changes." : "";
-          status.textContent = now.said ?? now.changes + old;
+          status.textContent = now.said ?? (now.changes ? now.changes + old : how);
         },
       };
     }
@@ -359,8 +363,4 @@
     if (open(ask, fresh, request) === null) article.replaceWith(fresh);
   }
   document.documentElement.dataset.live = "";
-  for (const how of document.querySelectorAll("p.how")) {
-    how.textContent =
-      "Choose a number: its operands have a frame, what it feeds is dotted. Underlined numbers are given: type another one, and everything follows.";
-  }
 })();
