@@ -1,6 +1,6 @@
 //! The keys and their meanings: the one list from which they are dispatched, listed and named.
 
-use crate::explore::{Event, Knob, Way};
+use crate::explore::{Event, Knob, Mode, Way};
 use crate::terminal::Key;
 
 /// What a key does.
@@ -119,6 +119,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     Change [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
     Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out (its output becomes 0), or put it back";
     Change [Char('v')], "v", Do(Event::Versus), "beside the state before; again: beside the first one", 9 "compare";
+    Other [Char('w')], "w", Do(Event::Write), "write the command, files, or a lesson step", 11 "write";
     Ask [Char('a')], "a", Do(Event::Predict), "hide the number until you have typed a guess", 10 "guess";
     Other [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
     Other [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
@@ -128,17 +129,32 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
     Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
     Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
-    Other [Char('?')], "?", Do(Event::Help), "these keys", 11 "all keys";
-    Other [Char('q')], "q", Action::Quit, "end", 12 "end";
+    Other [Char('?')], "?", Do(Event::Help), "these keys", 12 "all keys";
+    Other [Char('q')], "q", Action::Quit, "end", 13 "end";
 };
 
+/// What a key does in a mode.
+pub(super) fn action_in(mode: &Mode, key: Key) -> Option<Action> {
+    let action = match mode {
+        Mode::Typing { .. } => action_in_text(key),
+        Mode::Adjust(_) => action_in_setting(key),
+        Mode::Write => action_in_choice(key),
+        Mode::Help => action_in_help(key),
+        Mode::Look => action_of(key),
+    };
+    match (action, key) {
+        (Some(Action::Number), Char(c)) => Some(Do(Event::Type(c))),
+        (action, _) => action,
+    }
+}
+
 /// What a key does while nothing is typed.
-pub(super) fn action_of(key: Key) -> Option<Action> {
+fn action_of(key: Key) -> Option<Action> {
     BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action.clone())
 }
 
 /// What a key does while a text is typed.
-pub(super) fn action_in_text(key: Key) -> Option<Action> {
+fn action_in_text(key: Key) -> Option<Action> {
     match key {
         Char(c) => Some(Do(Event::Type(c))),
         Enter | Tab => Some(Do(Event::Accept)),
@@ -149,8 +165,26 @@ pub(super) fn action_in_text(key: Key) -> Option<Action> {
     }
 }
 
+/// What a key does while a letter is awaited.
+fn action_in_choice(key: Key) -> Option<Action> {
+    match key {
+        Char(c) => Some(Do(Event::Type(c))),
+        Escape | Key::Backspace => Some(Do(Event::Back)),
+        Control('c' | 'z' | 'l') => action_of(key),
+        _ => None,
+    }
+}
+
+/// What a key does while the keys are listed: every key closes the list, and one that says so does no more.
+fn action_in_help(key: Key) -> Option<Action> {
+    match key {
+        Char('q' | '?' | ' ') | Enter | Escape => Some(Do(Event::Back)),
+        key => Some(action_of(key).unwrap_or(Do(Event::Back))),
+    }
+}
+
 /// What a key does while a setting is adjusted: Backspace sets it back.
-pub(super) fn action_in_setting(key: Key) -> Option<Action> {
+fn action_in_setting(key: Key) -> Option<Action> {
     match key {
         Key::Backspace => Some(Do(Event::Erase)),
         key => action_of(key),

@@ -1,7 +1,7 @@
 //! Facts of a state in words.
 
 use crate::elementary;
-use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, State};
+use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
@@ -30,6 +30,8 @@ pub(super) fn message(state: &State, message: &Message) -> String {
         Message::NoHead => "This step belongs to no head: go to a step such as S or A first.".to_string(),
         Message::NoFurther => "There is no further one in this direction.".to_string(),
         Message::NotFound(text) => format!("`{}` was not found.", clip(text)),
+        // The front end writes it, and says how that went.
+        Message::Write(..) => String::new(),
         Message::Given => "This number is given; it came from no other.".to_string(),
         Message::Guessed { guess, value, .. } => guessed(*guess, *value, state.decimals()),
     }
@@ -67,6 +69,7 @@ pub(super) fn bottom(state: &State) -> String {
                 Purpose::Number => format!("{address} = {text}"),
                 Purpose::Guess => format!("Your guess for {address}: {text}"),
                 Purpose::Search => format!("Find: {text}"),
+                Purpose::File(form) => format!("{}: {text}", asked_for(*form)),
             }
         }
         Mode::Adjust(knob) => {
@@ -78,10 +81,20 @@ pub(super) fn bottom(state: &State) -> String {
                 setting(state, *knob)
             )
         }
+        Mode::Write => "Write this state: c the command, f files, l a lesson step".to_string(),
         Mode::Look | Mode::Help => match state.message() {
             Some(found) => message(state, found),
             None => changes(state.changes(), state),
         },
+    }
+}
+
+/// What is asked for before a state is written.
+fn asked_for(form: Form) -> &'static str {
+    match form {
+        Form::Command => "New file for the command",
+        Form::Files => "New folder for the matrices",
+        Form::Lesson => "New file for the lesson (.md)",
     }
 }
 

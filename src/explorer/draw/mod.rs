@@ -150,6 +150,8 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     let look = board.look;
     let mut all: Vec<(u8, &str, &'static str)> = match board.state.mode() {
         Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
+        Mode::Typing { purpose: Purpose::File(_), .. } => vec![(1, "Enter", "write"), (2, "Esc", "drop")],
+        Mode::Write => vec![(1, "c", "command"), (2, "f", "files"), (3, "l", "lesson step"), (4, "Esc", "drop")],
         Mode::Typing { .. } => vec![(1, "Enter", "take it"), (2, "Esc", "drop it")],
         Mode::Adjust(_) => {
             vec![(1, "← →", "change"), (2, "Backspace", "as at the start"), (3, "Enter", "done")]

@@ -71,6 +71,8 @@ pub enum Event {
     Redo,
     /// An earlier state is shown beside this one: the one before, then the first, then none.
     Versus,
+    /// The state is to be written: the form is chosen with a letter, then a name is typed.
+    Write,
     /// More decimals are shown, or fewer.
     Digits(isize),
     /// The keys are listed, or no longer.
