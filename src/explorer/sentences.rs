@@ -3,7 +3,7 @@
 use crate::elementary;
 use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, State};
 use crate::graph::recipes::{PositionKind, Scale};
-use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
+use crate::graph::{ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
 use crate::text::{clip, counted};
 
@@ -172,7 +172,10 @@ fn scale_of(graph: &Graph) -> String {
 /// What is changed, in one line; empty where nothing is.
 pub(super) fn changes(changes: &Changes, state: &State) -> String {
     let mut all: Vec<String> = Vec::new();
-    for number in changes.numbers.iter().rev().take(3) {
+    let graph = state.graph();
+    let is_in_use = |number: &&ChangedNumber| graph.find(&number.node).is_some_and(|node| graph[node].op.is_given());
+    let numbers: Vec<&ChangedNumber> = changes.numbers.iter().filter(is_in_use).collect();
+    for number in numbers.iter().rev().take(3) {
         let at = state.graph().find(&number.node).map(|node| {
             address_of(state.graph(), crate::graph::CellId { node, row: number.row, col: number.col })
         });
@@ -182,8 +185,8 @@ pub(super) fn changes(changes: &Changes, state: &State) -> String {
             number_alone(number.value, 6)
         ));
     }
-    if changes.numbers.len() > 3 {
-        all.push(format!("{} more", counted(changes.numbers.len() - 3, "number")));
+    if numbers.len() > 3 {
+        all.push(format!("{} more", counted(numbers.len() - 3, "number")));
     }
     all.extend(
         changes.temperature.map(|temperature| format!("temperature {}", number_alone(temperature, 4))),

@@ -8,3 +8,4 @@ mod laws;
 mod plain;
 #[cfg(unix)]
 mod sessions;
+mod written;

@@ -34,7 +34,8 @@ impl Changes {
     pub fn numbers_as_text(&self, graph: &Graph) -> Vec<String> {
         let text = |changed: &ChangedNumber| {
             let ChangedNumber { row, col, value, .. } = *changed;
-            let node = graph.find(&changed.node)?;
+            // The output of a head that was out, and is computed again, has its own numbers.
+            let node = graph.find(&changed.node).filter(|&node| graph[node].op.is_given())?;
             Some(format!("{}={value}", address_of(graph, CellId { node, row, col })))
         };
         self.numbers.iter().filter_map(text).collect()
@@ -73,15 +74,17 @@ impl State {
             return Ok(self);
         }
         let mut changes = self.changes().clone();
-        for text in assignments {
-            changes = self.assigned(changes, text)?;
-        }
         for text in removed {
             let head = HeadPlace::parse(text)?;
             if outputs(self.graph(), head).is_empty() {
                 return Err(Error::new(format!("there is no head {head} in this computation")));
             }
             changes.removed.insert(head);
+        }
+        // The zeros of a head that is out are given, too.
+        let without = self.clone().after_changes(changes.clone())?;
+        for text in assignments {
+            changes = without.assigned(changes, text)?;
         }
         self.after_changes(changes)
     }
