@@ -19,7 +19,8 @@ pub(super) enum Explored {
 }
 
 /// The options of the explorer and of its screen.
-const OF_THE_EXPLORER: [&str; 7] = ["--at", "--play", "--record", "--width", "--color", "--theme", "--charset"];
+const OF_THE_EXPLORER: [&str; 7] =
+    ["--at", "--play", "--record", "--width", "--color", "--theme", "--charset"];
 
 impl Explored {
     /// The words after `attn` that print the state's numbers; `typed` are those that the explorer was begun with.
@@ -57,8 +58,12 @@ impl Explored {
         let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
         let graph = state.graph();
         let more = match self {
-            Explored::Attend | Explored::Demo => vec!["--only".to_string(), graph[state.cursor().node].name.clone()],
-            Explored::Steps => vec!["--plain".to_string(), "--at".to_string(), address_of(graph, state.cursor())],
+            Explored::Attend | Explored::Demo => {
+                vec!["--only".to_string(), graph[state.cursor().node].name.clone()]
+            }
+            Explored::Steps => {
+                vec!["--plain".to_string(), "--at".to_string(), address_of(graph, state.cursor())]
+            }
         };
         words.splice(end..end, more);
         words
@@ -157,7 +162,8 @@ mod tests {
 
     #[test]
     fn the_options_of_the_explorer_are_left_out_and_the_others_stay() {
-        let command = "explore attend --words 'bat cave' --at S --causal --plain --play=k --width 70 --heads 1";
+        let command =
+            "explore attend --words 'bat cave' --at S --causal --plain --play=k --width 70 --heads 1";
         assert_eq!(text(Explored::Attend, command, &start()), "attend --words bat cave --causal --heads 1");
         let shown = Explored::Attend.shown(&typed(command), &start());
         assert_eq!(shown[shown.len() - 2..], ["--only", "O"]);
@@ -169,7 +175,8 @@ mod tests {
         let command = "explore attend --words 'bat cave' --causal --window 2 --temperature=2";
         let state = after(adjust(Knob::Mask, Way::Left));
         assert_eq!(text(Explored::Attend, command, &state), "attend --words bat cave --temperature=2");
-        let state = after(adjust(Knob::Mask, Way::Right).into_iter().chain(adjust(Knob::Temperature, Way::Left)));
+        let state =
+            after(adjust(Knob::Mask, Way::Right).into_iter().chain(adjust(Knob::Temperature, Way::Left)));
         let said = text(Explored::Attend, command, &state);
         assert_eq!(said, "attend --words bat cave --temperature 0.9 --causal --window 1");
     }
@@ -177,9 +184,11 @@ mod tests {
     #[test]
     fn changed_numbers_and_heads_come_before_the_end_of_options() {
         let search = "X[cave,a]".chars().map(Event::Type);
-        let state = after(
-            [Event::Search].into_iter().chain(search).chain([Event::Accept, Event::Type('7'), Event::Accept]),
-        );
+        let state = after([Event::Search].into_iter().chain(search).chain([
+            Event::Accept,
+            Event::Type('7'),
+            Event::Accept,
+        ]));
         let command = "explore demo mask --set X=x.csv --set 'X[1,2]=3' --without A -- y";
         assert_eq!(text(Explored::Demo, command, &state), "demo mask --set X=x.csv --set X[cave,a]=7 -- y");
         assert_eq!(

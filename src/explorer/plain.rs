@@ -167,7 +167,10 @@ impl Reader {
             let names: Vec<String> = binding.keys.iter().map(|key| super::keys::name(*key)).collect();
             writeln!(out, "{}: {}", self.spelled(&names.join(" ")), self.spelled(binding.says))?;
         }
-        writeln!(out, "A number such as 2.5, or /cave, is typed and taken in one line. An empty line goes on.")?;
+        writeln!(
+            out,
+            "A number such as 2.5, or /cave, is typed and taken in one line. An empty line goes on."
+        )?;
         Ok(())
     }
 

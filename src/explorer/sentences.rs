@@ -173,7 +173,8 @@ fn scale_of(graph: &Graph) -> String {
 pub(super) fn changes(changes: &Changes, state: &State) -> String {
     let mut all: Vec<String> = Vec::new();
     let graph = state.graph();
-    let is_in_use = |number: &&ChangedNumber| graph.find(&number.node).is_some_and(|node| graph[node].op.is_given());
+    let is_in_use =
+        |number: &&ChangedNumber| graph.find(&number.node).is_some_and(|node| graph[node].op.is_given());
     let numbers: Vec<&ChangedNumber> = changes.numbers.iter().filter(is_in_use).collect();
     for number in numbers.iter().rev().take(3) {
         let at = state.graph().find(&number.node).map(|node| {

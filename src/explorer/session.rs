@@ -59,8 +59,19 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let Opened { state, told, screen, writer } = opened;
     let story = StepsOfStory::of(&state, &told, screen);
     let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
-    let mut session =
-        Session { state, told, screen, writer, look, story, hits: Vec::new(), said: None, display, guard, signals };
+    let mut session = Session {
+        state,
+        told,
+        screen,
+        writer,
+        look,
+        story,
+        hits: Vec::new(),
+        said: None,
+        display,
+        guard,
+        signals,
+    };
     let outcome = session.run(script);
     if reads_clicks() {
         let _ = read_clicks(false);

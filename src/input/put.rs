@@ -88,7 +88,9 @@ pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermi
         writing.check(&path)?;
         let shown = visible(&from_path(&path)).into_owned();
         if name.is_empty() {
-            return Err(Error::new("this is no name of a file").in_source(shown).help("type a name such as step.md"));
+            return Err(Error::new("this is no name of a file")
+                .in_source(shown)
+                .help("type a name such as step.md"));
         }
         if fs::symlink_metadata(&path).is_ok() {
             return Err(Error::new("this exists already").in_source(shown).help("choose another name"));

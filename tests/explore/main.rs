@@ -4,6 +4,8 @@
 #[path = "../terminal/mod.rs"]
 mod terminal;
 
+#[cfg(unix)]
+mod both;
 mod laws;
 mod plain;
 #[cfg(unix)]

@@ -16,22 +16,33 @@ fn run(args: &[String]) -> (String, u8) {
     (String::from_utf8(out).expect("UTF-8"), outcome.code)
 }
 
-fn words(command: &str) -> Vec<String> {
+pub fn words(command: &str) -> Vec<String> {
     shlex::split(command).expect("a command")
 }
 
-/// Explores with these keys, after which the command and the files are written into the folder; what was said.
-fn written(command: &str, keys: &[String], folder: &Path) -> String {
-    let script = folder.join("keys.txt");
+/// A script of these keys, after which the command, the files and the lesson are written into the folder.
+pub fn script(keys: &[String], folder: &Path) -> String {
     let ends = |form: &str, name: &str| {
         let name = folder.join(name);
-        let letters = name.to_str().expect("a name").chars().map(|c| if c == ' ' { "Space".into() } else { c.to_string() });
-        ["w".to_string(), form.to_string()].into_iter().chain(letters).chain(["Enter".to_string()]).collect::<Vec<_>>()
+        let typed = name
+            .to_str()
+            .expect("a name")
+            .chars()
+            .map(|c| if c == ' ' { "Space".into() } else { c.to_string() });
+        let form = ["w".to_string(), form.to_string()];
+        form.into_iter().chain(typed).chain(["Enter".to_string()]).collect::<Vec<_>>()
     };
     let escapes = vec!["Esc".to_string(); 3];
-    let all = [keys, &escapes, &ends("c", "command.txt"), &ends("f", "all"), &ends("l", "step.md"), &["q".into()]].concat();
-    fs::write(&script, all.join("\n")).expect("keys");
-    let more = ["--plain".to_string(), "--play".to_string(), script.to_str().expect("a name").to_string()];
+    let all =
+        [keys, &escapes, &ends("c", "command.txt"), &ends("f", "all"), &ends("l", "step.md"), &["q".into()]];
+    let script = folder.join("keys.txt");
+    fs::write(&script, all.concat().join("\n")).expect("keys");
+    script.to_str().expect("a name").to_string()
+}
+
+/// Explores line by line with these keys, after which everything is written into the folder; what was said.
+pub fn written(command: &str, keys: &[String], folder: &Path) -> String {
+    let more = ["--plain".to_string(), "--play".to_string(), script(keys, folder)];
     let (said, code) = run(&[words(command), more.to_vec()].concat());
     assert_eq!(code, 0, "{said}");
     said
@@ -41,7 +52,10 @@ fn written(command: &str, keys: &[String], folder: &Path) -> String {
 fn nodes(text: &str) -> Vec<(String, Value)> {
     let document: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let nodes = document["graphs"][0]["nodes"].as_array().cloned().unwrap_or_default();
-    nodes.iter().map(|node| (node["name"].as_str().unwrap_or_default().to_string(), node["values"].clone())).collect()
+    nodes
+        .iter()
+        .map(|node| (node["name"].as_str().unwrap_or_default().to_string(), node["values"].clone()))
+        .collect()
 }
 
 /// Runs the command that was written, and compares every node bit for bit; returns the command.
@@ -63,7 +77,7 @@ fn prints_the_same(folder: &Path) -> String {
     command
 }
 
-const COMPUTATIONS: [&str; 9] = [
+pub const COMPUTATIONS: [&str; 9] = [
     "explore attend --words 'bat cave racket' --causal --at 'X[cave,animals]'",
     "explore attend --words 'bat cave racket' --heads 2 --window 2 --temperature=0.5 --at W_Q",
     "explore attend --random 4,6 --heads 3 --position rope --rope-base 500 --scale 0.3 --causal",
@@ -75,11 +89,47 @@ const COMPUTATIONS: [&str; 9] = [
     "explore demo output",
 ];
 
-fn key() -> impl Strategy<Value = Vec<String>> {
+/// A few keys.
+pub fn key() -> impl Strategy<Value = Vec<String>> {
     let all = [
-        "l", "j", "k", "h", "n", "b", "b b b", "]", "Enter", "Esc", "x", "u", "u", "C-r", "v", "m Left", "m Right", "m Right",
-        "t Left", "t Right Right Enter", "s Right", "s Left Left", "p Right", "p Right Right Enter", "Backspace", "7 Enter",
-        "- . 5 Enter", "3 e - 7 Enter", "/ X Enter", "/ W Enter", "w Esc", "? l", "a",
+        "l",
+        "j",
+        "k",
+        "h",
+        "n",
+        "b",
+        "b b b",
+        "]",
+        "Enter",
+        "Esc",
+        "x",
+        "u",
+        "u",
+        "C-r",
+        "v",
+        "m Left",
+        "m Right",
+        "m Right",
+        "t Left",
+        "t Right Right Enter",
+        "s Right",
+        "s Left Left",
+        "p Right",
+        "p Right Right Enter",
+        "Backspace",
+        "7 Enter",
+        "- . 5 Enter",
+        "3 e - 7 Enter",
+        "/ X Enter",
+        "/ W Enter",
+        "w Esc",
+        "? l",
+        "? q j",
+        "? Enter",
+        "? Esc",
+        "a",
+        "> >",
+        "Tab Enter",
     ];
     prop::sample::select(all.to_vec()).prop_map(|keys| keys.split(' ').map(str::to_string).collect())
 }
@@ -104,7 +154,11 @@ fn typed(text: &str) -> Vec<String> {
 #[test]
 fn every_kind_of_change_is_in_the_command() {
     for (command, keys, said) in [
-        (COMPUTATIONS[0], "6 Enter", "attn attend --words 'bat cave racket' --causal --set 'X[cave,animals]=6'\n"),
+        (
+            COMPUTATIONS[0],
+            "6 Enter",
+            "attn attend --words 'bat cave racket' --causal --set 'X[cave,animals]=6'\n",
+        ),
         (COMPUTATIONS[0], "/ A Enter x", "attn attend --words 'bat cave racket' --causal --without A_1\n"),
         (COMPUTATIONS[0], "t Right Enter s Left", "--causal --temperature 1.1 --scale 0.7\n"),
         (COMPUTATIONS[0], "m Right Right", "attn attend --words 'bat cave racket' --causal --window 1\n"),

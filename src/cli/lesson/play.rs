@@ -9,7 +9,9 @@ use crate::cli::program::Program;
 use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
+use crate::lesson::play::{
+    FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript,
+};
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;

@@ -95,8 +95,8 @@ impl State {
         }
         let wrong = || Error::new(format!("`{}` sets nothing", clip(text))).help(EXAMPLES);
         if let Some((address, value)) = cell_of(text) {
-            let value =
-                number(value).ok_or_else(|| Error::new(format!("`{}` is no number", clip(value))).help(EXAMPLES))?;
+            let value = number(value)
+                .ok_or_else(|| Error::new(format!("`{}` is no number", clip(value))).help(EXAMPLES))?;
             return Ok(changes.with_number(self.changed_number(address, value)?));
         }
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;
@@ -119,7 +119,8 @@ impl State {
             }
             ("scale", "none") => changes.scale = Some(Scale::None),
             ("scale", value) => {
-                changes.scale = Some(Scale::Number(number(value).filter(|x| x.is_finite()).ok_or_else(wrong)?));
+                changes.scale =
+                    Some(Scale::Number(number(value).filter(|x| x.is_finite()).ok_or_else(wrong)?));
             }
             ("mask", "none") => changes.mask = Some(plain),
             ("mask", "causal") => changes.mask = Some(Mask { causal: true, ..plain }),
@@ -140,7 +141,8 @@ impl State {
         };
         let name = &graph[node].name;
         if !graph[node].op.is_given() {
-            let given = graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(_, node)| node.name.as_str());
+            let given =
+                graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(_, node)| node.name.as_str());
             let given: Vec<&str> = given.take(MOST_NAMED).collect();
             return Err(Error::new(format!("{name} is computed, not given"))
                 .help(format!("you can set cells of: {}", given.join(" "))));
@@ -173,7 +175,9 @@ mod tests {
 
     #[test]
     fn a_text_sets_a_number_or_a_setting_or_is_about_a_whole_matrix() {
-        for text in ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "window=3"] {
+        for text in
+            ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "window=3"]
+        {
             assert!(is_assignment(text), "{text}");
         }
         for text in ["X=x.csv", "X=1 2; 3 4", "block=4", "X=dir[1]=.csv", "X[1,2]", "]=6"] {

@@ -110,8 +110,13 @@ impl Graph {
     /// The origin of a given matrix of this many rows: those with a changed number are given by hand.
     pub(super) fn origin_with_changes(&self, name: &str, origin: Origin, rows: usize) -> Origin {
         let name = self.in_layer(name);
-        let changed: Vec<usize> =
-            self.prepared.numbers.iter().filter(|number| number.node == name).map(|number| number.row).collect();
+        let changed: Vec<usize> = self
+            .prepared
+            .numbers
+            .iter()
+            .filter(|number| number.node == name)
+            .map(|number| number.row)
+            .collect();
         match origin {
             origin if changed.is_empty() => origin,
             Origin::Rows(origins) if origins.len() == rows => {
