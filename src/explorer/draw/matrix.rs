@@ -66,6 +66,13 @@ impl Shown<'_> {
         if self.turned { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) }
     }
 
+    /// The line in the middle of its numbers, where a sign beside it stands; of many rows the third one.
+    pub fn middle(&self, height: usize) -> usize {
+        let rows = self.size().0;
+        let head = head(height, rows);
+        head + (rows.min(height.saturating_sub(head)).saturating_sub(1) / 2).min(2)
+    }
+
     /// The place of the marked cell as it is shown.
     fn focus(&self, marks: &Marks) -> (usize, usize) {
         let cell = if self.is_beside { Some(marks.cursor) } else { marks.focus(self.node) };

@@ -56,13 +56,14 @@ impl<'a> Wall<'a> {
         for (number, line) in self.plan.lines.iter().enumerate() {
             let mut x = area.x;
             let height = line.height as u16;
+            let middles = line.places.iter().map(|(place, _)| self.places[*place].shown.middle(line.height));
+            let middle = y + middles.max().unwrap_or(0) as u16;
             for (at, &(place, width)) in line.places.iter().enumerate() {
                 let Place { sign, shown } = &self.places[place];
                 // The second line begins with its sign.
                 if at + number > 0 {
                     let gap = self.plan.gap as u16;
                     let sign = board.look.spelled(sign);
-                    let middle = y + 2 + (height.saturating_sub(3) / 2).min(2);
                     put(buffer, x + gap / 2 - sign.width() as u16 / 2, middle, gap, &sign, Style::new());
                     x += gap;
                 }
