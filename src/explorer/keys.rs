@@ -32,12 +32,11 @@ pub(super) enum Group {
     Move,
     Follow,
     Change,
-    Ask,
     Other,
 }
 
 impl Group {
-    pub const ALL: [Group; 5] = [Group::Move, Group::Follow, Group::Change, Group::Ask, Group::Other];
+    pub const ALL: [Group; 4] = [Group::Move, Group::Follow, Group::Change, Group::Other];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
@@ -45,7 +44,6 @@ impl Group {
             Group::Move => "Move",
             Group::Follow => "Follow a number",
             Group::Change => "Change",
-            Group::Ask => "Ask",
             Group::Other => "Other",
         }
     }
@@ -101,31 +99,31 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     Move [Char(']')], "]", Do(Event::Head(1)), "the next head";
     Move [Char('{')], "{", Do(Event::Layer(-1)), "the layer before";
     Move [Char('}')], "}", Do(Event::Layer(1)), "the next layer";
-    Move [Char('/')], "/", Do(Event::Search), "find a step, a token, a number or A[cave,bat]; / Enter: the next one", 6 "find";
-    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next number that it came from", 8 "choose";
+    Move [Char('/')], "/", Do(Event::Search), "find a step, word or number", 6 "find";
+    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next operand", 8 "choose";
     Follow [BackTab], "Shift-Tab", Do(Event::PreviousOperand), "choose the one before";
-    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen number; at first the one that contributes most", 2 "open";
-    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path at the top", 3 "back";
-    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number; Enter takes it, Esc drops it";
+    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen operand", 2 "open";
+    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path", 3 "back";
+    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number";
     Change [
         Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9'),
         Char('-'), Char('.')
     ], "0–9 - .", Action::Number, "type another number", 4 "edit";
     Change [Char('u')], "u", Do(Event::Undo), "undo a change", 5 "undo";
     Change [Control('r')], "Ctrl-R", Do(Event::Redo), "make it again";
-    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →; Backspace: as at the start";
+    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →";
     Change [Char('s')], "s", Do(Event::Adjust(Knob::Scale)), "scale: then ← →";
     Change [Char('m')], "m", Do(Event::Adjust(Knob::Mask)), "mask: then ← →";
     Change [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
-    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out (its output becomes 0), or put it back";
-    Change [Char('v')], "v", Do(Event::Versus), "beside the state before; again: beside the first one", 9 "compare";
-    Other [Char('w')], "w", Do(Event::Write), "write the command, files, or a lesson step", 11 "write";
-    Ask [Char('a')], "a", Do(Event::Predict), "hide the number until you have typed a guess", 10 "guess";
+    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out, or back";
+    Change [Char('v')], "v", Do(Event::Versus), "beside the state before", 9 "compare";
+    Other [Char('w')], "w", Do(Event::Write), "write command, files, lesson", 11 "write";
+    Other [Char('a')], "a", Do(Event::Predict), "hide the number, and guess it", 10 "guess";
     Other [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
     Other [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
     Other [Char('y')], "y", Action::CopyCell, "copy the number";
     Other [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
-    Other [Char('M')], "M", Action::Mouse, "read clicks, or leave the mouse to the terminal";
+    Other [Char('M')], "M", Action::Mouse, "read clicks, or no longer";
     Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
     Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
     Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
@@ -139,7 +137,7 @@ pub(super) fn action_in(mode: &Mode, key: Key) -> Option<Action> {
         Mode::Typing { .. } => action_in_text(key),
         Mode::Adjust(_) => action_in_setting(key),
         Mode::Write => action_in_choice(key),
-        Mode::Help => action_in_help(key),
+        Mode::Help { .. } => action_in_help(key),
         Mode::Look => action_of(key),
     };
     match (action, key) {
@@ -175,10 +173,11 @@ fn action_in_choice(key: Key) -> Option<Action> {
     }
 }
 
-/// What a key does while the keys are listed: every key closes the list, and one that says so does no more.
+/// What a key does while the keys are listed: these leave the list or turn its page, any other leaves it and does what it does.
 fn action_in_help(key: Key) -> Option<Action> {
     match key {
-        Char('q' | '?' | ' ') | Enter | Escape => Some(Do(Event::Back)),
+        Char(' ') | PageDown => Some(Do(Event::MoreHelp)),
+        Char('q' | '?') | Enter | Escape => Some(Do(Event::Back)),
         key => Some(action_of(key).unwrap_or(Do(Event::Back))),
     }
 }

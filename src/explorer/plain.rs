@@ -113,7 +113,7 @@ impl Reader {
             Mode::Adjust(_) => "setting>",
             Mode::Typing { purpose: Purpose::File(_), .. } => "file>",
             Mode::Write => "write>",
-            Mode::Help => "keys>",
+            Mode::Help { .. } => "keys>",
             Mode::Look => ">",
         }
     }
@@ -149,7 +149,7 @@ impl Reader {
             && !matches!(self.opened.state.mode(), Mode::Adjust(_));
         let state = self.opened.state.clone();
         self.opened.state = update(state, event);
-        if *self.opened.state.mode() == Mode::Help {
+        if matches!(self.opened.state.mode(), Mode::Help { .. }) {
             return self.keys(out).map(|()| false);
         }
         if let Some(said) = self.opened.writer.answer(&self.opened.state) {

@@ -82,7 +82,7 @@ pub(super) fn bottom(state: &State) -> String {
             )
         }
         Mode::Write => "Write this state: c the command, f files, l a lesson step".to_string(),
-        Mode::Look | Mode::Help => match state.message() {
+        Mode::Look | Mode::Help { .. } => match state.message() {
             Some(found) => message(state, found),
             None => changes(state.changes(), state),
         },

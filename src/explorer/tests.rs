@@ -8,8 +8,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::draw::{Board, Look, draw};
+use super::keys::BINDINGS;
 use super::steps_of_story::StepsOfStory;
-use crate::explore::{Event, Knob, Source, State, Way, update};
+use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::matrix::Matrix;
 use crate::render::{Charset, Screen, Theme};
@@ -220,9 +221,18 @@ fn a_small_window_says_what_is_needed() {
 }
 
 #[test]
-fn the_list_of_keys_has_every_key_in_a_window_of_eighty_columns() {
-    let shown = text(&drawn(&update(start(), Event::Help), 80, 24, PLAIN));
-    for keys in ["Ctrl-R", "Shift-Tab", "0–9", "PgDn"] {
-        assert!(shown.contains(keys), "{keys}: {shown}");
+fn the_list_of_keys_is_whole_on_one_page_of_eighty_columns_and_on_the_pages_of_a_smaller_window() {
+    let mut state = update(start(), Event::Help);
+    let shown = text(&drawn(&state, 80, 24, PLAIN));
+    for binding in BINDINGS {
+        assert!(shown.contains(binding.shown) && shown.contains(binding.says), "{}: {shown}", binding.says);
     }
+    let mut pages = String::new();
+    for _ in 0..3 {
+        pages.push_str(&text(&drawn(&state, 60, 16, PLAIN)));
+        state = update(state, Event::MoreHelp);
+    }
+    assert!(pages.contains("Page 3 of 3: Space shows the next one"), "{pages}");
+    assert!(BINDINGS.iter().all(|binding| pages.contains(binding.says)), "{pages}");
+    assert_eq!(*update(state, Event::Back).mode(), Mode::Look);
 }

@@ -83,8 +83,8 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
         put(buffer, 0, 0, area.width, &text, Style::new());
         return (Vec::new(), None);
     }
-    if *board.state.mode() == Mode::Help {
-        help::draw(board, buffer);
+    if let Mode::Help { page } = *board.state.mode() {
+        help::draw(board, buffer, page);
         return (Vec::new(), None);
     }
     let sentence_height = match area.height {

@@ -77,4 +77,6 @@ pub enum Event {
     Digits(isize),
     /// The keys are listed, or no longer.
     Help,
+    /// The next page of the list.
+    MoreHelp,
 }

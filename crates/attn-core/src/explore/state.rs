@@ -45,7 +45,10 @@ pub enum Mode {
     /// The form in which the state is written is chosen.
     Write,
     /// The keys are listed.
-    Help,
+    Help {
+        /// The page of the list, from 0; after the last one comes the first one again.
+        page: usize,
+    },
 }
 
 /// The purpose of a text that is typed.

@@ -25,8 +25,11 @@ const LONGEST_NAME: usize = 1000;
 pub fn update(mut state: State, event: Event) -> State {
     state.message = None;
     match (state.mode.clone(), event) {
-        (Mode::Help, Event::Help | Event::Back | Event::Accept | Event::Open) => state.mode = Mode::Look,
-        (Mode::Help, event) => {
+        (Mode::Help { .. }, Event::Help | Event::Back | Event::Accept | Event::Open) => {
+            state.mode = Mode::Look
+        }
+        (Mode::Help { page }, Event::MoreHelp) => state.mode = Mode::Help { page: page.wrapping_add(1) },
+        (Mode::Help { .. }, event) => {
             state.mode = Mode::Look;
             return update(state, event);
         }
@@ -58,7 +61,7 @@ impl State {
             Event::Layer(by) => self.beside_step(|step| Some(Step { layer: moved(step.layer?, by), ..step })),
             Event::Node(by) => self.step(by),
             Event::Type(c) if begins_number(c) => self.begin(c.to_string()),
-            Event::Type(_) | Event::Erase => {}
+            Event::Type(_) | Event::Erase | Event::MoreHelp => {}
             Event::Edit => {
                 let text = self.value().map(|x| x.to_string()).unwrap_or_default();
                 self.begin(if self.predicts { String::new() } else { text });
@@ -77,7 +80,7 @@ impl State {
                 self.decimals = self.decimals.saturating_add_signed(by).min(MOST_DECIMALS);
             }
             Event::Write => self.mode = Mode::Write,
-            Event::Help => self.mode = Mode::Help,
+            Event::Help => self.mode = Mode::Help { page: 0 },
         }
     }
 
