@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::edits::EditArgs;
 use super::nodes::NodeArgs;
 use super::output::OutputArgs;
 use super::presentation::{self, Presentation};
@@ -24,6 +25,7 @@ use super::versus::{self, ReplayedInput, VersusArgs};
 use super::write;
 use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
+use crate::explore::Source;
 use crate::foreign::to_path;
 use crate::graph::recipes;
 use crate::graph::{Convention, Graph, NodeId};
@@ -33,7 +35,8 @@ use crate::story::{self, Story};
 use crate::tensor::MOST_SHOWN;
 pub(super) use computation::{Computation, ComputationArgs};
 use fast::FusedRun;
-pub(super) use options::options_of;
+pub(super) use mechanism_options::position_options;
+pub(super) use options::{mask_options, options_of, scale_option};
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -92,6 +95,8 @@ Examples:
 struct VariedArgs {
     #[command(flatten)]
     computation: ComputationArgs,
+    #[command(flatten)]
+    edits: EditArgs,
     #[command(flatten)]
     fast: fast::FastArgs,
 }
@@ -211,10 +216,18 @@ impl VariedArgs {
         let Some(dtype) = self.fast.dtype() else {
             let Computation { recipe, inputs, notes, of_words, .. } =
                 self.computation.computation(None, &mut files)?;
-            let graph = recipes::attend(&recipe, inputs)?;
+            let graph = if self.edits.is_nothing() {
+                recipes::attend(&recipe, inputs)?
+            } else {
+                Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
+            };
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
             return Ok((story.built_by(recipe), None));
         };
+        if !self.edits.is_nothing() {
+            return Err(Error::new("--set and --without change steps that --fast does not form")
+                .help("leave out --fast"));
+        }
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();
         let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;

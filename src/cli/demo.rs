@@ -5,6 +5,7 @@ use std::io::Read;
 
 use clap::Args;
 
+use super::edits::WithoutArgs;
 use super::listing::{self, Group};
 use super::nodes::NodeArgs;
 use super::output::OutputArgs;
@@ -15,6 +16,7 @@ use super::versus::{self, ReplayedInput, VersusArgs};
 use super::{Env, Outcome, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
+use crate::explore::is_assignment;
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{AllowedNumbers, Files};
 use crate::render::Page;
@@ -62,9 +64,14 @@ pub(super) struct DemoArgs {
 /// The numbers that a demo computes with.
 #[derive(Args, Debug)]
 pub(super) struct NumberArgs {
-    /// Set a given matrix: a file, or "1 2; 3 4"
+    /// Set a given matrix or number: X=x.csv, X[1,2]=6
+    ///
+    /// A matrix is a file, or "1 2; 3 4". A demo that has them also takes temperature=0.5, scale=none or a number, mask=none or
+    /// causal, and window=2.
     #[arg(long, value_name = "NODE=FILE")]
     set: Vec<String>,
+    #[command(flatten)]
+    without: WithoutArgs,
     /// Draw other random matrices, as np.random.seed(N) does
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
@@ -89,6 +96,7 @@ impl DemoArgs {
         let options = [
             ("--versus", self.versus.options().is_some()),
             ("--set", !self.numbers.set.is_empty()),
+            ("--without", !self.numbers.without.heads().is_empty()),
             (self.steps.wants_one().unwrap_or_default(), self.steps.wants_one().is_some()),
             ("--only", !self.nodes.only.is_empty()),
             (self.nodes.explain.used().unwrap_or_default(), self.nodes.explain.used().is_some()),
@@ -164,7 +172,11 @@ impl DemoArgs {
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.
     fn stories(&self, chosen: &[&'static Demo], settings: &Settings) -> Result<Vec<Story>> {
-        let told = |demo: &&Demo| demo.story(settings).map_err(|error| error.help(shapes(demo, settings)));
+        let told = |demo: &&Demo| {
+            demo.story(settings).map_err(|error| {
+                if settings.set.is_empty() { error } else { error.help(shapes(demo, settings)) }
+            })
+        };
         let stories =
             chosen.iter().map(told).map(|story| Ok(self.as_asked(story?))).collect::<Result<Vec<Story>>>()?;
         let drawn = |story: &Story| {
@@ -199,9 +211,12 @@ impl DemoArgs {
 
 impl NumberArgs {
     pub(super) fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
-        let mut settings = Settings { seed: self.seed, ..Settings::default() };
+        let (assignments, matrices): (Vec<String>, Vec<String>) =
+            self.set.iter().cloned().partition(|setting| is_assignment(setting));
+        let removed = self.without.heads();
+        let mut settings = Settings { seed: self.seed, assignments, removed, ..Settings::default() };
         let mut files = Files::new(input).within(env.reading.clone());
-        for setting in &self.set {
+        for setting in &matrices {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))
                     .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")

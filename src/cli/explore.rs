@@ -2,26 +2,31 @@
 
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Write};
+use std::mem::take;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
 use super::attend::{Computation, ComputationArgs};
 use super::demo::NumberArgs;
+use super::edits::{EditArgs, StepEditArgs};
+use super::lesson::typed_commands;
 use super::model::ModelToRead;
 use super::presentation;
 use super::program::Program;
 use super::screen::ScreenArgs;
+use super::written_state;
 use super::{Env, Streams};
 use crate::demo;
 use crate::error::{Error, Result};
 use crate::explore::{Event, Source, State, update};
-use crate::explorer::{Opened, Script, explore, plain};
+use crate::explorer::{COLUMNS, Opened, Script, Writer, explore, plain};
 use crate::foreign::{to_path, visible};
 use crate::graph::saved::{self, SavedGraph};
 use crate::graph::{CellId, NodeId, resolve};
 use crate::input::{Files, read_text};
 use crate::matrix::Shape;
+use crate::render::Screen;
 use crate::story::{self, Story};
 
 /// Walk through the matrices with the arrow keys, and change numbers
@@ -34,6 +39,8 @@ pub(super) struct ExploreArgs {
     /// A computation that `--format json` has written
     #[arg(value_name = "FILE", required = true)]
     file: Option<String>,
+    #[command(flatten)]
+    edits: StepEditArgs,
     #[command(flatten)]
     options: ExploreOptions,
     #[command(subcommand)]
@@ -66,6 +73,8 @@ struct AttendToExplore {
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
+    edits: EditArgs,
+    #[command(flatten)]
     options: ExploreOptions,
 }
 
@@ -73,6 +82,8 @@ struct AttendToExplore {
 struct ModelToExplore {
     #[command(flatten)]
     model: ModelToRead,
+    #[command(flatten)]
+    edits: StepEditArgs,
     #[command(flatten)]
     options: ExploreOptions,
 }
@@ -116,28 +127,37 @@ const LONGEST_SCRIPT: u64 = 1 << 20;
 
 impl ExploreArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (state, told, options) = match &self.of {
-            None => (State::new(self.saved(env)?)?, HashMap::new(), &self.options),
+        let (of, state, told, options) = match &self.of {
+            None => {
+                let state = self.edits.changed(State::new(self.saved(env)?)?)?;
+                (written_state::Explored::Steps, state, HashMap::new(), &self.options)
+            }
             Some(Explored::Attend(of)) => {
                 let mut files = Files::new(streams.input).within(env.reading.clone());
                 let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
-                (State::new(Source::attend(recipe, inputs))?, HashMap::new(), &of.options)
+                let state = State::new(Source::attend(recipe, inputs))?;
+                let state = state.with_assignments(of.edits.cells()?, &of.edits.heads())?;
+                (written_state::Explored::Attend, state, HashMap::new(), &of.options)
             }
             Some(Explored::Demo(of)) => {
-                let settings = of.numbers.settings(env, streams.input)?;
+                let mut settings = of.numbers.settings(env, streams.input)?;
+                // They are changes of the explorer, which can be taken back.
+                let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
                 let story = demo::find(&of.name)?.story(&settings)?;
                 let told = story::sentences(&story);
                 let begin = result(&story);
                 let state = State::new(Source::steps(story.graph))?;
                 let state = begin.map(Event::Point).into_iter().fold(state, update);
-                (state, told, &of.options)
+                let state = state.with_assignments(&assignments, &removed)?;
+                (written_state::Explored::Demo, state, told, &of.options)
             }
             Some(Explored::Model(of)) => {
-                (State::new(Source::steps(of.model.graph(env)?))?, HashMap::new(), &of.options)
+                let state = of.edits.changed(State::new(Source::steps(of.model.graph(env)?))?)?;
+                (written_state::Explored::Steps, state, HashMap::new(), &of.options)
             }
         };
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
-        options.run(state, told, program, env, streams)
+        options.run(of, (state, told), program, env, streams)
     }
 }
 
@@ -189,11 +209,27 @@ fn at(state: State, address: &str) -> Result<State> {
     Ok(state.begun_here())
 }
 
+/// Writes states of what was begun by this command line.
+fn writer(of: written_state::Explored, program: &Program<'_>, env: &Env) -> Writer {
+    let (typed, shown) = (program.typed.to_vec(), program.typed.to_vec());
+    let run = typed_commands(program);
+    Writer {
+        printing: Box::new(move |state| of.command(&typed, state)),
+        showing: Box::new(move |state| of.shown(&shown, state)),
+        has_json: of.has_json(),
+        run: Box::new(move |words| {
+            let output = run(words, Screen::plain(COLUMNS));
+            (output.code, output.shown())
+        }),
+        writing: env.writing,
+    }
+}
+
 impl ExploreOptions {
     fn run(
         &self,
-        state: State,
-        told: HashMap<String, String>,
+        of: written_state::Explored,
+        (state, told): (State, HashMap<String, String>),
         program: &Program<'_>,
         env: &Env,
         streams: &mut Streams<'_>,
@@ -208,8 +244,9 @@ impl ExploreOptions {
         }
         let is_terminal = env.has_keys && env.has_screen;
         let reads_lines = self.plain || env.has_keys && !env.has_screen;
+        let writer = writer(of, program, env);
         if reads_lines {
-            let opened = Opened { state, told, screen: self.screen.screen(env) };
+            let opened = Opened { state, told, screen: self.screen.screen(env), writer };
             // Without a terminal a script is all there is to do.
             let has_input = env.has_keys || !script.is_playing();
             return self.by_line(opened, script, has_input, streams);
@@ -223,7 +260,7 @@ impl ExploreOptions {
                 ),
             ));
         }
-        explore(Opened { state, told, screen: self.screen.shaded_screen(env) }, script)
+        explore(Opened { state, told, screen: self.screen.shaded_screen(env), writer }, script)
     }
 
     fn by_line(

@@ -7,6 +7,7 @@ mod defaults;
 mod definitions;
 mod demo;
 mod diagnose;
+mod edits;
 mod env;
 mod examples;
 mod explain;
@@ -45,6 +46,7 @@ mod word_notes;
 mod word_vector;
 mod word_vectors;
 mod write;
+mod written_state;
 
 pub use env::Env;
 pub use lesson::LESSON_OPTIONS;

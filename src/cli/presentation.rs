@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::lesson::typed_commands;
+use super::lesson::{fills_screen, full_screen_commands, typed_commands};
 use super::output::OutputArgs;
 use super::program::Program;
 use super::steps::StepArgs;
@@ -10,7 +10,7 @@ use super::write;
 use super::{Env, Streams};
 use crate::cli::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
+use crate::lesson::play::{FullScreenCommands, PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
@@ -58,7 +58,10 @@ impl Presentation<'_> {
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         let run = |args: &[String], screen: Screen| self.output_of_step(pages, args, screen);
         let typed = typed_commands(self.program);
-        let mut player = Player::new(&lesson, &run, window, None).with_commands_by(&typed);
+        let full_screen = full_screen_commands(self.program);
+        let mut player = Player::new(&lesson, &run, window, None)
+            .with_commands_by(&typed)
+            .with_full_screen(FullScreenCommands { has: fills_screen, run: &full_screen });
         let (saver, _, _) = ProgressSaver::new(None, &lesson, None);
         play(&mut player, "", &warnings, options, saver, streams.out)
     }

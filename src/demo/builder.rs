@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::settings::Settings;
 use super::step_builder::StepBuilder;
 use crate::error::{Error, Result};
+use crate::explore::Source;
 use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
 use crate::graph::{Graph, Node, NodeId, Op, Origin};
 use crate::hint::Hint;
@@ -20,6 +21,8 @@ pub struct Builder {
     claims: Vec<Claim>,
     set: BTreeMap<String, (Matrix, String)>,
     seed: u32,
+    assignments: Vec<String>,
+    removed: Vec<String>,
 }
 
 /// The seed of document 000, and of every demo that draws.
@@ -35,6 +38,8 @@ impl Builder {
             claims: Vec::new(),
             set: settings.set.clone(),
             seed,
+            assignments: settings.assignments.clone(),
+            removed: settings.removed.clone(),
         }
     }
 
@@ -202,13 +207,18 @@ impl Builder {
     /// The finished story.
     ///
     /// # Errors
-    /// If the user set a node that the demo does not have, or has but computes; or if a sentence names a cell that
-    /// does not exist.
+    /// If the user set a node that the demo does not have, or has but computes, or changes what cannot be changed; or if a
+    /// sentence names a cell that does not exist.
     pub fn finish(self, title: &str, source: String, notes: Vec<String>, digits: Digits) -> Result<Story> {
         if let Some(name) = self.set.keys().next() {
             return Err(not_given(&self.graph, name));
         }
-        let (graph, mut steps, mut claims) = (self.graph, self.steps, self.claims);
+        let (mut graph, mut steps, mut claims) = (self.graph, self.steps, self.claims);
+        if !self.assignments.is_empty() || !self.removed.is_empty() {
+            graph = Source::steps(graph).graph_with(&self.assignments, &self.removed)?;
+            // A table of words may tell of the numbers before.
+            steps.iter_mut().for_each(|step| step.shown.retain(|shown| !matches!(shown, StepItem::Table(_))));
+        }
         for claim in &mut claims {
             say(&graph, claim, &mut steps[claim.step])?;
         }

@@ -12,6 +12,10 @@ pub struct Settings {
     pub set: BTreeMap<String, (Matrix, String)>,
     /// The seed of random matrices, in place of the demo's own.
     pub seed: Option<u32>,
+    /// Changes of the finished computation, such as `X[1,2]=6` or `mask=none`.
+    pub assignments: Vec<String>,
+    /// Heads that are taken out of it: `A_2`.
+    pub removed: Vec<String>,
 }
 
 /// The max number of rows or columns of a matrix of a demo, given or built in: a larger one would be too large to show.

@@ -1,6 +1,6 @@
 //! The keys and their meanings: the one list from which they are dispatched, listed and named.
 
-use crate::explore::{Event, Knob, Way};
+use crate::explore::{Event, Knob, Mode, Way};
 use crate::terminal::Key;
 
 /// What a key does.
@@ -32,12 +32,11 @@ pub(super) enum Group {
     Move,
     Follow,
     Change,
-    Ask,
     Other,
 }
 
 impl Group {
-    pub const ALL: [Group; 5] = [Group::Move, Group::Follow, Group::Change, Group::Ask, Group::Other];
+    pub const ALL: [Group; 4] = [Group::Move, Group::Follow, Group::Change, Group::Other];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
@@ -45,7 +44,6 @@ impl Group {
             Group::Move => "Move",
             Group::Follow => "Follow a number",
             Group::Change => "Change",
-            Group::Ask => "Ask",
             Group::Other => "Other",
         }
     }
@@ -101,44 +99,60 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
     Move [Char(']')], "]", Do(Event::Head(1)), "the next head";
     Move [Char('{')], "{", Do(Event::Layer(-1)), "the layer before";
     Move [Char('}')], "}", Do(Event::Layer(1)), "the next layer";
-    Move [Char('/')], "/", Do(Event::Search), "find a step, a token, a number or A[cave,bat]; / Enter: the next one", 6 "find";
-    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next number that it came from", 8 "choose";
+    Move [Char('/')], "/", Do(Event::Search), "find a step, word or number", 6 "find";
+    Follow [Tab], "Tab", Do(Event::NextOperand), "choose the next operand", 8 "choose";
     Follow [BackTab], "Shift-Tab", Do(Event::PreviousOperand), "choose the one before";
-    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen number; at first the one that contributes most", 2 "open";
-    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path at the top", 3 "back";
-    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number; Enter takes it, Esc drops it";
+    Follow [Enter], "Enter", Do(Event::Open), "go to the chosen operand", 2 "open";
+    Follow [Escape, Key::Backspace], "Esc", Do(Event::Back), "go back along the path", 3 "back";
+    Change [Char('e'), F2], "e F2", Do(Event::Edit), "edit a given number";
     Change [
         Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9'),
         Char('-'), Char('.')
     ], "0–9 - .", Action::Number, "type another number", 4 "edit";
     Change [Char('u')], "u", Do(Event::Undo), "undo a change", 5 "undo";
     Change [Control('r')], "Ctrl-R", Do(Event::Redo), "make it again";
-    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →; Backspace: as at the start";
+    Change [Char('t')], "t", Do(Event::Adjust(Knob::Temperature)), "temperature: then ← →";
     Change [Char('s')], "s", Do(Event::Adjust(Knob::Scale)), "scale: then ← →";
     Change [Char('m')], "m", Do(Event::Adjust(Knob::Mask)), "mask: then ← →";
     Change [Char('p')], "p", Do(Event::Adjust(Knob::Positions)), "positions: then ← →";
-    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out (its output becomes 0), or put it back";
-    Change [Char('v')], "v", Do(Event::Versus), "beside the state before; again: beside the first one", 9 "compare";
-    Ask [Char('a')], "a", Do(Event::Predict), "hide the number until you have typed a guess", 10 "guess";
+    Change [Char('x')], "x", Do(Event::RemoveHead), "take this head out, or back";
+    Change [Char('v')], "v", Do(Event::Versus), "beside the state before", 9 "compare";
+    Other [Char('w')], "w", Do(Event::Write), "write command, files, lesson", 11 "write";
+    Other [Char('a')], "a", Do(Event::Predict), "hide the number, and guess it", 10 "guess";
     Other [Char('<')], "<", Do(Event::Digits(-1)), "fewer decimals";
     Other [Char('>')], ">", Do(Event::Digits(1)), "more decimals";
     Other [Char('y')], "y", Action::CopyCell, "copy the number";
     Other [Char('Y')], "Y", Action::CopyMatrix, "copy the matrix as NumPy text";
-    Other [Char('M')], "M", Action::Mouse, "read clicks, or leave the mouse to the terminal";
+    Other [Char('M')], "M", Action::Mouse, "read clicks, or no longer";
     Other [Control('l')], "Ctrl-L", Action::Redraw, "draw the screen again";
     Other [Control('z')], "Ctrl-Z", Action::Suspend, "pause; fg comes back";
     Other [Control('c')], "Ctrl-C", Action::Interrupt, "end at once";
-    Other [Char('?')], "?", Do(Event::Help), "these keys", 11 "all keys";
-    Other [Char('q')], "q", Action::Quit, "end", 12 "end";
+    Other [Char('?')], "?", Do(Event::Help), "these keys", 12 "all keys";
+    Other [Char('q')], "q", Action::Quit, "end", 13 "end";
 };
 
+/// What a key does in a mode.
+pub(super) fn action_in(mode: &Mode, key: Key) -> Option<Action> {
+    let action = match mode {
+        Mode::Typing { .. } => action_in_text(key),
+        Mode::Adjust(_) => action_in_setting(key),
+        Mode::Write => action_in_choice(key),
+        Mode::Help { .. } => action_in_help(key),
+        Mode::Look => action_of(key),
+    };
+    match (action, key) {
+        (Some(Action::Number), Char(c)) => Some(Do(Event::Type(c))),
+        (action, _) => action,
+    }
+}
+
 /// What a key does while nothing is typed.
-pub(super) fn action_of(key: Key) -> Option<Action> {
+fn action_of(key: Key) -> Option<Action> {
     BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action.clone())
 }
 
 /// What a key does while a text is typed.
-pub(super) fn action_in_text(key: Key) -> Option<Action> {
+fn action_in_text(key: Key) -> Option<Action> {
     match key {
         Char(c) => Some(Do(Event::Type(c))),
         Enter | Tab => Some(Do(Event::Accept)),
@@ -149,8 +163,27 @@ pub(super) fn action_in_text(key: Key) -> Option<Action> {
     }
 }
 
+/// What a key does while a letter is awaited.
+fn action_in_choice(key: Key) -> Option<Action> {
+    match key {
+        Char(c) => Some(Do(Event::Type(c))),
+        Escape | Key::Backspace => Some(Do(Event::Back)),
+        Control('c' | 'z' | 'l') => action_of(key),
+        _ => None,
+    }
+}
+
+/// What a key does while the keys are listed: these leave the list or turn its page, any other leaves it and does what it does.
+fn action_in_help(key: Key) -> Option<Action> {
+    match key {
+        Char(' ') | PageDown => Some(Do(Event::MoreHelp)),
+        Char('q' | '?') | Enter | Escape => Some(Do(Event::Back)),
+        key => Some(action_of(key).unwrap_or(Do(Event::Back))),
+    }
+}
+
 /// What a key does while a setting is adjusted: Backspace sets it back.
-pub(super) fn action_in_setting(key: Key) -> Option<Action> {
+fn action_in_setting(key: Key) -> Option<Action> {
     match key {
         Key::Backspace => Some(Do(Event::Erase)),
         key => action_of(key),

@@ -14,7 +14,9 @@ mod session;
 mod steps_of_story;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 pub(crate) use plain::plain;
 pub(crate) use script::Script;
 pub(crate) use session::{Opened, explore};
+pub(crate) use writing::{COLUMNS, Writer};

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 
 use super::draw::{Board, Look, sentence_lines};
-use super::keys::{Action, BINDINGS, action_in_setting, action_in_text, action_of, key_of};
+use super::keys::{Action, BINDINGS, action_in, key_of};
 use super::script::{Line, Script};
 use super::session::Opened;
 use super::steps_of_story::StepsOfStory;
@@ -111,7 +111,10 @@ impl Reader {
             Mode::Typing { purpose: Purpose::Guess, .. } => "guess>",
             Mode::Typing { purpose: Purpose::Search, .. } => "find>",
             Mode::Adjust(_) => "setting>",
-            Mode::Look | Mode::Help => ">",
+            Mode::Typing { purpose: Purpose::File(_), .. } => "file>",
+            Mode::Write => "write>",
+            Mode::Help { .. } => "keys>",
+            Mode::Look => ">",
         }
     }
 
@@ -131,17 +134,8 @@ impl Reader {
 
     /// Does what a key means; returns true at the end.
     fn press(&mut self, key: Key, out: &mut dyn Write) -> Result<bool> {
-        let action = match self.opened.state.mode() {
-            Mode::Typing { .. } => action_in_text(key),
-            Mode::Adjust(_) => action_in_setting(key),
-            Mode::Look | Mode::Help => action_of(key),
-        };
-        let event = match action {
+        let event = match action_in(self.opened.state.mode(), key) {
             Some(Action::Do(event)) => event,
-            Some(Action::Number) => match key {
-                Key::Char(c) => Event::Type(c),
-                _ => return Ok(false),
-            },
             Some(Action::Quit | Action::Interrupt) => return Ok(true),
             Some(
                 Action::CopyCell | Action::CopyMatrix | Action::Mouse | Action::Redraw | Action::Suspend,
@@ -149,17 +143,20 @@ impl Reader {
                 writeln!(out, "That key needs the full screen: leave out {}.", Hint::Plain)?;
                 return Ok(false);
             }
-            None => return Ok(false),
+            None | Some(Action::Number) => return Ok(false),
         };
         let is_text = matches!(event, Event::Type(_) | Event::Erase)
             && !matches!(self.opened.state.mode(), Mode::Adjust(_));
         let state = self.opened.state.clone();
         self.opened.state = update(state, event);
-        if *self.opened.state.mode() == Mode::Help {
-            self.opened.state = update(self.opened.state.clone(), Event::Help);
+        if matches!(self.opened.state.mode(), Mode::Help { .. }) {
             return self.keys(out).map(|()| false);
         }
-        if !is_text || self.opened.state.message().is_some() {
+        if let Some(said) = self.opened.writer.answer(&self.opened.state) {
+            writeln!(out, "{}", self.spelled(&said))?;
+        } else if *self.opened.state.mode() == Mode::Write {
+            writeln!(out, "{}", self.spelled(&sentences::bottom(&self.opened.state)))?;
+        } else if !is_text || self.opened.state.message().is_some() {
             self.tell(out)?;
         }
         Ok(false)
@@ -170,7 +167,10 @@ impl Reader {
             let names: Vec<String> = binding.keys.iter().map(|key| super::keys::name(*key)).collect();
             writeln!(out, "{}: {}", self.spelled(&names.join(" ")), self.spelled(binding.says))?;
         }
-        writeln!(out, "A number such as 2.5, or /cave, is typed and taken in one line.")?;
+        writeln!(
+            out,
+            "A number such as 2.5, or /cave, is typed and taken in one line. An empty line goes on."
+        )?;
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Reader {
 
     /// Says where the cursor is, what the number came from, what it feeds, and what the last key did.
     fn tell(&self, out: &mut dyn Write) -> Result<()> {
-        let Opened { state, told, screen } = &self.opened;
+        let Opened { state, told, screen, .. } = &self.opened;
         let look = Look { colour: false, theme: screen.theme, charset: screen.charset };
         let story = StepsOfStory::of(state, told, *screen);
         let board = Board { state, story: &story, look, said: None };

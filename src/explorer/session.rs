@@ -13,11 +13,12 @@ use ratatui::layout::Position;
 use super::copying;
 use super::draw::{Board, Hit, Look, draw};
 use super::full_screen::{FullScreen, read_clicks, reads_clicks};
-use super::keys::{Action, action_in_setting, action_in_text, action_of};
+use super::keys::{Action, action_in};
 use super::script::{Line, Script};
 use super::steps_of_story::StepsOfStory;
+use super::writing::Writer;
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explore::{Event, Mode, State, update};
+use crate::explore::{Event, State, update};
 use crate::hint::Hint;
 use crate::render::Screen;
 use crate::terminal::{Guard, INTERRUPTED, Input, Key, Readiness, Signals, inputs, wait};
@@ -35,6 +36,8 @@ pub(crate) struct Opened {
     pub told: HashMap<String, String>,
     /// The screen.
     pub screen: Screen,
+    /// Writes states.
+    pub writer: Writer,
 }
 
 /// Explores until the end; returns the exit code. The terminal is left as it was found.
@@ -53,11 +56,22 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let signals = Signals::new().map_err(unusable)?;
     let guard = Guard::new(FullScreen).map_err(unusable)?;
     let display = Display::new(CrosstermBackend::new(io::stdout())).map_err(unusable)?;
-    let Opened { state, told, screen } = opened;
+    let Opened { state, told, screen, writer } = opened;
     let story = StepsOfStory::of(&state, &told, screen);
     let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
-    let mut session =
-        Session { state, told, screen, look, story, hits: Vec::new(), said: None, display, guard, signals };
+    let mut session = Session {
+        state,
+        told,
+        screen,
+        writer,
+        look,
+        story,
+        hits: Vec::new(),
+        said: None,
+        display,
+        guard,
+        signals,
+    };
     let outcome = session.run(script);
     if reads_clicks() {
         let _ = read_clicks(false);
@@ -74,6 +88,7 @@ struct Session {
     state: State,
     told: HashMap<String, String>,
     screen: Screen,
+    writer: Writer,
     look: Look,
     story: StepsOfStory,
     hits: Vec<Hit>,
@@ -144,19 +159,11 @@ impl Session {
     fn press(&mut self, key: Key, script: &mut Script) -> Result<Option<u8>> {
         script.record(key);
         self.said = None;
-        let action = match self.state.mode() {
-            Mode::Typing { .. } => action_in_text(key),
-            Mode::Adjust(_) => action_in_setting(key),
-            Mode::Help if !matches!(key, Key::Control(_)) => Some(Action::Do(Event::Back)),
-            Mode::Help | Mode::Look => action_of(key),
-        };
-        match action {
-            None => {}
-            Some(Action::Do(event)) => self.follow(event),
-            Some(Action::Number) => {
-                if let Key::Char(c) = key {
-                    self.follow(Event::Type(c));
-                }
+        match action_in(self.state.mode(), key) {
+            None | Some(Action::Number) => {}
+            Some(Action::Do(event)) => {
+                self.follow(event);
+                self.said = self.writer.answer(&self.state);
             }
             Some(Action::CopyCell) => self.copy(copying::cell(&self.state), "number"),
             Some(Action::CopyMatrix) => self.copy(copying::matrix(&self.state), "matrix"),

@@ -8,8 +8,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::draw::{Board, Look, draw};
+use super::keys::BINDINGS;
 use super::steps_of_story::StepsOfStory;
-use crate::explore::{Event, Source, State, Way, update};
+use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::matrix::Matrix;
 use crate::render::{Charset, Screen, Theme};
@@ -86,6 +87,78 @@ fn screens_of_three_sizes() {
     insta::assert_snapshot!("weights_in_colour", described(&drawn(&state, 80, 24, coloured)));
 }
 
+/// What a teacher shows, each as a state.
+fn situations() -> Vec<(&'static str, State)> {
+    let after = |state: State, events: &[Event]| events.iter().cloned().fold(state, update);
+    let edited = after(found(start(), "X[cave,animals]"), &[Event::Type('6'), Event::Accept]);
+    let large = Matrix::from_fn(60, 40, |i, j| (i * 40 + j) as f64);
+    let large = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(large))).unwrap();
+    vec![
+        ("product", found(start(), "S[cave,bat]")),
+        ("masked_softmax", found(start(), "A[cave,bat]")),
+        ("edited", found(edited.clone(), "S[cave,cave]")),
+        (
+            "temperature",
+            after(
+                found(start(), "A[cave,bat]"),
+                &[Event::Adjust(Knob::Temperature), Event::Move(Way::Right)],
+            ),
+        ),
+        ("before_and_now", after(found(edited.clone(), "A[cave,bat]"), &[Event::Versus])),
+        ("guess", update(found(start(), "A[cave,cave]"), Event::Predict)),
+        ("keys", update(start(), Event::Help)),
+        ("typing", after(found(start(), "X[cave,animals]"), &[Event::Type('6'), Event::Type('.')])),
+        ("form", update(edited, Event::Write)),
+        ("large", found(large, "X[31,25]")),
+    ]
+}
+
+#[test]
+fn every_situation_in_three_sizes() {
+    for (name, state) in situations() {
+        for (width, height) in [(60, 16), (80, 24), (120, 40)] {
+            let drawn = described(&drawn(&state, width, height, PLAIN));
+            insta::assert_snapshot!(format!("{name}_{width}x{height}"), drawn);
+        }
+    }
+}
+
+/// Which of these titles stand on a screen of 80 columns.
+fn titles<'t>(state: &State, titles: &[&'t str]) -> Vec<&'t str> {
+    let shown = text(&drawn(state, 80, 24, PLAIN));
+    titles.iter().copied().filter(|title| shown.contains(title)).collect()
+}
+
+#[test]
+fn a_product_shows_its_operands_and_the_result_on_80_columns() {
+    let all = ["Q 3×2", "Kᵀ 2×3", "S 3×3"];
+    assert_eq!(titles(&found(start(), "S[cave,bat]"), &all), all);
+    let all = ["A 3×3", "V 3×2", "O 3×2"];
+    assert_eq!(titles(&found(start(), "O[cave,animals]"), &all), all);
+    let tokens = |count: usize, width: usize, heads: usize| {
+        let x = Matrix::from_fn(count, width, |i, j| ((i * 7 + j * 5) % 9) as f64 - 4.0);
+        let recipe = Recipe { heads, kv_heads: heads, ..Recipe::causal() };
+        State::new(Source::attend(recipe, AttendInputs::of_tokens(x))).unwrap()
+    };
+    let all = ["Q_2 3×2", "K_2ᵀ 2×3", "S_2 3×3"];
+    assert_eq!(titles(&found(tokens(3, 4, 2), "S_2[2,1]"), &all), all);
+    for (cell, all) in
+        [("S[5,2]", ["Q 16×8", "Kᵀ 8×16", "S 16×16"]), ("O[5,1]", ["A 16×16", "V 16×8", "O 16×8"])]
+    {
+        assert_eq!(titles(&found(tokens(16, 8, 1), cell), &all), all);
+    }
+}
+
+#[test]
+fn an_equation_on_two_lines_keeps_its_signs_and_every_row() {
+    let shown = text(&drawn(&found(start(), "S[cave,bat]"), 80, 24, PLAIN));
+    let has = |row: &str| shown.contains(row);
+    assert!(has("cave   [      4][      0]  ·  sport"), "{shown}");
+    assert!(has("=  cave   >    12<     16       0"), "{shown}");
+    assert!(has("bat           3        3") && has("racket        0        5"), "{shown}");
+    assert!(has("bat         18      12      15") && has("racket      15       0      25"), "{shown}");
+}
+
 #[test]
 fn a_product_stands_as_its_table_is_printed() {
     let shown = text(&drawn(&found(start(), "S[cave,bat]"), 120, 40, PLAIN));
@@ -148,9 +221,18 @@ fn a_small_window_says_what_is_needed() {
 }
 
 #[test]
-fn the_list_of_keys_has_every_key_in_a_window_of_eighty_columns() {
-    let shown = text(&drawn(&update(start(), Event::Help), 80, 24, PLAIN));
-    for keys in ["Ctrl-R", "Shift-Tab", "0–9", "PgDn"] {
-        assert!(shown.contains(keys), "{keys}: {shown}");
+fn the_list_of_keys_is_whole_on_one_page_of_eighty_columns_and_on_the_pages_of_a_smaller_window() {
+    let mut state = update(start(), Event::Help);
+    let shown = text(&drawn(&state, 80, 24, PLAIN));
+    for binding in BINDINGS {
+        assert!(shown.contains(binding.shown) && shown.contains(binding.says), "{}: {shown}", binding.says);
     }
+    let mut pages = String::new();
+    for _ in 0..3 {
+        pages.push_str(&text(&drawn(&state, 60, 16, PLAIN)));
+        state = update(state, Event::MoreHelp);
+    }
+    assert!(pages.contains("Page 3 of 3: Space shows the next one"), "{pages}");
+    assert!(BINDINGS.iter().all(|binding| pages.contains(binding.says)), "{pages}");
+    assert_eq!(*update(state, Event::Back).mode(), Mode::Look);
 }

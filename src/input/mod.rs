@@ -83,7 +83,7 @@ pub use model_folder::{
 pub use names::Layout;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 
-pub use put::{PutOutcome, put_files};
+pub use put::{PutOutcome, put_files, put_new_files};
 pub use read_options::ReadOptions;
 pub use read_permission::{Bounds, ReadPermission};
 pub use save::{WritePermission, check_bundle_ending, check_ending, delimited_text, save, save_bundle};

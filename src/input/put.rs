@@ -76,6 +76,29 @@ pub fn put_files(
     Ok(puts)
 }
 
+/// Writes files that are not there yet, by name and contents, into a folder, which is made if it is missing; each file is whole
+/// before it is seen.
+///
+/// # Errors
+/// If nothing may be written, a name is none or taken, whatever has it, or a file cannot be written. The first two leave
+/// everything as it was.
+pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermission) -> Result<()> {
+    for (name, _) in files {
+        let path = folder.join(name);
+        writing.check(&path)?;
+        let shown = visible(&from_path(&path)).into_owned();
+        if name.is_empty() {
+            return Err(Error::new("this is no name of a file")
+                .in_source(shown)
+                .help("type a name such as step.md"));
+        }
+        if fs::symlink_metadata(&path).is_ok() {
+            return Err(Error::new("this exists already").in_source(shown).help("choose another name"));
+        }
+    }
+    put_files(folder, files, false, writing).map(|_| ())
+}
+
 /// Why a folder cannot be made, for its user.
 fn no_folder(name: &str, error: &std::io::Error) -> Error {
     let why = match error.kind() {
@@ -108,5 +131,17 @@ mod tests {
         assert_eq!(fs::read(deep.join("y")).unwrap(), b"2");
         let refused = put_files(&folder.path().join("c"), &files, true, WritePermission::Refused);
         assert!(refused.is_err() && !folder.path().join("c").exists());
+    }
+
+    #[test]
+    fn new_files_are_never_written_over_what_is_there_even_if_it_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let files: [(&str, &[u8]); 2] = [("x", b"1"), ("y", b"2")];
+        let put = |files: &[(&str, &[u8])]| put_new_files(folder.path(), files, WritePermission::Allowed);
+        put(&files[1..]).unwrap();
+        let said = put(&files).unwrap_err().to_string();
+        assert!(said.contains("y: this exists already") && !folder.path().join("x").exists(), "{said}");
+        assert!(put(&[("", b"1")]).is_err());
+        assert!(put_new_files(folder.path(), &files[..1], WritePermission::Refused).is_err());
     }
 }

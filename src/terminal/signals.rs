@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[cfg(unix)]
@@ -15,6 +15,9 @@ use super::{ENDING, signals_are_handled};
 const ENDED_BY: u8 = 128;
 /// The exit code after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The number of listeners: a lesson opens the explorer, and listens again when that has ended.
+static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Signals that have come since they were last asked for.
 pub(crate) struct Signals {
@@ -36,6 +39,7 @@ impl Signals {
             signals.ids.push(flag::register(signal, Arc::clone(&come))?);
             signals.ending.push((ENDED_BY + signal as u8, come));
         }
+        LISTENERS.fetch_add(1, Ordering::SeqCst);
         signals_are_handled(true);
         #[cfg(unix)]
         signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
@@ -55,7 +59,9 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        signals_are_handled(false);
+        if LISTENERS.fetch_sub(1, Ordering::SeqCst) == 1 {
+            signals_are_handled(false);
+        }
         for id in self.ids.drain(..) {
             low_level::unregister(id);
         }

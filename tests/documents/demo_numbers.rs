@@ -7,7 +7,7 @@ use attn::story::Story;
 /// The story of a demo, with these matrices in place of its own.
 pub fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {
     let set = set.iter().map(|(node, matrix)| (node.to_string(), (matrix.clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None })
+    find(name).unwrap().story(&Settings { set, ..Settings::default() })
 }
 
 /// A 1×1 matrix.

@@ -110,12 +110,12 @@ fn with_random_numbers(demo: &Demo, own: &Story, numbers: &mut Numbers) -> Story
         let node = given[numbers.below(given.len() as u64) as usize];
         let matrix = numbers.instead_of(node.matrix().unwrap());
         let before = set.insert(node.name.clone(), (matrix, "--set".to_string()));
-        if demo.story(&Settings { set: set.clone(), seed: None }).is_err() {
+        if demo.story(&Settings { set: set.clone(), ..Settings::default() }).is_err() {
             set.remove(&node.name);
             set.extend(before.map(|before| (node.name.clone(), before)));
         }
     }
-    demo.story(&Settings { set, seed: None }).unwrap()
+    demo.story(&Settings { set, ..Settings::default() }).unwrap()
 }
 
 #[test]
@@ -172,6 +172,6 @@ fn what_is_said_of_saturation_and_of_positions_follows_the_numbers() {
     assert!(notices(&Settings::default()).contains("saturates"));
     let zeros = Matrix::filled(3, 4, 0.0);
     let set = [("W_Q".to_string(), (zeros, "--set".to_string()))].into();
-    let zeroed = notices(&Settings { set, seed: None });
+    let zeroed = notices(&Settings { set, ..Settings::default() });
     assert!(!zeroed.contains("saturates") && zeroed.contains("close to 1/4"), "{zeroed}");
 }

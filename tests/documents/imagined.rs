@@ -19,7 +19,7 @@ fn told(name: &str) -> Story {
 fn with(name: &str, matrices: &[(&str, &Matrix)]) -> Story {
     let set =
         matrices.iter().map(|(node, matrix)| (node.to_string(), ((*matrix).clone(), "test".to_string())));
-    story(name, &Settings { set: set.collect(), seed: None })
+    story(name, &Settings { set: set.collect(), ..Settings::default() })
 }
 
 fn matrix<'a>(story: &'a Story, node: &str) -> &'a Matrix {
@@ -384,7 +384,9 @@ fn a_users_matrix_of_another_shape_works_or_is_an_ordinary_error() {
         for (_, node) in own.graph.nodes().filter(|(_, node)| node.op.is_given()) {
             for (rows, cols) in [(0, 0), (1, 1), (1, 0), (0, 3), (2, 3), (5, 2), (9, 9)] {
                 let set = [(node.name.clone(), (draws(7, rows, cols), "test".to_string()))].into();
-                let Err(error) = find(name).unwrap().story(&Settings { set, seed: None }) else { continue };
+                let Err(error) = find(name).unwrap().story(&Settings { set, ..Settings::default() }) else {
+                    continue;
+                };
                 let said = error.to_string();
                 assert!(
                     !said.contains("a sentence of this demo"),

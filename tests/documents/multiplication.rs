@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 fn graph(demo: &str, set: &[(&str, &Matrix)]) -> Graph {
     let set = set.iter().map(|(name, matrix)| (name.to_string(), ((*matrix).clone(), "test".to_string())));
-    let settings = Settings { set: set.collect(), seed: None };
+    let settings = Settings { set: set.collect(), ..Settings::default() };
     find(demo).unwrap().story(&settings).unwrap_or_else(|error| panic!("{demo}: {error}")).graph
 }
 

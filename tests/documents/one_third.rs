@@ -14,7 +14,7 @@ fn story(demo: &str) -> Story {
 /// The story with other matrices in place of the demo's own.
 fn story_with(demo: &str, set: Vec<(&str, Matrix)>) -> Story {
     let set = set.into_iter().map(|(name, matrix)| (name.to_string(), (matrix, "--set".to_string())));
-    find(demo).unwrap().story(&Settings { set: set.collect(), seed: None }).unwrap()
+    find(demo).unwrap().story(&Settings { set: set.collect(), ..Settings::default() }).unwrap()
 }
 
 fn node<'a>(story: &'a Story, name: &str) -> &'a Matrix {
@@ -185,7 +185,8 @@ fn inputs_of_other_shapes_work_where_they_fit_and_are_refused_where_not() {
         [("columns", "V"), ("update", "W_K"), ("lowrank", "d"), ("sum-heads", "S_2"), ("block", "W_up")]
     {
         let set = [(name.to_string(), (ones(7, 9), "--set".to_string()))].into();
-        let refused = find(demo).unwrap().story(&Settings { set, seed: None }).unwrap_err().to_string();
+        let refused =
+            find(demo).unwrap().story(&Settings { set, ..Settings::default() }).unwrap_err().to_string();
         assert!(refused.contains("7×9"), "{demo} {name}: {refused}");
     }
 }
@@ -251,7 +252,7 @@ proptest! {
             for (_, given) in own.graph.nodes().filter(|(_, node)| node.op.is_given()) {
                 let matrix = Matrix::filled(shape.0, shape.1, fill);
                 let set = [(given.name.clone(), (matrix, "--set".to_string()))].into();
-                if let Err(error) = find(demo).unwrap().story(&Settings { set, seed: None }) {
+                if let Err(error) = find(demo).unwrap().story(&Settings { set, ..Settings::default() }) {
                     prop_assert!(!error.to_string().is_empty());
                 }
             }

@@ -11,7 +11,7 @@ const DEMOS: [&str; 5] = ["similarity", "context", "stretch", "lookup", "multihe
 
 fn story(name: &str, set: &[(&str, Matrix)]) -> Story {
     let set = set.iter().map(|(node, matrix)| (node.to_string(), (matrix.clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None }).unwrap()
+    find(name).unwrap().story(&Settings { set, ..Settings::default() }).unwrap()
 }
 
 fn demo(name: &str) -> Story {

@@ -24,7 +24,7 @@ fn value<'a>(graph: &'a Graph, name: &str) -> &'a Matrix {
 /// The demo's numbers replaced, and the seed.
 fn settings(seed: u32, set: &[(&str, &Matrix)]) -> Settings {
     let set = set.iter().map(|(name, matrix)| (name.to_string(), ((*matrix).clone(), "test".to_string())));
-    Settings { set: set.collect(), seed: Some(seed) }
+    Settings { set: set.collect(), seed: Some(seed), ..Settings::default() }
 }
 
 /// What the demo calls a matrix of `document_000.json`.

@@ -9,9 +9,12 @@ mod common;
 #[path = "../terminal/mod.rs"]
 mod terminal;
 
+#[cfg(unix)]
+mod both;
 mod laws;
 mod pages;
 mod plain;
 mod program;
 #[cfg(unix)]
 mod sessions;
+mod written;

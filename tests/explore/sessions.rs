@@ -124,3 +124,73 @@ fn keys_are_recorded_and_played_in_the_same_way() {
     terminal.press("q");
     terminal.wait_for("code 0");
 }
+
+/// A lesson at its first step.
+fn lesson(state: &std::path::Path) -> Terminal {
+    let mut terminal = Terminal::attn(state, &["play", "0-tour"]);
+    terminal.wait_for("0/8");
+    terminal.shows(" ", "1/8");
+    terminal.wait_for("similarity bat cave");
+    terminal
+}
+
+const FROM_A_LESSON: &str = "!explore attend --words 'bat cave' --causal --at 'X[cave,animals]'\r";
+
+#[test]
+fn a_lesson_opens_the_explorer_and_goes_on_where_it_was() {
+    let state = tempfile::tempdir().expect("a folder");
+    let mut terminal = lesson(state.path());
+    let raw = terminal.settings();
+    terminal.shows(FROM_A_LESSON, "X[cave,animals] = 4");
+    // Keys, numbers and a pause are the explorer's.
+    terminal.shows("7", "X[cave,animals] = 7");
+    let changed = terminal.shows("\r", "change 1 of 1");
+    assert!(!changed.contains("similarity bat cave"), "it fills the screen: {changed}");
+    terminal.press("q");
+    let back = terminal.wait_for("any key goes back");
+    assert!(back.contains("similarity bat cave") && back.contains("$ attn explore attend"), "{back}");
+    assert_eq!(terminal.settings(), raw, "the lesson still reads keys one by one");
+    // What cannot be opened is an error in the lesson.
+    terminal.shows("!explore demo mosk\r", "did you mean");
+    terminal.shows(" ", "similarity bat cave");
+    terminal.shows("n", "2/8");
+    terminal.press("q");
+    assert_eq!(terminal.ended(), 0);
+}
+
+#[test]
+fn a_signal_ends_the_lesson_in_the_explorer_and_after_it() {
+    for goes_back in [false, true] {
+        let state = tempfile::tempdir().expect("a folder");
+        let mut terminal = lesson(state.path());
+        let raw = terminal.settings();
+        terminal.shows(FROM_A_LESSON, "X[cave,animals] = 4");
+        if goes_back {
+            // Ctrl-C ends the explorer alone.
+            terminal.shows("\x03", "any key goes back");
+        }
+        terminal.signal(Signal::TERM);
+        assert_eq!(terminal.ended(), 143);
+        assert_ne!(terminal.settings(), raw, "raw mode is left");
+    }
+}
+
+#[test]
+fn a_state_is_written_from_the_full_screen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a b.txt");
+    let (_state, mut terminal) = explorer("--at 'X[cave,animals]'", 120, 40);
+    terminal.wait_for("X[cave,animals] = 4");
+    terminal.shows("6\r", "change 1 of 1");
+    terminal.shows("w", "Write this state: c the command, f files, l a lesson step");
+    terminal.shows("c", "New file for the command:");
+    terminal.press(&file.display().to_string());
+    terminal.shows("\r", "--set 'X[cave,animals]=6'");
+    let text = fs::read_to_string(&file).expect("the command");
+    assert_eq!(text, "attn attend --words 'bat cave racket' --causal --set 'X[cave,animals]=6'\n");
+    terminal.press("wc");
+    terminal.press(&file.display().to_string());
+    terminal.shows("\r", "this exists already");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}

@@ -6,14 +6,8 @@ use crate::graph::recipes::{NormPlace, PositionKind, QK_NORM_EPSILON, Recipe, Ro
 /// The options that give the positions, norm and soft-cap of a recipe, without those that are the default. Gains, tables, divisors,
 /// sinks and gates are matrices, and come from a file.
 pub(super) fn mechanism_options(recipe: &Recipe) -> Vec<String> {
-    let mut options = Vec::new();
-    match recipe.positions.kind {
-        PositionKind::None => {}
-        PositionKind::Rotary(rotary) => options.extend(rotary_options(&rotary)),
-        PositionKind::Alibi { .. } => options.push("--position alibi".into()),
-        PositionKind::Buckets { .. } => options.push("--position t5".into()),
-        PositionKind::Sinusoidal => options.push("--position sinusoidal".into()),
-    }
+    let mut options: Vec<String> =
+        position_options(recipe.positions.kind).chunks(2).map(|pair| pair.join(" ")).collect();
     if recipe.positions.first > 0 {
         options.push(format!("--first-position {}", recipe.positions.first));
     }
@@ -27,19 +21,32 @@ pub(super) fn mechanism_options(recipe: &Recipe) -> Vec<String> {
     options
 }
 
+/// The words that give a kind of positions: each option, and its value.
+pub(in crate::cli) fn position_options(kind: PositionKind) -> Vec<String> {
+    let of_kind = |kind: &str| vec!["--position".to_string(), kind.to_string()];
+    match kind {
+        PositionKind::None => Vec::new(),
+        PositionKind::Rotary(rotary) => rotary_options(&rotary),
+        PositionKind::Alibi { .. } => of_kind("alibi"),
+        PositionKind::Buckets { .. } => of_kind("t5"),
+        PositionKind::Sinusoidal => of_kind("sinusoidal"),
+    }
+}
+
 fn rotary_options(rotary: &Rotary) -> Vec<String> {
     let usual = Rotary::default();
     let kind = match rotary.pairing {
         Pairing::Halves => "rope",
         Pairing::Neighbours => "rope-interleaved",
     };
-    let mut options = vec![format!("--position {kind}")];
-    if rotary.base != usual.base {
-        options.push(format!("--rope-base {}", rotary.base));
-    }
-    options.extend(rotary.width.map(|width| format!("--rope-width {width}")));
-    options.extend(rotary.scaling.map(|scaling| format!("--rope-scaling {}", scaling_option(&scaling))));
-    options
+    let base = (rotary.base != usual.base).then(|| rotary.base.to_string());
+    let all = [
+        ("--position", Some(kind.to_string())),
+        ("--rope-base", base),
+        ("--rope-width", rotary.width.map(|width| width.to_string())),
+        ("--rope-scaling", rotary.scaling.map(|scaling| scaling_option(&scaling))),
+    ];
+    all.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?])).flatten().collect()
 }
 
 /// A scaling as `--rope-scaling` takes it: `linear:factor=4`.

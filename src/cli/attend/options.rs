@@ -134,21 +134,16 @@ pub(crate) fn options_of(recipe: &Recipe) -> String {
     if recipe.score == Score::Cosine {
         options.push("--score cosine".into());
     }
-    match recipe.scale {
-        Scale::None => options.push("--scale none".into()),
-        Scale::Number(number) => options.push(format!("--scale {number}")),
-        _ => {}
+    if matches!(recipe.scale, Scale::None | Scale::Number(_)) {
+        options.push(format!("--scale {}", scale_option(recipe.scale)));
     }
     if recipe.temperature != 1.0 {
         options.push(format!("--temperature {}", recipe.temperature));
     }
     let mask = &recipe.mask;
-    options.extend(mask.causal.then(|| "--causal".to_string()));
-    options.extend(mask.window.map(|window| format!("--window {window}")));
-    if mask.keep_first > 0 {
-        options.push(format!("--keep-first {}", mask.keep_first));
+    if !mask_options(mask).is_empty() {
+        options.push(mask_options(mask).join(" "));
     }
-    options.extend(mask.from_start.then(|| "--causal-from start".to_string()));
     options.extend(mask.matrix.map(|rule| {
         let kind = match rule {
             MatrixRule::Allow => "allow",
@@ -160,4 +155,30 @@ pub(crate) fn options_of(recipe: &Recipe) -> String {
     options.extend(recipe.output.residual.then(|| "--residual".to_string()));
     options.extend(mechanism_options(recipe));
     options.join(" ")
+}
+
+/// The value of `--scale` for a scale that it can give; any other is the default.
+pub(in crate::cli) fn scale_option(scale: Scale) -> String {
+    match scale {
+        Scale::None => "none".to_string(),
+        Scale::Number(number) => number.to_string(),
+        _ => "auto".to_string(),
+    }
+}
+
+/// The words that give the rules of a mask, without its matrix.
+pub(in crate::cli) fn mask_options(mask: &Mask) -> Vec<String> {
+    let mut words: Vec<String> = mask.causal.then(|| "--causal".to_string()).into_iter().collect();
+    let mut with_value = |option: &str, value: String| words.extend([option.to_string(), value]);
+    if let Some(window) = mask.window {
+        with_value("--window", window.to_string());
+    }
+    if mask.keep_first > 0 {
+        with_value("--keep-first", mask.keep_first.to_string());
+    }
+    // Without a rule that counts positions it would change nothing.
+    if mask.from_start && (mask.causal || mask.window.is_some()) {
+        with_value("--causal-from", "start".to_string());
+    }
+    words
 }

@@ -17,7 +17,7 @@ mod update;
 use clap::{Args, Subcommand};
 
 pub use options::LESSON_OPTIONS;
-pub(super) use trust::typed_commands;
+pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
 
 use super::output::TablesArgs;
 use super::program::Program;

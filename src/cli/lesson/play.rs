@@ -9,12 +9,14 @@ use crate::cli::program::Program;
 use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
+use crate::lesson::play::{
+    FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript,
+};
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;
 
-use super::trust::{TrustArgs, typed_commands};
+use super::trust::{TrustArgs, fills_screen, full_screen_commands, typed_commands};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
@@ -81,8 +83,10 @@ impl PlayArgs {
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let typed = typed_commands(program);
+        let full_screen = full_screen_commands(program);
         let mut player = Player::new(&lesson, &run, window, first)
             .with_commands_by(&typed)
+            .with_full_screen(FullScreenCommands { has: fills_screen, run: &full_screen })
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);

@@ -51,6 +51,21 @@ pub(crate) fn typed_commands(program: &Program<'_>) -> impl Fn(&[String], Screen
     move |args, screen| output_of(run, args, screen, WritePermission::Allowed, ReadPermission::Anywhere)
 }
 
+/// Runs those of them that fill the screen.
+pub(crate) fn full_screen_commands(
+    program: &Program<'_>,
+) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
+    let run = program.run;
+    let env = Env { has_keys: true, has_screen: true, ..Env::default() };
+    move |args, screen| output_in(env.clone(), run, args, screen)
+}
+
+/// Whether a command fills the screen and reads keys.
+pub(crate) fn fills_screen(args: &[String]) -> bool {
+    let prints = |arg: &String| ["--plain", "--help", "-h"].contains(&arg.as_str());
+    args.first().is_some_and(|command| command == "explore") && args.len() > 1 && !args.iter().any(prints)
+}
+
 fn output_of(
     run: RunFn,
     args: &[String],
@@ -58,15 +73,17 @@ fn output_of(
     writing: WritePermission,
     reading: ReadPermission,
 ) -> CommandOutput {
+    output_in(Env { writing, reading, ..Env::default() }, run, args, screen)
+}
+
+fn output_in(env: Env, run: RunFn, args: &[String], screen: Screen) -> CommandOutput {
     let env = Env {
-        writing,
-        reading,
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,
         theme: screen.theme,
         charset: screen.charset,
-        ..Env::default()
+        ..env
     };
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
     let (mut out, mut err) = (ChargedBytes::new(MOST_PRINTED), ChargedBytes::new(MOST_PRINTED));

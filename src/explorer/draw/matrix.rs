@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
+use super::layout::HEAD;
 use super::{Board, Hit, Mark, Marks, cut, put};
 use crate::graph::{CellId, Graph, NodeId};
 use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
@@ -17,8 +18,6 @@ const LONGEST_LABEL: usize = 12;
 const MOST_MEASURED: usize = 24;
 /// The marks before and behind a number.
 const MARKS: usize = 2;
-/// The rows above the numbers: the name, the labels of the columns, and a rule where there is room.
-const HEAD: usize = 2;
 /// From this height on there is room for a rule.
 const HEIGHT_WITH_RULE: usize = 8;
 
@@ -62,9 +61,16 @@ impl Widths {
 
 impl Shown<'_> {
     /// Rows and columns as they are shown.
-    fn size(&self) -> (usize, usize) {
+    pub fn size(&self) -> (usize, usize) {
         let shape = self.graph[self.node].shape();
         if self.turned { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) }
+    }
+
+    /// The line in the middle of its numbers, where a sign beside it stands; of many rows the third one.
+    pub fn middle(&self, height: usize) -> usize {
+        let rows = self.size().0;
+        let head = head(height, rows);
+        head + (rows.min(height.saturating_sub(head)).saturating_sub(1) / 2).min(2)
     }
 
     /// The place of the marked cell as it is shown.
@@ -83,7 +89,8 @@ impl Shown<'_> {
 
     /// The rows that are shown in this height.
     fn rows(&self, marks: &Marks, height: usize) -> Range<usize> {
-        around(self.focus(marks).0, self.size().0, height.saturating_sub(head(height)).max(1))
+        let rows = self.size().0;
+        around(self.focus(marks).0, rows, height.saturating_sub(head(height, rows)).max(1))
     }
 
     /// What a cell is to the number under the cursor.
@@ -120,7 +127,7 @@ impl Shown<'_> {
         let cols = around(self.focus(marks).1, width, widths.fitting(area.width.into()));
         let window = self.window(board, (rows.clone(), cols.clone()));
         let is_current = self.is_beside || self.node == marks.cursor.node;
-        let head = head(area.height.into()) as u16;
+        let head = head(area.height.into(), height) as u16;
         let bold = Style::new().add_modifier(Modifier::BOLD);
         put(buffer, area.x, area.y, area.width, &self.title, if is_current { bold } else { Style::new() });
         let mut hits = Vec::new();
@@ -264,9 +271,9 @@ fn style_of(board: &Board<'_>, mark: Mark) -> Style {
     }
 }
 
-/// The rows above the numbers, in this height.
-fn head(height: usize) -> usize {
-    if height >= HEIGHT_WITH_RULE { HEAD + 1 } else { HEAD }
+/// The rows above this many rows of numbers: a rule is among them where there is room, and it would not hide the last row.
+fn head(height: usize, rows: usize) -> usize {
+    if height >= HEIGHT_WITH_RULE && height != rows + HEAD { HEAD + 1 } else { HEAD }
 }
 
 /// This many places around one, of `count`.

@@ -1,6 +1,7 @@
 //! A state on a screen: the path, the matrices, the map of all steps, the sentence, the keys.
 
 mod help;
+mod layout;
 mod map;
 mod marks;
 mod matrix;
@@ -18,8 +19,10 @@ use crate::graph::{CellId, address_of};
 use crate::render::{Charset, Theme};
 use crate::text::{ScreenWidth, clipped};
 use attn_story::live::sentences;
+use layout::Room;
 pub(super) use marks::{Mark, Marks};
 pub(super) use sentence::lines as sentence_lines;
+use wall::Wall;
 
 /// The smallest window that everything fits.
 pub(super) const LEAST: (u16, u16) = (60, 16);
@@ -80,8 +83,8 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
         put(buffer, 0, 0, area.width, &text, Style::new());
         return (Vec::new(), None);
     }
-    if *board.state.mode() == Mode::Help {
-        help::draw(board, buffer);
+    if let Mode::Help { page } = *board.state.mode() {
+        help::draw(board, buffer, page);
         return (Vec::new(), None);
     }
     let sentence_height = match area.height {
@@ -91,13 +94,16 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     };
     let bottom = area.height - sentence_height - 3;
     head(board, buffer);
-    let map_width = if area.width >= WIDTH_WITH_MAP { map::width(board, area.width) } else { 0 };
-    let middle = Rect { x: map_width, y: 2, width: area.width - map_width, height: bottom - 2 };
+    let map = if area.width >= WIDTH_WITH_MAP { map::width(board, area.width) } else { 0 };
     let marks = Marks::of(board.state);
-    if map_width > 0 {
-        map::draw(board, &marks, buffer, Rect { x: 0, y: 2, width: map_width, height: bottom - 2 });
+    let height = bottom - 2;
+    let room = Room { width: area.width.into(), height: height.into(), map: map.into() };
+    let wall = Wall::new(board, &marks, room);
+    let map = if wall.has_map() { map } else { 0 };
+    if map > 0 {
+        map::draw(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });
     }
-    let hits = wall::draw(board, &marks, buffer, middle);
+    let hits = wall.draw(board, &marks, buffer, Rect { x: map, y: 2, width: area.width - map, height });
     let rule = if board.look.charset == Charset::Ascii { "-" } else { "─" };
     put(buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
     sentence::draw(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height: sentence_height });
@@ -150,6 +156,10 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     let look = board.look;
     let mut all: Vec<(u8, &str, &'static str)> = match board.state.mode() {
         Mode::Typing { purpose: Purpose::Search, .. } => vec![(1, "Enter", "find"), (2, "Esc", "drop")],
+        Mode::Typing { purpose: Purpose::File(_), .. } => vec![(1, "Enter", "write"), (2, "Esc", "drop")],
+        Mode::Write => {
+            vec![(1, "c", "command"), (2, "f", "files"), (3, "l", "lesson step"), (4, "Esc", "drop")]
+        }
         Mode::Typing { .. } => vec![(1, "Enter", "take it"), (2, "Esc", "drop it")],
         Mode::Adjust(_) => {
             vec![(1, "← →", "change"), (2, "Backspace", "as at the start"), (3, "Enter", "done")]

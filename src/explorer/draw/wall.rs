@@ -4,14 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::layout::{Equation, Plan, Room, Size};
 use super::matrix::Shown;
 use super::{Board, Hit, Marks, put};
 use crate::graph::{Graph, NodeId, Op};
 use crate::text::ScreenWidth;
 
-/// The columns between two matrices: a sign in the middle.
-const GAP: u16 = 5;
-/// The columns of an operand that are shown at least.
+/// The columns of a matrix that are shown at least.
 const FEWEST_COLUMNS: usize = 2;
 
 /// A matrix, and the sign before it.
@@ -20,57 +19,62 @@ struct Place<'a> {
     shown: Shown<'a>,
 }
 
-/// Draws the matrices; returns where their cells are.
-pub(super) fn draw(board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
-    let places = places(board, marks);
-    let height = usize::from(area.height);
-    let widths: Vec<_> = places.iter().map(|place| place.shown.widths(board, marks, height)).collect();
-    let is_current = |place: &Place<'_>| !place.shown.is_beside && place.shown.node == marks.cursor.node;
-    let current = places.iter().position(is_current).unwrap_or(0);
-    // The current matrix comes first; then the operand that Enter opens, the others from the right to the left, and what reads it.
-    let mut room = usize::from(area.width);
-    let mut given = vec![0_usize; places.len()];
-    let is_chosen = |place: &usize| marks.chosen.is_some_and(|cell| cell.node == places[*place].shown.node);
-    let (first, others): (Vec<usize>, Vec<usize>) = (0..current).rev().partition(is_chosen);
-    let operands: Vec<usize> = first.into_iter().chain(others).collect();
-    let order = [current].into_iter().chain(operands.iter().copied()).chain(current + 1..places.len());
-    for (number, place) in order.enumerate() {
-        let gap = if number == 0 { 0 } else { usize::from(GAP) };
-        let whole = widths[place].whole();
-        let least = widths[place].with(FEWEST_COLUMNS);
-        // Others get at least their narrowest form, as long as this one keeps its own.
-        let others: usize = if number == 0 {
-            operands.iter().take(1).map(|&other| widths[other].with(FEWEST_COLUMNS) + usize::from(GAP)).sum()
-        } else {
-            0
+/// The matrices of a step, and where they stand.
+pub(super) struct Wall<'a> {
+    places: Vec<Place<'a>>,
+    plan: Plan,
+}
+
+impl<'a> Wall<'a> {
+    /// The matrices around the cursor in this room.
+    pub fn new(board: &'a Board<'_>, marks: &Marks, room: Room) -> Wall<'a> {
+        let places = places(board, marks);
+        let is_current = |place: &Place<'_>| !place.shown.is_beside && place.shown.node == marks.cursor.node;
+        let current = places.iter().position(is_current).unwrap_or(0);
+        let is_chosen =
+            |place: &usize| marks.chosen.is_some_and(|cell| cell.node == places[*place].shown.node);
+        let (first, others): (Vec<usize>, Vec<usize>) = (0..current).rev().partition(is_chosen);
+        let size = |place: &Place<'_>| {
+            let widths = place.shown.widths(board, marks, room.height);
+            Size { whole: widths.whole(), least: widths.with(FEWEST_COLUMNS), rows: place.shown.size().0 }
         };
-        let wanted = whole.min(room.saturating_sub(gap + others).max(least));
-        if wanted + gap > room || wanted < least && number > 0 {
-            if number == 0 {
-                given[place] = room;
-                room = 0;
+        let sizes = places.iter().map(size).collect();
+        let operands = first.into_iter().chain(others).collect();
+        let plan = Equation { sizes, current, operands }.plan(room);
+        Wall { places, plan }
+    }
+
+    /// Whether there is room for the map too.
+    pub fn has_map(&self) -> bool {
+        self.plan.has_map
+    }
+
+    /// Draws the matrices; returns where their cells are.
+    pub fn draw(&self, board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let mut y = area.y;
+        for (number, line) in self.plan.lines.iter().enumerate() {
+            let mut x = area.x;
+            let height = line.height as u16;
+            let middles = line.places.iter().map(|(place, _)| self.places[*place].shown.middle(line.height));
+            let middle = y + middles.max().unwrap_or(0) as u16;
+            for (at, &(place, width)) in line.places.iter().enumerate() {
+                let Place { sign, shown } = &self.places[place];
+                // The second line begins with its sign.
+                if at + number > 0 {
+                    let gap = self.plan.gap as u16;
+                    let sign = board.look.spelled(sign);
+                    put(buffer, x + gap / 2 - sign.width() as u16 / 2, middle, gap, &sign, Style::new());
+                    x += gap;
+                }
+                let place = Rect { x, y, width: width as u16, height };
+                hits.extend(shown.draw(board, marks, buffer, place));
+                x += width as u16;
             }
-            continue;
+            y += height;
         }
-        given[place] = wanted;
-        room -= wanted + gap;
+        hits
     }
-    let mut x = area.x;
-    let mut hits = Vec::new();
-    let mut is_first = true;
-    for (place, width) in places.iter().zip(given).filter(|(_, width)| *width > 0) {
-        if !is_first {
-            let y = area.y + 2 + (area.height.saturating_sub(3) / 2).min(2);
-            let sign = board.look.spelled(place.sign);
-            put(buffer, x + GAP / 2 - sign.width() as u16 / 2, y, GAP, &sign, Style::new());
-            x += GAP;
-        }
-        is_first = false;
-        let box_area = Rect { x, y: area.y, width: width as u16, height: area.height };
-        hits.extend(place.shown.draw(board, marks, buffer, box_area));
-        x += width as u16;
-    }
-    hits
 }
 
 /// The matrices in their order: `Q · Kᵀ = S`, `S → S_scaled`; beside an earlier state, the matrix as it was and as it is.

@@ -56,6 +56,8 @@ pub enum Action {
     Wait,
     /// Run a command of the teacher's own, and report its output.
     Run(Command),
+    /// Give the whole screen to a command of the teacher's own, and report what it has printed.
+    Open(Command),
     /// Forget what the lesson's commands have printed, and show the page again.
     RunAgain,
     /// Stop the program until it is called back.

@@ -35,7 +35,7 @@ mod tests;
 
 pub use event::{Action, Effects};
 pub use follow::{follow, present};
-pub use player::Player;
+pub use player::{FullScreenCommands, Player};
 pub use progress_saver::ProgressSaver;
 pub use scripted::ScriptedAnswers;
 pub use session::{PlayOptions, play};

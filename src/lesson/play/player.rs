@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::lesson::{Lesson, Progress, Run};
+use crate::lesson::{Command, Lesson, Progress, Run};
 use crate::terminal::Key;
 
 use super::course::Course;
@@ -19,6 +19,17 @@ pub struct Player<'a> {
     pub(super) state: State,
     /// Runs the commands that the teacher types.
     by_hand: &'a Run<'a>,
+    /// Runs those of them that fill the screen.
+    on_screen: Option<FullScreenCommands<'a>>,
+}
+
+/// The commands that read keys and fill the screen, as the explorer does.
+#[derive(Clone, Copy)]
+pub struct FullScreenCommands<'a> {
+    /// Whether a command is one of them.
+    pub has: fn(&[String]) -> bool,
+    /// Runs one: it takes the terminal, and leaves it as it was.
+    pub run: &'a Run<'a>,
 }
 
 impl<'a> Player<'a> {
@@ -26,13 +37,26 @@ impl<'a> Player<'a> {
     pub fn new(lesson: &'a Lesson, run: &'a Run<'a>, window: Window, first: Option<usize>) -> Player<'a> {
         let course = Course::new(lesson, run);
         let state = State::new(&course, window, first);
-        Player { course, state, by_hand: run }
+        Player { course, state, by_hand: run, on_screen: None }
     }
 
     /// The same player with another `run` for the commands that the teacher types: they may do more than those of a lesson.
     pub fn with_commands_by(mut self, by_hand: &'a Run<'a>) -> Player<'a> {
         self.by_hand = by_hand;
         self
+    }
+
+    /// The same player, which gives the screen to some of the commands that the teacher types.
+    pub fn with_full_screen(mut self, commands: FullScreenCommands<'a>) -> Player<'a> {
+        self.on_screen = Some(commands);
+        self
+    }
+
+    /// Gives the whole screen to a command that the teacher has typed; the lesson goes on below what it has printed.
+    pub fn open(&mut self, command: &Command, now: impl Fn() -> Duration) -> Effects {
+        let run = self.on_screen.map_or(self.by_hand, |commands| commands.run);
+        let printed = run(&command.args, self.state.window.screen).shown();
+        self.take(Input::Output { typed: command.typed.clone(), printed }, now())
     }
 
     /// The same player, with or without the teacher's notes in the text.
@@ -82,6 +106,9 @@ impl<'a> Player<'a> {
     fn take(&mut self, input: Input, now: Duration) -> Effects {
         let effects = update(&self.course, &mut self.state, Event { at: now, input });
         match effects.action {
+            Action::Run(command) if self.on_screen.is_some_and(|commands| (commands.has)(&command.args)) => {
+                Effects::of(Action::Open(command))
+            }
             Action::Run(command) => {
                 // Not through the cache of the course: the files that it reads may have changed.
                 let printed = (self.by_hand)(&command.args, self.state.window.screen).shown();

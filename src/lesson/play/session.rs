@@ -7,6 +7,7 @@ use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::hint::Hint;
+use crate::lesson::Command;
 use crate::render::Screen;
 use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, wait};
 
@@ -161,6 +162,7 @@ impl Session<'_, '_> {
             Action::Leave => return Ok(Some(EXIT_DONE)),
             Action::Interrupt => return Ok(Some(INTERRUPTED)),
             Action::Suspend => self.stop()?,
+            Action::Open(command) => self.open(&command)?,
             // Commands have been run by the player itself.
             Action::Wait | Action::Run(_) | Action::RunAgain => self.show(&effects)?,
         }
@@ -213,6 +215,23 @@ impl Session<'_, '_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Gives the screen to a command that reads keys itself; what it prints at its end stands in the lesson.
+    fn open(&mut self, command: &Command) -> Result<()> {
+        self.printer.erase()?;
+        if let Some(guard) = &self.guard {
+            guard.pause().map_err(unreadable)?;
+        }
+        let began = self.began;
+        let effects = self.player.open(command, || began.elapsed());
+        if let Some(guard) = &self.guard {
+            guard.renew().map_err(unreadable)?;
+        }
+        // It may have been stopped and called back, and the window may have another size.
+        self.signals.continued();
+        self.show(&effects)?;
+        self.heed_size()
     }
 
     /// Prints how to resume the lesson.

@@ -58,7 +58,7 @@ fn a_story_ends_with_the_errata_that_its_demo_shows() {
 fn story(name: &str, set: &[(&str, &Matrix)]) -> Story {
     let set =
         set.iter().map(|(node, matrix)| (node.to_string(), ((*matrix).clone(), "test".into()))).collect();
-    find(name).unwrap().story(&Settings { set, seed: None }).unwrap()
+    find(name).unwrap().story(&Settings { set, ..Settings::default() }).unwrap()
 }
 
 fn node<'a>(graph: &'a Graph, name: &str) -> &'a Matrix {

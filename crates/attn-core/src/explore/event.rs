@@ -60,7 +60,7 @@ pub enum Event {
     /// Whether numbers are hidden until they are guessed changes.
     Predict,
     /// A whole text for the cell under the cursor, as from a field of a page: its number, or a guess of it.
-    Write(String),
+    Enter(String),
     /// A search begins.
     Search,
     /// A setting is adjusted, or no longer.
@@ -75,8 +75,12 @@ pub enum Event {
     Redo,
     /// An earlier state is shown beside this one: the one before, then the first, then none.
     Versus,
+    /// The state is to be written: the form is chosen with a letter, then a name is typed.
+    Write,
     /// More decimals are shown, or fewer.
     Digits(isize),
     /// The keys are listed, or no longer.
     Help,
+    /// The next page of the list.
+    MoreHelp,
 }

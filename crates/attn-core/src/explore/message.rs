@@ -3,6 +3,29 @@
 use super::knobs::Knob;
 use crate::graph::CellId;
 
+/// A form in which a state is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The command that prints the same numbers.
+    Command,
+    /// The given matrices, and the whole graph.
+    Files,
+    /// A step of a lesson.
+    Lesson,
+}
+
+impl Form {
+    /// The form that a letter chooses: the first one of its name.
+    pub(super) fn of(letter: char) -> Option<Form> {
+        match letter {
+            'c' => Some(Form::Command),
+            'f' => Some(Form::Files),
+            'l' => Some(Form::Lesson),
+            _ => None,
+        }
+    }
+}
+
 /// The answer to an event that changed nothing, or that asks for one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
@@ -28,6 +51,8 @@ pub enum Message {
     NoFurther,
     /// Nothing was found.
     NotFound(String),
+    /// The state is to be written in this form, to a file or folder of this name.
+    Write(Form, String),
     /// A number that is given came from no other.
     Given,
     /// A guess beside the number that was guessed.

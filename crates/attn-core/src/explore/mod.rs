@@ -21,6 +21,7 @@
 //! # Ok::<(), attn_core::error::Error>(())
 //! ```
 
+mod assignments;
 mod changes;
 mod event;
 mod feeds;
@@ -36,12 +37,13 @@ mod tests;
 mod typing;
 mod update;
 
+pub use assignments::is_assignment;
 pub use changes::Changes;
 pub use event::{Event, Way};
 pub use feeds::fed_by;
 pub use heads::HeadPlace;
 pub use knobs::{Knob, Setting};
-pub use message::Message;
+pub use message::{Form, Message};
 pub use relations::{Sources, sources};
 pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};

@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::feeds::fed_by;
 use super::heads::{HeadPlace, head_of};
 use super::knobs::{Knob, Setting, Settings};
-use super::message::Message;
+use super::message::{Form, Message};
 use super::relations::{Sources, largest_operand, operands, sources};
 use super::search::within;
 use super::source::Source;
@@ -42,8 +42,13 @@ pub enum Mode {
     },
     /// A setting is adjusted with the keys that move to the left and right.
     Adjust(Knob),
+    /// The form in which the state is written is chosen.
+    Write,
     /// The keys are listed.
-    Help,
+    Help {
+        /// The page of the list, from 0; after the last one comes the first one again.
+        page: usize,
+    },
 }
 
 /// The purpose of a text that is typed.
@@ -55,6 +60,8 @@ pub enum Purpose {
     Guess,
     /// A search.
     Search,
+    /// The name of a file or folder to write to.
+    File(Form),
 }
 
 /// A cell whose number is not what it was before the last change.
@@ -124,6 +131,25 @@ impl State {
     pub fn begun_here(mut self) -> State {
         self.path.clear();
         self
+    }
+
+    /// This state after these changes, in one step that can be taken back.
+    ///
+    /// # Errors
+    /// If the computation refuses them.
+    pub(super) fn after_changes(mut self, changes: Changes) -> Result<State> {
+        let graph = Arc::new(self.source.graph(&changes, Some(&self.history[self.at].graph))?);
+        self.history.truncate(self.at + 1);
+        let before = Arc::clone(&self.history[self.at].graph);
+        self.history.push(Version { changes, graph });
+        self.at += 1;
+        self.follow(&before);
+        Ok(self)
+    }
+
+    /// The graph as it is now, alone.
+    pub(super) fn into_graph(mut self) -> Arc<Graph> {
+        self.history.swap_remove(self.at).graph
     }
 
     /// The graph as it is now.

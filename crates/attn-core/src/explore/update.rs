@@ -6,7 +6,7 @@ use super::changes::Changes;
 use super::event::{Event, Way};
 use super::heads::outputs;
 use super::knobs::{self, Knob, Setting};
-use super::message::Message;
+use super::message::{Form, Message};
 use super::search::{found, within};
 use super::source::Source;
 use super::state::{Mode, Purpose, State, Version};
@@ -16,18 +16,27 @@ use crate::graph::{CellId, ChangedNumber, NodeId, Step};
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;
 
-/// The longest text that is typed.
+/// The longest number or search that is typed.
 const LONGEST: usize = 64;
+/// The longest name of a file.
+const LONGEST_NAME: usize = 1000;
 
 /// The state after an event. It depends on nothing else, and an event that cannot be followed leaves a [`Message`].
 pub fn update(mut state: State, event: Event) -> State {
     state.message = None;
     match (state.mode.clone(), event) {
-        (Mode::Help, Event::Help | Event::Back | Event::Accept | Event::Open) => state.mode = Mode::Look,
-        (Mode::Help, event) => {
+        (Mode::Help { .. }, Event::Help | Event::Back | Event::Accept | Event::Open) => {
+            state.mode = Mode::Look
+        }
+        (Mode::Help { page }, Event::MoreHelp) => state.mode = Mode::Help { page: page.wrapping_add(1) },
+        (Mode::Help { .. }, event) => {
             state.mode = Mode::Look;
             return update(state, event);
         }
+        (Mode::Write, Event::Type(letter)) => state.choose_form(letter),
+        (Mode::Write, Event::Back) => state.mode = Mode::Look,
+        // Another key is no form; the question stays.
+        (Mode::Write, _) => {}
         (Mode::Typing { text, purpose }, event) => state.typing(text, purpose, event),
         (Mode::Adjust(knob), Event::Move(Way::Left)) => state.adjust(knob, -1),
         (Mode::Adjust(knob), Event::Move(Way::Right)) => state.adjust(knob, 1),
@@ -55,12 +64,12 @@ impl State {
             Event::Layer(by) => self.beside_step(|step| Some(Step { layer: moved(step.layer?, by), ..step })),
             Event::Node(by) => self.step(by),
             Event::Type(c) if begins_number(c) => self.begin(c.to_string()),
-            Event::Type(_) | Event::Erase => {}
+            Event::Type(_) | Event::Erase | Event::MoreHelp => {}
             Event::Edit => {
                 let text = self.value().map(|x| x.to_string()).unwrap_or_default();
                 self.begin(if self.predicts { String::new() } else { text });
             }
-            Event::Write(text) => {
+            Event::Enter(text) => {
                 self.begin(text.clone());
                 if let Mode::Typing { purpose, .. } = self.mode {
                     self.mode = Mode::Look;
@@ -87,7 +96,8 @@ impl State {
             Event::Digits(by) => {
                 self.decimals = self.decimals.saturating_add_signed(by).min(MOST_DECIMALS);
             }
-            Event::Help => self.mode = Mode::Help,
+            Event::Write => self.mode = Mode::Write,
+            Event::Help => self.mode = Mode::Help { page: 0 },
         }
     }
 
@@ -197,7 +207,8 @@ impl State {
         self.mode = Mode::Look;
         match event {
             Event::Type(c) => {
-                if text.chars().count() < LONGEST {
+                let longest = if matches!(purpose, Purpose::File(_)) { LONGEST_NAME } else { LONGEST };
+                if text.chars().count() < longest {
                     text.push(c);
                 }
                 self.mode = Mode::Typing { text, purpose };
@@ -224,6 +235,10 @@ impl State {
                     None => self.message = Some(Message::NotFound(text)),
                 }
             }
+            (Purpose::File(form), _) if !text.trim().is_empty() => {
+                self.message = Some(Message::Write(form, text.trim().to_string()));
+            }
+            (Purpose::File(_), _) => self.message = Some(Message::NoNumber(String::new())),
             (_, None) => self.message = Some(Message::NoNumber(text)),
             (Purpose::Guess, Some(guess)) => {
                 if let Some(value) = self.value() {
@@ -238,6 +253,12 @@ impl State {
                     self.change(self.changes().clone().with_number(number), false);
                 }
             }
+        }
+    }
+
+    fn choose_form(&mut self, letter: char) {
+        if let Some(form) = Form::of(letter) {
+            self.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
         }
     }
 
@@ -341,7 +362,7 @@ impl State {
     }
 
     /// Keeps the cursor and the path where they were, after the graph has changed.
-    fn follow(&mut self, before: &crate::graph::Graph) {
+    pub(super) fn follow(&mut self, before: &crate::graph::Graph) {
         self.cursor = self.same_cell(before, self.cursor);
         self.path = self.path.iter().map(|&cell| self.same_cell(before, cell)).collect();
         self.chosen = None;

@@ -112,6 +112,7 @@ impl Graph {
         self.room_for(rows.saturating_mul(cols)).map_err(|error| error.in_source(name))?;
         let matrix = tensor.into_matrix().map_err(|error| error.in_source(name))?;
         let matrix = self.with_changed_numbers(name, matrix.into())?;
+        let origin = self.origin_with_changes(name, origin, rows);
         self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
     }
 

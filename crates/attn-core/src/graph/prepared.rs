@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Node, NodeId, Op, Precision, Value};
+use super::{Graph, Node, NodeId, Op, Origin, Precision, Value};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
 use crate::tensor::Tensor;
@@ -63,9 +63,10 @@ impl Graph {
                 (Op::Given(origin), Value::Formed(tensor)) if tensor.is_exact() && !tensor.is_stored() => {
                     graph.given(&node.name, tensor.clone(), origin.clone())?
                 }
-                (Op::Given(_), Value::Formed(tensor)) => {
+                (Op::Given(origin), Value::Formed(tensor)) => {
+                    let origin = graph.origin_with_changes(&node.name, origin.clone(), tensor.shape().rows);
                     let tensor = graph.with_changed_numbers(&node.name, tensor.clone())?;
-                    graph.push(&node.name, node.op.clone(), &[], Value::Formed(tensor))?
+                    graph.push(&node.name, Op::Given(origin), &[], Value::Formed(tensor))?
                 }
                 (_, Value::NeverFormed(_)) | (Op::Fused(_), _) => {
                     graph.push(&node.name, node.op.clone(), &node.inputs, node.value.clone())?
@@ -106,6 +107,26 @@ impl Graph {
         if self.precision == Precision::Exact { Ok(changed.into()) } else { Tensor::rounded::<f32>(&changed) }
     }
 
+    /// The origin of a given matrix of this many rows: those with a changed number are given by hand.
+    pub(super) fn origin_with_changes(&self, name: &str, origin: Origin, rows: usize) -> Origin {
+        let name = self.in_layer(name);
+        let changed: Vec<usize> = self
+            .prepared
+            .numbers
+            .iter()
+            .filter(|number| number.node == name)
+            .map(|number| number.row)
+            .collect();
+        match origin {
+            origin if changed.is_empty() => origin,
+            Origin::Rows(origins) if origins.len() == rows => {
+                let of_row = |(row, origin)| if changed.contains(&row) { by_hand() } else { origin };
+                Origin::Rows(origins.into_iter().enumerate().map(of_row).collect())
+            }
+            _ => by_hand(),
+        }
+    }
+
     /// The value that a step has in the graph before, if nothing that it reads has changed since.
     fn known_node(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<&Node> {
         let before = self.prepared.before.as_deref()?;
@@ -143,6 +164,11 @@ impl Graph {
         let unchanged = before.places.get(name).is_some_and(|&place| same(&before.nodes[place].value));
         self.prepared.unchanged.push(unchanged);
     }
+}
+
+/// The origin of a number that was typed in the place of another.
+fn by_hand() -> Origin {
+    Origin::User("hand".into())
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl PageEvent {
                 let node = state.graph().nodes().nth(node).map(|(id, _)| id);
                 node.map(|node| Event::Point(CellId { node, row, col })).into_iter().collect()
             }
-            PageEvent::Write(text) => vec![Event::Write(text)],
+            PageEvent::Write(text) => vec![Event::Enter(text)],
             PageEvent::Set(setting) => vec![Event::Set(setting)],
             PageEvent::Slide(setting) if is_adjusting(state, setting.knob()) => vec![Event::Set(setting)],
             PageEvent::Slide(setting) => vec![Event::Adjust(setting.knob()), Event::Set(setting)],

@@ -2,9 +2,9 @@
 
 use crate::attention::Mask;
 use crate::elementary;
-use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, Setting, State};
+use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, State};
 use crate::graph::recipes::{PositionKind, Scale};
-use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
+use crate::graph::{ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
 use crate::text::{clip, counted};
 
@@ -31,6 +31,8 @@ pub fn message(state: &State, message: &Message) -> String {
         Message::NoHead => "This step belongs to no head: go to a step such as S or A first.".to_string(),
         Message::NoFurther => "There is no further one in this direction.".to_string(),
         Message::NotFound(text) => format!("`{}` was not found.", clip(text)),
+        // The front end writes it, and says how that went.
+        Message::Write(..) => String::new(),
         Message::Given => "This number is given; it came from no other.".to_string(),
         Message::Guessed { guess, value, .. } => guessed(*guess, *value, state.decimals()),
     }
@@ -68,6 +70,7 @@ pub fn bottom(state: &State) -> String {
                 Purpose::Number => format!("{address} = {text}"),
                 Purpose::Guess => format!("Your guess for {address}: {text}"),
                 Purpose::Search => format!("Find: {text}"),
+                Purpose::File(form) => format!("{}: {text}", asked_for(*form)),
             }
         }
         Mode::Adjust(knob) => {
@@ -79,10 +82,20 @@ pub fn bottom(state: &State) -> String {
                 setting(state, *knob)
             )
         }
-        Mode::Look | Mode::Help => match state.message() {
+        Mode::Write => "Write this state: c the command, f files, l a lesson step".to_string(),
+        Mode::Look | Mode::Help { .. } => match state.message() {
             Some(found) => message(state, found),
             None => changes(state.changes(), state),
         },
+    }
+}
+
+/// What is asked for before a state is written.
+fn asked_for(form: Form) -> &'static str {
+    match form {
+        Form::Command => "New file for the command",
+        Form::Files => "New folder for the matrices",
+        Form::Lesson => "New file for the lesson (.md)",
     }
 }
 
@@ -175,7 +188,11 @@ fn scale_of(graph: &Graph) -> String {
 /// What is changed, in one line; empty where nothing is.
 pub fn changes(changes: &Changes, state: &State) -> String {
     let mut all: Vec<String> = Vec::new();
-    for number in changes.numbers.iter().rev().take(3) {
+    let graph = state.graph();
+    let is_in_use =
+        |number: &&ChangedNumber| graph.find(&number.node).is_some_and(|node| graph[node].op.is_given());
+    let numbers: Vec<&ChangedNumber> = changes.numbers.iter().filter(is_in_use).collect();
+    for number in numbers.iter().rev().take(3) {
         let at = state.graph().find(&number.node).map(|node| {
             address_of(state.graph(), crate::graph::CellId { node, row: number.row, col: number.col })
         });
@@ -185,8 +202,8 @@ pub fn changes(changes: &Changes, state: &State) -> String {
             number_alone(number.value, 6)
         ));
     }
-    if changes.numbers.len() > 3 {
-        all.push(format!("{} more", counted(changes.numbers.len() - 3, "number")));
+    if numbers.len() > 3 {
+        all.push(format!("{} more", counted(numbers.len() - 3, "number")));
     }
     all.extend(
         changes.temperature.map(|temperature| format!("temperature {}", number_alone(temperature, 4))),

@@ -1,0 +1,188 @@
+//! Changes as texts: `X[cave,animals]=6`, `temperature=0.5`, `A_2` for a head that is taken out; and back.
+
+use std::sync::Arc;
+
+use super::changes::Changes;
+use super::heads::{HeadPlace, outputs};
+use super::knobs::{Knob, Settings};
+use super::source::Source;
+use super::state::State;
+use super::typing::number;
+use crate::attention::Mask;
+use crate::error::{Error, Result};
+use crate::graph::recipes::Scale;
+use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
+use crate::text::clip;
+
+/// The settings that have a text. Positions have none: only a pipeline of attention has them.
+const SETTINGS: [&str; 4] = ["temperature", "scale", "mask", "window"];
+
+/// Whether a text sets a number or a setting: `X[1,2]=6`, `mask=none`. Another one sets a whole matrix.
+pub fn is_assignment(text: &str) -> bool {
+    cell_of(text).is_some() || text.split_once('=').is_some_and(|(name, _)| SETTINGS.contains(&name.trim()))
+}
+
+/// The address and the number of `X[1,2]=6`.
+fn cell_of(text: &str) -> Option<(&str, &str)> {
+    let (address, value) = text.rsplit_once("]=")?;
+    let name = address.split('[').next().filter(|name| name.len() < address.len())?;
+    (!name.contains('=')).then_some((&text[..=address.len()], value))
+}
+
+impl Changes {
+    /// The changed numbers, in the order of editing, as `X[cave,animals]=6`; `graph` has their nodes. Every digit is there.
+    pub fn numbers_as_text(&self, graph: &Graph) -> Vec<String> {
+        let text = |changed: &ChangedNumber| {
+            let ChangedNumber { row, col, value, .. } = *changed;
+            // The output of a head that was out, and is computed again, has its own numbers.
+            let node = graph.find(&changed.node).filter(|&node| graph[node].op.is_given())?;
+            Some(format!("{}={value}", address_of(graph, CellId { node, row, col })))
+        };
+        self.numbers.iter().filter_map(text).collect()
+    }
+
+    /// The changed settings: `temperature=0.5`, `scale=none`, `mask=causal`, `window=2`.
+    pub fn settings_as_text(&self) -> Vec<String> {
+        let temperature = self.temperature.map(|temperature| format!("temperature={temperature}"));
+        let scale = self.scale.and_then(|scale| match scale {
+            Scale::None => Some("scale=none".to_string()),
+            Scale::Number(number) => Some(format!("scale={number}")),
+            // No key leads to the others.
+            _ => None,
+        });
+        let mask = self.mask.map(|mask| match mask {
+            Mask { window: Some(window), .. } => format!("window={window}"),
+            Mask { causal: true, .. } => "mask=causal".to_string(),
+            Mask { .. } => "mask=none".to_string(),
+        });
+        [temperature, scale, mask].into_iter().flatten().collect()
+    }
+
+    /// The heads that are taken out: `A_2`, `L1.A_3`.
+    pub fn removed_as_text(&self) -> Vec<String> {
+        self.removed.iter().map(HeadPlace::to_string).collect()
+    }
+}
+
+impl State {
+    /// The state after one change: these texts of numbers and settings, and without these heads.
+    ///
+    /// # Errors
+    /// If one cannot be read, names what is not there or is computed, or the computation refuses it.
+    pub fn with_assignments(self, assignments: &[String], removed: &[String]) -> Result<State> {
+        if assignments.is_empty() && removed.is_empty() {
+            return Ok(self);
+        }
+        let mut changes = self.changes().clone();
+        for text in removed {
+            let head = HeadPlace::parse(text)?;
+            if outputs(self.graph(), head).is_empty() {
+                return Err(Error::new(format!("there is no head {head} in this computation")));
+            }
+            changes.removed.insert(head);
+        }
+        // The zeros of a head that is out are given, too.
+        let without = self.clone().after_changes(changes.clone())?;
+        for text in assignments {
+            changes = without.assigned(changes, text)?;
+        }
+        self.after_changes(changes)
+    }
+
+    fn assigned(&self, mut changes: Changes, text: &str) -> Result<Changes> {
+        if let Some(reason) = self.source().read_only() {
+            return Err(Error::new(format!("this graph can only be looked at: {reason}")));
+        }
+        let wrong = || Error::new(format!("`{}` sets nothing", clip(text))).help(EXAMPLES);
+        if let Some((address, value)) = cell_of(text) {
+            let value = number(value)
+                .ok_or_else(|| Error::new(format!("`{}` is no number", clip(value))).help(EXAMPLES))?;
+            return Ok(changes.with_number(self.changed_number(address, value)?));
+        }
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (name, value) = (name.trim(), value.trim());
+        let knob = match name {
+            "temperature" => Knob::Temperature,
+            "scale" => Knob::Scale,
+            "mask" | "window" => Knob::Mask,
+            _ => return Err(wrong()),
+        };
+        if !self.source().has_knob(knob, self.graph()) {
+            return Err(Error::new(format!("there is no {name} in this computation")));
+        }
+        let Settings { mask: before, .. } = self.settings();
+        let plain = Mask { causal: false, window: None, keep_first: 0, ..before };
+        match (name, value) {
+            ("temperature", value) => {
+                let usable = |temperature: &f64| *temperature > 0.0 && temperature.is_finite();
+                changes.temperature = Some(number(value).filter(usable).ok_or_else(wrong)?);
+            }
+            ("scale", "none") => changes.scale = Some(Scale::None),
+            ("scale", value) => {
+                changes.scale =
+                    Some(Scale::Number(number(value).filter(|x| x.is_finite()).ok_or_else(wrong)?));
+            }
+            ("mask", "none") => changes.mask = Some(plain),
+            ("mask", "causal") => changes.mask = Some(Mask { causal: true, ..plain }),
+            ("window", value) => {
+                let window: usize = value.parse().ok().filter(|window| *window > 0).ok_or_else(wrong)?;
+                changes.mask = Some(Mask { causal: true, window: Some(window), ..plain });
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(changes)
+    }
+
+    /// The given number at an address, changed.
+    fn changed_number(&self, address: &str, value: f64) -> Result<ChangedNumber> {
+        let graph = self.graph();
+        let Cells::Cell(CellId { node, row, col }) = resolve(graph, address)? else {
+            return Err(Error::new(format!("`{}` is not one cell", clip(address))).help(EXAMPLES));
+        };
+        let name = &graph[node].name;
+        if !graph[node].op.is_given() {
+            let given =
+                graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(_, node)| node.name.as_str());
+            let given: Vec<&str> = given.take(MOST_NAMED).collect();
+            return Err(Error::new(format!("{name} is computed, not given"))
+                .help(format!("you can set cells of: {}", given.join(" "))));
+        }
+        Ok(ChangedNumber { node: name.clone(), row, col, value })
+    }
+}
+
+/// The most given nodes that an error names.
+const MOST_NAMED: usize = 12;
+
+/// The help of an error.
+const EXAMPLES: &str =
+    "write X[1,2]=6, X[cave,animals]=6, temperature=0.5, scale=none, mask=none, mask=causal or window=2";
+
+impl Source {
+    /// The graph of a computation with these changes, as texts.
+    ///
+    /// # Errors
+    /// Those of [`State::with_assignments`].
+    pub fn graph_with(self, assignments: &[String], removed: &[String]) -> Result<Graph> {
+        let state = State::new(self)?.with_assignments(assignments, removed)?;
+        Ok(Arc::unwrap_or_clone(state.into_graph()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_sets_a_number_or_a_setting_or_is_about_a_whole_matrix() {
+        for text in
+            ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "window=3"]
+        {
+            assert!(is_assignment(text), "{text}");
+        }
+        for text in ["X=x.csv", "X=1 2; 3 4", "block=4", "X=dir[1]=.csv", "X[1,2]", "]=6"] {
+            assert!(!is_assignment(text), "{text}");
+        }
+        assert_eq!(cell_of("X[a=b,c]=6"), Some(("X[a=b,c]", "6")));
+    }
+}
