@@ -66,8 +66,8 @@ pub(super) struct DemoArgs {
 pub(super) struct NumberArgs {
     /// Set a given matrix or number: X=x.csv, X[1,2]=6
     ///
-    /// A matrix is a file, or "1 2; 3 4". A demo that has them also takes temperature=0.5, scale=none or a number, mask=none or
-    /// causal, and window=2.
+    /// A matrix is a file, or "1 2; 3 4". A demo that has them also takes temperature=0.5, scale=none or a number, and
+    /// mask=none, causal or the width of a causal window.
     #[arg(long, value_name = "NODE=FILE")]
     set: Vec<String>,
     #[command(flatten)]

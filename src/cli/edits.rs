@@ -63,7 +63,7 @@ impl EditArgs {
 pub(super) struct StepEditArgs {
     /// Set a given number, or a setting: X[1,2]=6, mask=none
     ///
-    /// Settings are temperature=0.5, scale=none or a number, mask=none or causal, and window=2.
+    /// Settings are temperature=0.5, scale=none or a number, and mask=none, causal or the width of a causal window.
     #[arg(long, value_name = "CELL=NUMBER", help_heading = "Changes")]
     set: Vec<String>,
     #[command(flatten)]

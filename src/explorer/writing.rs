@@ -16,6 +16,9 @@ use attn_story::render::number_alone;
 /// The words of a command, after `attn`.
 type Command = Box<dyn Fn(&State) -> Vec<String>>;
 
+/// Runs a command: its exit code, and what it prints.
+type Run = dyn Fn(&[String]) -> (u8, String);
+
 /// The commands of what is explored, and whether files may be written.
 pub(crate) struct Writer {
     /// The command that prints the numbers of a state.
@@ -24,8 +27,8 @@ pub(crate) struct Writer {
     pub showing: Command,
     /// Whether the first one can print every digit, so that a lesson can compare a number in its text.
     pub has_json: bool,
-    /// The exit code of a command, and what it prints on a screen of [`COLUMNS`].
-    pub run: Box<dyn Fn(&[String]) -> (u8, String)>,
+    /// Runs a command on a screen of [`COLUMNS`].
+    pub run: Box<Run>,
     /// Whether files may be written.
     pub writing: WritePermission,
 }

@@ -165,6 +165,7 @@ fn every_kind_of_change_is_in_the_command() {
         (COMPUTATIONS[0], "p Right", "--causal --position sinusoidal\n"),
         (COMPUTATIONS[4], "2 Enter", "attn demo mask --set 'W_Q[1,1]=2'\n"),
         ("explore demo update", "m Left", "attn demo update --set 'mask=none'\n"),
+        ("explore demo update", "m Right Right", "attn demo update --set 'mask=6'\n"),
         ("explore demo lookup", "t Right", "--set 'temperature=0.2'\n"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
@@ -252,4 +253,14 @@ fn a_demo_says_nothing_about_the_numbers_before() {
     assert_ne!(own, changed);
     let (twice, _) = run(&words("demo mask --versus \"--set 'W_Q[1,1]=5'\""));
     assert!(twice.contains("W_Q[1,1]=5"), "{twice}");
+}
+
+#[test]
+fn no_demo_has_a_given_matrix_with_the_name_of_a_setting() {
+    for demo in attn::demo::demos() {
+        let graph = demo.story(&attn::demo::Settings::default()).expect(demo.name).graph;
+        for setting in ["temperature", "scale", "mask"] {
+            assert!(graph.find(setting).is_none(), "{}: {setting}", demo.name);
+        }
+    }
 }

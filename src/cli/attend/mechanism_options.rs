@@ -22,7 +22,7 @@ pub(super) fn mechanism_options(recipe: &Recipe) -> Vec<String> {
 }
 
 /// The words that give a kind of positions: each option, and its value.
-pub(in crate::cli) fn position_options(kind: PositionKind) -> Vec<String> {
+pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
     let of_kind = |kind: &str| vec!["--position".to_string(), kind.to_string()];
     match kind {
         PositionKind::None => Vec::new(),

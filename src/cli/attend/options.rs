@@ -158,7 +158,7 @@ pub(crate) fn options_of(recipe: &Recipe) -> String {
 }
 
 /// The value of `--scale` for a scale that it can give; any other is the default.
-pub(in crate::cli) fn scale_option(scale: Scale) -> String {
+pub(crate) fn scale_option(scale: Scale) -> String {
     match scale {
         Scale::None => "none".to_string(),
         Scale::Number(number) => number.to_string(),
@@ -167,7 +167,7 @@ pub(in crate::cli) fn scale_option(scale: Scale) -> String {
 }
 
 /// The words that give the rules of a mask, without its matrix.
-pub(in crate::cli) fn mask_options(mask: &Mask) -> Vec<String> {
+pub(crate) fn mask_options(mask: &Mask) -> Vec<String> {
     let mut words: Vec<String> = mask.causal.then(|| "--causal".to_string()).into_iter().collect();
     let mut with_value = |option: &str, value: String| words.extend([option.to_string(), value]);
     if let Some(window) = mask.window {

@@ -19,10 +19,8 @@ use crate::graph::{CellId, address_of};
 use crate::render::{Charset, Theme};
 use crate::text::{ScreenWidth, clipped};
 use attn_story::live::sentences;
-use layout::Room;
 pub(super) use marks::{Mark, Marks};
 pub(super) use sentence::lines as sentence_lines;
-use wall::Wall;
 
 /// The smallest window that everything fits.
 pub(super) const LEAST: (u16, u16) = (60, 16);
@@ -97,8 +95,8 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     let map = if area.width >= WIDTH_WITH_MAP { map::width(board, area.width) } else { 0 };
     let marks = Marks::of(board.state);
     let height = bottom - 2;
-    let room = Room { width: area.width.into(), height: height.into(), map: map.into() };
-    let wall = Wall::new(board, &marks, room);
+    let room = layout::Room { width: area.width.into(), height: height.into(), map: map.into() };
+    let wall = wall::Wall::new(board, &marks, room);
     let map = if wall.has_map() { map } else { 0 };
     if map > 0 {
         map::draw(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });

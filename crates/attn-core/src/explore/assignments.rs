@@ -15,7 +15,7 @@ use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
 use crate::text::clip;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
-const SETTINGS: [&str; 4] = ["temperature", "scale", "mask", "window"];
+const SETTINGS: [&str; 3] = ["temperature", "scale", "mask"];
 
 /// Whether a text sets a number or a setting: `X[1,2]=6`, `mask=none`. Another one sets a whole matrix.
 pub fn is_assignment(text: &str) -> bool {
@@ -41,7 +41,7 @@ impl Changes {
         self.numbers.iter().filter_map(text).collect()
     }
 
-    /// The changed settings: `temperature=0.5`, `scale=none`, `mask=causal`, `window=2`.
+    /// The changed settings: `temperature=0.5`, `scale=none`, `mask=causal`, `mask=2`.
     pub fn settings_as_text(&self) -> Vec<String> {
         let temperature = self.temperature.map(|temperature| format!("temperature={temperature}"));
         let scale = self.scale.and_then(|scale| match scale {
@@ -51,7 +51,7 @@ impl Changes {
             _ => None,
         });
         let mask = self.mask.map(|mask| match mask {
-            Mask { window: Some(window), .. } => format!("window={window}"),
+            Mask { window: Some(window), .. } => format!("mask={window}"),
             Mask { causal: true, .. } => "mask=causal".to_string(),
             Mask { .. } => "mask=none".to_string(),
         });
@@ -104,7 +104,7 @@ impl State {
         let knob = match name {
             "temperature" => Knob::Temperature,
             "scale" => Knob::Scale,
-            "mask" | "window" => Knob::Mask,
+            "mask" => Knob::Mask,
             _ => return Err(wrong()),
         };
         if !self.source().has_knob(knob, self.graph()) {
@@ -124,7 +124,7 @@ impl State {
             }
             ("mask", "none") => changes.mask = Some(plain),
             ("mask", "causal") => changes.mask = Some(Mask { causal: true, ..plain }),
-            ("window", value) => {
+            ("mask", value) => {
                 let window: usize = value.parse().ok().filter(|window| *window > 0).ok_or_else(wrong)?;
                 changes.mask = Some(Mask { causal: true, window: Some(window), ..plain });
             }
@@ -156,7 +156,7 @@ const MOST_NAMED: usize = 12;
 
 /// The help of an error.
 const EXAMPLES: &str =
-    "write X[1,2]=6, X[cave,animals]=6, temperature=0.5, scale=none, mask=none, mask=causal or window=2";
+    "write X[1,2]=6, X[cave,animals]=6, temperature=0.5, scale=none, mask=none, mask=causal or mask=2";
 
 impl Source {
     /// The graph of a computation with these changes, as texts.
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_text_sets_a_number_or_a_setting_or_is_about_a_whole_matrix() {
         for text in
-            ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "window=3"]
+            ["X[1,2]=6", "X[cave,animals]=-1e-3", "X[a=b,c]=6", "temperature=2", "mask = none", "mask=3"]
         {
             assert!(is_assignment(text), "{text}");
         }
