@@ -22,6 +22,7 @@
 //! ```
 
 mod changes;
+mod computation;
 mod event;
 mod feeds;
 mod heads;
@@ -37,6 +38,7 @@ mod typing;
 mod update;
 
 pub use changes::Changes;
+pub use computation::{Computation, Planned, Progress};
 pub use event::{Event, Way};
 pub use feeds::fed_by;
 pub use heads::HeadPlace;
@@ -46,4 +48,4 @@ pub use relations::{Sources, sources};
 pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};
 pub use typing::begins_number;
-pub use update::update;
+pub use update::{plan, update};

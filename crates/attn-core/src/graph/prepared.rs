@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Node, NodeId, Op, Precision, Value};
+use super::{Graph, Node, NodeId, Op, Precision, Value, Watch};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 /// A given number that is replaced; row and column from 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub(super) struct Preparation {
     before: Option<Arc<Graph>>,
     /// For each node here, whether the graph before has one of this name, op and value.
     unchanged: Vec<bool>,
+    /// Who sees how far it is, and may stop it.
+    pub(super) watch: Watch,
 }
 
 impl Graph {
@@ -41,6 +43,12 @@ impl Graph {
     /// Both have the same bits in every cell, since an op gives the same bits for the same inputs.
     pub fn after(mut self, before: Arc<Graph>) -> Graph {
         self.prepared.before = Some(before);
+        self
+    }
+
+    /// This graph, which is about to be made while somebody watches.
+    pub fn watched(mut self, watch: Watch) -> Graph {
+        self.prepared.watch = watch;
         self
     }
 
@@ -91,13 +99,17 @@ impl Graph {
         if here.is_empty() {
             return Ok(tensor);
         }
-        let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
-        let before = tensor.clone().into_matrix()?;
-        let Shape { rows: height, cols: width } = before.shape();
+        let Shape { rows: height, cols: width } = tensor.shape();
         if let Some(outside) = here.iter().find(|number| number.row >= height || number.col >= width) {
             let (row, col) = (outside.row + 1, outside.col + 1);
             return Err(Error::new(format!("{name} is {height}×{width} and has no cell [{row},{col}]")));
         }
+        if self.precision != Precision::Exact && tensor.dtype() == Dtype::F32 {
+            let cells: Vec<_> = here.iter().map(|number| (number.row, number.col, number.value)).collect();
+            return tensor.replaced::<f32>(&cells);
+        }
+        let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
+        let before = tensor.into_matrix()?;
         let changed = |i: usize, j: usize| {
             let number = here.iter().rev().find(|number| (number.row, number.col) == (i, j));
             number.map_or(before[(i, j)], |number| number.value)
