@@ -18,7 +18,7 @@ mod measured {
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    use attn::attention::Axis;
+    use attn::attention::{Axis, Base};
     use attn::graph::{Graph, Op, Origin};
     use attn::matrix::Matrix;
     use attn::random::LegacyStream;
@@ -111,7 +111,7 @@ mod measured {
         for number in 3..=NODES {
             let name = format!("N{number}");
             last = match number % 2 {
-                0 => graph.add(&name, Op::Softmax(Axis::Rows, Default::default()), &[last]),
+                0 => graph.add(&name, Op::Softmax(Axis::Rows, Base::E), &[last]),
                 _ => graph.add(&name, Op::Product, &[last, weights]),
             }
             .expect("a node");

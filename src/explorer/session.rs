@@ -222,10 +222,10 @@ impl Session {
 
     fn follow(&mut self, event: Event) {
         match plan(self.state.clone(), event) {
-            Planned::Computing(computation) => self.begin(computation),
+            Planned::Computing(computation) => self.begin(*computation),
             Planned::Done(state) => {
                 let is_other = state.undoable() != self.state.undoable();
-                self.state = state;
+                self.state = *state;
                 if is_other {
                     self.story = self.worker.story(&self.state);
                 }

@@ -169,13 +169,13 @@ fn some_layers_of_a_model_are_opened_and_too_many_say_which_fit() {
         "{said}"
     );
     // One layer of nine tokens fits, two do not.
-    let (said, code) = run(&[&model[..], &["--limit", "20000"]].concat(), "q\n");
+    let (said, code) = run(&[&model[..], &["--limit", "12000"]].concat(), "q\n");
     assert!(code == 2 && said.contains("2 layers record about "), "{said}");
     assert!(said.contains("open some of them: --layers 2\n"), "{said}");
     let limit =
         said.split("--limit ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a limit");
     let (said, code) = run(&[&model[..], &["--limit", limit]].concat(), "q\n");
     assert_eq!(code, 0, "{said}");
-    let (said, code) = run(&[&model[..], &["--limit", "20000", "--layers", "2"]].concat(), "q\n");
+    let (said, code) = run(&[&model[..], &["--limit", "12000", "--layers", "2"]].concat(), "q\n");
     assert_eq!(code, 0, "{said}");
 }

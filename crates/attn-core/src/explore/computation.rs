@@ -13,9 +13,9 @@ use crate::graph::{Graph, NodeId, Watch};
 #[derive(Clone, Debug)]
 pub enum Planned {
     /// To a state.
-    Done(State),
+    Done(Box<State>),
     /// To a state that has to be computed first.
-    Computing(Computation),
+    Computing(Box<Computation>),
 }
 
 /// A change that has still to be computed.

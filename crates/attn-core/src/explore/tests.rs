@@ -1,7 +1,7 @@
 //! Claims about every state and every event.
 
 use super::*;
-use crate::graph::recipes::{AttendInputs, Recipe, attend};
+use crate::graph::recipes::{AttendInputs, PositionKind, Recipe, attend};
 use crate::graph::{CellId, Graph, Op, Origin, Stage, Watch};
 use crate::matrix::Matrix;
 
@@ -199,7 +199,7 @@ fn a_graph_that_is_read_only_says_why() {
 /// The computation of an event.
 fn computing(state: &State, event: Event) -> Computation {
     match plan(state.clone(), event) {
-        Planned::Computing(computation) => computation,
+        Planned::Computing(computation) => *computation,
         Planned::Done(state) => panic!("nothing to compute: {:?}", state.message()),
     }
 }
@@ -243,14 +243,14 @@ fn a_further_step_of_a_setting_goes_on_from_the_value_that_was_not_computed() {
 }
 
 #[test]
-fn positions_that_do_not_fit_are_passed_over_and_the_last_refusal_is_told() {
+fn positions_that_do_not_fit_are_passed_over() {
     let x = Matrix::of([[1.0, 2.0, 0.5], [0.0, 1.0, 1.0]]);
     let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
     let mut state = update(state, Event::Adjust(Knob::Positions));
     for _ in 0..4 {
         state = update(state, Event::Move(Way::Right));
     }
-    // Three columns are neither paired by rotation nor by sines and cosines.
+    // Three columns cannot be rotated in pairs.
     assert!(matches!(state.changes().positions, Some(PositionKind::Alibi { .. })), "{:?}", state.changes());
 }
 

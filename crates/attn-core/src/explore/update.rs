@@ -24,7 +24,7 @@ const LONGEST: usize = 64;
 /// computed at once; [`plan`] leaves that to the caller.
 pub fn update(state: State, event: Event) -> State {
     match plan(state, event) {
-        Planned::Done(state) => state,
+        Planned::Done(state) => *state,
         Planned::Computing(computation) => {
             let stopped = computation.stopped();
             computation.run(&Watch::default()).unwrap_or(stopped)
@@ -38,7 +38,7 @@ pub fn plan(mut state: State, event: Event) -> Planned {
     if state.mode == Mode::Help {
         state.mode = Mode::Look;
         if matches!(event, Event::Help | Event::Back | Event::Accept | Event::Open) {
-            return Planned::Done(state);
+            return Planned::Done(Box::new(state));
         }
     }
     let wanted = match (state.mode.clone(), event) {
@@ -53,8 +53,8 @@ pub fn plan(mut state: State, event: Event) -> Planned {
         (Mode::Adjust(_) | Mode::Look | Mode::Help, event) => state.looking(event),
     };
     match wanted {
-        None => Planned::Done(state),
-        Some(wanted) => Planned::Computing(Computation { state, wanted }),
+        None => Planned::Done(Box::new(state)),
+        Some(wanted) => Planned::Computing(Box::new(Computation { state, wanted })),
     }
 }
 
