@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Computation, Progress, State};
 use crate::graph::Watch;
+use crate::hint;
+use crate::memory;
 use crate::render::Screen;
-use crate::{hint, memory};
 
 /// A computation that is complete by then is not told about: the screen would flicker.
 const AT_ONCE: Duration = Duration::from_millis(30);

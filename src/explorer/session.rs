@@ -185,9 +185,8 @@ impl Session {
         }
         script.record(key);
         let ended = self.act(key, action)?;
-        let has_answer = self.said.is_some() || self.state.message().is_some();
-        if was_stopped && !has_answer && *self.state.mode() == Mode::Look && !self.worker.is_running() {
-            self.said = Some(sentences::message(&self.state, &Message::Stopped));
+        if was_stopped {
+            self.say_stopped();
         }
         Ok(ended)
     }
@@ -205,7 +204,7 @@ impl Session {
             Some(Action::CopyMatrix) => self.copy(copying::matrix(&self.state), "matrix"),
             Some(Action::Mouse) => {
                 read_clicks(!reads_clicks()).map_err(unusable)?;
-                let on = "Clicks are read. Hold Shift (Option on a Mac) to select text; M leaves the mouse to the terminal.";
+                let on = "Clicks are read. Shift (on a Mac: Option) selects text; M ends it.";
                 self.said =
                     Some(if reads_clicks() { on } else { "The mouse is the terminal's." }.to_string());
             }
@@ -253,13 +252,26 @@ impl Session {
         self.state = computation.stopped();
     }
 
+    /// Says that a change was stopped, where the key that stopped it has no answer of its own.
+    fn say_stopped(&mut self) {
+        let has_answer = self.said.is_some() || self.state.message().is_some();
+        if !has_answer && *self.state.mode() == Mode::Look && !self.worker.is_running() {
+            self.said = Some(sentences::message(&self.state, &Message::Stopped));
+        }
+    }
+
     fn click(&mut self, at: Position, script: &mut Script) {
-        if let Some(computation) = self.worker.stop() {
-            self.stop(&computation, script);
+        self.said = None;
+        let computation = self.worker.stop();
+        if let Some(computation) = &computation {
+            self.stop(computation, script);
         }
         let cell = self.hits.iter().find(|hit| hit.area.contains(at)).map(|hit| hit.cell);
         if let Some(cell) = cell {
             self.follow(Event::Point(cell));
+        }
+        if computation.is_some() {
+            self.say_stopped();
         }
     }
 
@@ -270,9 +282,9 @@ impl Session {
                 let mut out = io::stdout();
                 let sent = out.write_all(copying::escape(&text).as_bytes()).and_then(|()| out.flush());
                 match sent {
-                    Ok(()) => format!(
-                        "The {what} is sent to the clipboard. If it does not arrive, the terminal refuses OSC 52."
-                    ),
+                    Ok(()) => {
+                        format!("The {what} is sent. If it does not arrive, the terminal refuses OSC 52.")
+                    }
                     Err(error) => format!("The {what} cannot be copied: {error}"),
                 }
             }
