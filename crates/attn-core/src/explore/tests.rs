@@ -1,9 +1,14 @@
 //! Claims about every state and every event.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::*;
+use crate::error::Result;
 use crate::graph::recipes::{AttendInputs, PositionKind, Recipe, attend};
 use crate::graph::{CellId, Graph, Op, Origin, Stage, Watch};
 use crate::matrix::Matrix;
+use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 
 fn words() -> Matrix {
     Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]])
@@ -270,4 +275,48 @@ fn progress_tells_the_layer_of_a_model() {
     assert_eq!(computation.progress(&watch), Progress { steps: [0, 4], layer: Some([1, 3]) });
     computation.clone().run(&watch).unwrap();
     assert_eq!(computation.progress(&watch), Progress { steps: [3, 4], layer: Some([2, 3]) });
+}
+
+/// A file in which number i is i.
+#[derive(Debug)]
+struct Counting(u64);
+
+impl Storage for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+
+    fn length(&self) -> u64 {
+        8 * self.0
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        for (place, bytes) in (offset / 8..).zip(buffer.chunks_mut(8)) {
+            bytes.copy_from_slice(&(place as f64).to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn weights_in_a_file_are_edited_and_only_the_edited_number_has_moved() {
+    let (rows, cols) = (400_usize, 300_usize);
+    let count = rows * cols;
+    let stored = StoredNumbers::new(Arc::new(Counting(count as u64)), 0, Dtype::F64, count).unwrap();
+    let mut graph = Graph::new();
+    let table = Tensor::stored(stored, &[rows, cols]).unwrap();
+    let w = graph.weights("W", table, Origin::Weights("table".into())).unwrap();
+    let e = graph.add("E", Op::TokenRows(vec![5, 0]), &[w]).unwrap();
+    assert!(graph[w].tensor().is_some_and(Tensor::is_stored));
+    let state = State::new(Source::steps(graph)).unwrap();
+    let state = typed(found(state, "W[6,1]"), "7.5");
+    assert_eq!([number(&state, "E", 0, 0), number(&state, "E", 0, 1)], [7.5, 1501.0]);
+    assert_eq!(state.changed_nodes(), [w, e]);
+    assert_eq!([state.changed_count(w), state.changed_count(e)], [1, 1]);
+    let change = Change { before: 1500.0, now: 7.5 };
+    assert_eq!(state.changed(w), BTreeMap::from([((5, 0), change)]));
+    let state = update(state, Event::Undo);
+    assert_eq!((number(&state, "E", 0, 0), state.changed_count(w)), (1500.0, 0));
+    let state = typed(state, "8");
+    assert_eq!(number(&state, "E", 0, 0), 8.0);
 }

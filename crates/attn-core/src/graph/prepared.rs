@@ -160,6 +160,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attention::WeightLayout;
     use crate::graph::Origin;
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
 
@@ -204,6 +205,23 @@ mod tests {
         assert!(graph.known("A", &Op::Transpose, &graph[a].inputs.clone()).is_some());
         assert!(graph.known("B", &Op::Transpose, &graph[b].inputs.clone()).is_none());
         assert_eq!(graph.matrix(b).unwrap()[(1, 0)], 9.0);
+    }
+
+    #[test]
+    fn edited_weights_do_not_count_as_recorded() {
+        let mut before = Graph::new().with_limit(4);
+        let weights = Tensor::rounded::<f32>(&Matrix::identity(2)).unwrap();
+        let w = before.weights("W", weights, Origin::Weights("w".into())).unwrap();
+        let x = before.given("X", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let z = before.add("Z", Op::Linear(WeightLayout::InOut), &[x, w]).unwrap();
+        let number = ChangedNumber { node: "W".into(), row: 0, col: 1, value: 0.1 };
+        let edited = Graph::new().with_numbers(vec![number]);
+        let edited = before.again(edited, |node| node.op.clone()).unwrap();
+        assert_eq!(
+            edited.matrix(z).unwrap()[(0, 1)],
+            0.1 + 2.0,
+            "on the exact path 0.1 is not rounded to f32"
+        );
     }
 
     #[test]
