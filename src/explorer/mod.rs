@@ -1,9 +1,10 @@
 //! Walking through a graph in the terminal: the state machine of [`crate::explore`] with keys, a screen and sentences.
 //!
 //! `keys` is the only list of keys: it dispatches them, fills the help and the hints, and names them in scripts. `draw` writes a
-//! state into the cells of a screen, `attn_story` puts facts into words, `session` runs both on a terminal, and `plain` does the same
-//! line by line.
+//! state into the cells of a screen, `attn_story` puts facts into words, `session` runs both on a terminal, `background` computes
+//! meanwhile, and `plain` does the same line by line.
 
+mod background;
 mod copying;
 mod draw;
 mod full_screen;

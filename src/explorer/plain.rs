@@ -223,6 +223,6 @@ impl Reader {
     }
 
     fn moved(&self, state: &State) -> usize {
-        state.changed_nodes().iter().map(|id| state.changed(*id).len()).sum()
+        state.changed_nodes().iter().map(|id| state.changed_count(*id)).sum()
     }
 }

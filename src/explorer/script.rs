@@ -31,6 +31,14 @@ pub(crate) struct Script {
     record: Option<Recording>,
 }
 
+/// The place in a recording of a key that began a change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    at: Option<usize>,
+    /// The key that has its effect without the change.
+    instead: Option<Key>,
+}
+
 #[derive(Debug)]
 struct Recording {
     file: PathBuf,
@@ -78,6 +86,21 @@ impl Script {
         }
         recording.text.push_str(&format!("{}\n", name(key)));
         recording.last = Some(now);
+    }
+
+    /// The place of the next key, which may begin a change; `instead` is the key that has its effect without the change.
+    pub fn begun(&self, instead: Option<Key>) -> Begun {
+        Begun { at: self.record.as_ref().map(|recording| recording.text.len()), instead }
+    }
+
+    /// Takes back what was recorded since a change began that was stopped: played again, the keys leave the same state.
+    pub fn take_back(&mut self, begun: Begun) {
+        if let (Some(recording), Some(at)) = (&mut self.record, begun.at) {
+            recording.text.truncate(at);
+        }
+        if let Some(key) = begun.instead {
+            self.record(key);
+        }
     }
 
     /// Writes what was recorded, which ends with `q`, however the program ends.

@@ -10,23 +10,27 @@ use ratatui::Terminal as Display;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Position;
 
+use super::background::{Computed, Worker};
 use super::copying;
 use super::draw::{Board, Hit, Look, draw};
 use super::full_screen::{FullScreen, read_clicks, reads_clicks};
 use super::keys::{Action, action_in};
-use super::script::{Line, Script};
+use super::script::{Begun, Line, Script};
 use super::steps_of_story::StepsOfStory;
 use super::writing::Writer;
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::explore::{Event, State, update};
+use crate::explore::{Computation, Event, Message, Mode, Planned, State, plan};
 use crate::hint::Hint;
 use crate::render::Screen;
 use crate::terminal::{Guard, INTERRUPTED, Input, Key, Readiness, Signals, inputs, wait};
+use attn_story::live::sentences;
 
 /// The exit code after the terminal has gone away, as of SIGHUP.
 const HUNG_UP: u8 = 129;
 /// The longest time without a look at signals.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
+/// The longest time without a look whether a change is computed.
+const LOOK_FOR_RESULT: Duration = Duration::from_millis(10);
 
 /// What is explored.
 pub(crate) struct Opened {
@@ -57,21 +61,12 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
     let guard = Guard::new(FullScreen).map_err(unusable)?;
     let display = Display::new(CrosstermBackend::new(io::stdout())).map_err(unusable)?;
     let Opened { state, told, screen, writer } = opened;
-    let story = StepsOfStory::of(&state, &told, screen);
+    let worker = Worker::new(told, screen);
+    let story = worker.story(&state);
     let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
-    let mut session = Session {
-        state,
-        told,
-        screen,
-        writer,
-        look,
-        story,
-        hits: Vec::new(),
-        said: None,
-        display,
-        guard,
-        signals,
-    };
+    let (hits, said, begun_by) = (Vec::new(), None, Begun::default());
+    let mut session =
+        Session { state, worker, writer, begun_by, look, story, hits, said, display, guard, signals };
     let outcome = session.run(script);
     if reads_clicks() {
         let _ = read_clicks(false);
@@ -85,10 +80,12 @@ fn unusable(error: io::Error) -> Error {
 }
 
 struct Session {
+    /// While a change is computed, the state before it.
     state: State,
-    told: HashMap<String, String>,
-    screen: Screen,
+    worker: Worker,
     writer: Writer,
+    /// The place in a recording of the key that began what is being computed.
+    begun_by: Begun,
     look: Look,
     story: StepsOfStory,
     hits: Vec<Hit>,
@@ -111,8 +108,13 @@ impl Session {
                 self.guard.renew().map_err(unusable)?;
                 self.redraw()?;
             }
-            // The next key of a script, once its pause is over.
-            if script.is_playing() && due.is_none_or(|due| due <= Instant::now()) {
+            if let Some(computed) = self.worker.result() {
+                self.take(computed);
+                self.draw()?;
+            }
+            // The next key of a script, once its pause is over and the change of the last one is computed.
+            if script.is_playing() && !self.worker.is_running() && due.is_none_or(|due| due <= Instant::now())
+            {
                 due = None;
                 match script.next() {
                     Some(Line::Wait(pause)) => due = Some(Instant::now() + pause),
@@ -131,10 +133,11 @@ impl Session {
                     continue;
                 }
             }
-            let longest =
-                due.map_or(LOOK_AROUND, |due| due.saturating_duration_since(Instant::now())).min(LOOK_AROUND);
-            match wait(longest).map_err(unusable)? {
+            let longest = if self.worker.is_running() { LOOK_FOR_RESULT } else { LOOK_AROUND };
+            let pause = due.map_or(longest, |due| due.saturating_duration_since(Instant::now()));
+            match wait(pause.min(longest)).map_err(unusable)? {
                 Readiness::Gone => return Ok(HUNG_UP),
+                Readiness::Nothing if self.worker.is_running() && !self.worker.is_due() => {}
                 // The window may have another size: drawing asks for it.
                 Readiness::Nothing => self.draw()?,
                 Readiness::Ready => {
@@ -145,7 +148,7 @@ impl Session {
                                     return Ok(code);
                                 }
                             }
-                            Input::Click(x, y) => self.click(Position { x, y }),
+                            Input::Click(x, y) => self.click(Position { x, y }, script),
                             Input::Resized => {}
                         }
                     }
@@ -157,19 +160,49 @@ impl Session {
 
     /// Does what a key means; returns the exit code if it ends the program.
     fn press(&mut self, key: Key, script: &mut Script) -> Result<Option<u8>> {
-        script.record(key);
         self.said = None;
-        match action_in(self.state.mode(), key) {
+        let action = action_in(self.state.mode(), key);
+        // The program goes on while it draws or waits.
+        let interrupts = !matches!(action, Some(Action::Redraw | Action::Suspend));
+        let computation = if interrupts { self.worker.stop() } else { None };
+        let was_stopped = computation.is_some();
+        if let Some(computation) = computation {
+            let event = if let Some(Action::Do(event)) = &action { Some(event) } else { None };
+            if let Some(further) = event.and_then(|event| computation.further(event)) {
+                script.record(key);
+                self.begin(further);
+                return Ok(None);
+            }
+            self.stop(&computation, script);
+            // Who wants to take the change back has done so.
+            if matches!(event, Some(Event::Back | Event::Undo)) {
+                return Ok(None);
+            }
+        }
+        if !self.worker.is_running() {
+            let is_typed = matches!(self.state.mode(), Mode::Typing { .. });
+            self.begun_by = script.begun(is_typed.then_some(Key::Escape));
+        }
+        script.record(key);
+        let ended = self.act(action)?;
+        if was_stopped {
+            self.say_stopped();
+        }
+        Ok(ended)
+    }
+
+    fn act(&mut self, action: Option<Action>) -> Result<Option<u8>> {
+        match action {
             None | Some(Action::Number) => {}
             Some(Action::Do(event)) => {
                 self.follow(event);
-                self.said = self.writer.answer(&self.state);
+                self.said = self.said.take().or_else(|| self.writer.answer(&self.state));
             }
             Some(Action::CopyCell) => self.copy(copying::cell(&self.state), "number"),
             Some(Action::CopyMatrix) => self.copy(copying::matrix(&self.state), "matrix"),
             Some(Action::Mouse) => {
                 read_clicks(!reads_clicks()).map_err(unusable)?;
-                let on = "Clicks are read. Hold Shift (Option on a Mac) to select text; M leaves the mouse to the terminal.";
+                let on = "Clicks are read. Shift (on a Mac: Option) selects text; M ends it.";
                 self.said =
                     Some(if reads_clicks() { on } else { "The mouse is the terminal's." }.to_string());
             }
@@ -185,19 +218,58 @@ impl Session {
     }
 
     fn follow(&mut self, event: Event) {
-        let before = self.state.undoable();
-        let changes = self.state.changes().clone();
-        let state = self.state.clone();
-        self.state = update(state, event);
-        if self.state.undoable() != before || *self.state.changes() != changes {
-            self.story = StepsOfStory::of(&self.state, &self.told, self.screen);
+        match plan(self.state.clone(), event) {
+            Planned::Computing(computation) => self.begin(*computation),
+            Planned::Done(state) => {
+                let is_other = state.undoable() != self.state.undoable();
+                self.state = *state;
+                if is_other {
+                    self.story = self.worker.story(&self.state);
+                }
+            }
         }
     }
 
-    fn click(&mut self, at: Position) {
+    /// Begins to compute a change. Until it is computed, the state is the one before.
+    fn begin(&mut self, computation: Computation) {
+        self.state = computation.before().clone();
+        match self.worker.begin(computation) {
+            Ok(Some(computed)) => self.take(computed),
+            Ok(None) => {}
+            Err(error) => self.said = Some(format!("The system has no thread to compute with: {error}")),
+        }
+    }
+
+    fn take(&mut self, Computed { state, story }: Computed) {
+        (self.state, self.story) = (state, story);
+    }
+
+    /// Goes back to the state before a change that was stopped; in a recording there is no trace of it.
+    fn stop(&mut self, computation: &Computation, script: &mut Script) {
+        script.take_back(std::mem::take(&mut self.begun_by));
+        self.state = computation.stopped();
+    }
+
+    /// Says that a change was stopped, where the key that stopped it has no answer of its own.
+    fn say_stopped(&mut self) {
+        let has_answer = self.said.is_some() || self.state.message().is_some();
+        if !has_answer && *self.state.mode() == Mode::Look && !self.worker.is_running() {
+            self.said = Some(sentences::message(&self.state, &Message::Stopped));
+        }
+    }
+
+    fn click(&mut self, at: Position, script: &mut Script) {
+        self.said = None;
+        let computation = self.worker.stop();
+        if let Some(computation) = &computation {
+            self.stop(computation, script);
+        }
         let cell = self.hits.iter().find(|hit| hit.area.contains(at)).map(|hit| hit.cell);
         if let Some(cell) = cell {
             self.follow(Event::Point(cell));
+        }
+        if computation.is_some() {
+            self.say_stopped();
         }
     }
 
@@ -208,9 +280,9 @@ impl Session {
                 let mut out = io::stdout();
                 let sent = out.write_all(copying::escape(&text).as_bytes()).and_then(|()| out.flush());
                 match sent {
-                    Ok(()) => format!(
-                        "The {what} is sent to the clipboard. If it does not arrive, the terminal refuses OSC 52."
-                    ),
+                    Ok(()) => {
+                        format!("The {what} is sent. If it does not arrive, the terminal refuses OSC 52.")
+                    }
                     Err(error) => format!("The {what} cannot be copied: {error}"),
                 }
             }
@@ -226,8 +298,9 @@ impl Session {
     }
 
     fn draw(&mut self) -> Result<()> {
-        let board =
-            Board { state: &self.state, story: &self.story, look: self.look, said: self.said.as_deref() };
+        let computing = self.worker.said();
+        let said = computing.as_deref().or(self.said.as_deref());
+        let board = Board { state: &self.state, story: &self.story, look: self.look, said };
         let mut hits = Vec::new();
         self.display
             .draw(|frame| {

@@ -156,3 +156,26 @@ fn every_layer_of_a_model_is_walked_through_and_its_numbers_are_changed() {
     assert!(said.contains("L1.A_4[cave,cave]") && said.contains("L2.A_4[cave,cave]"), "{said}");
     assert!(said.contains("The last change has moved") || said.contains("is computed"), "{said}");
 }
+
+#[test]
+fn some_layers_of_a_model_are_opened_and_too_many_say_which_fit() {
+    let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
+    let (said, code) =
+        run(&[&model[..], &["--layers", "2", "--at", "L2.A_3[cave,cave]"]].concat(), "{\n}\nq\n");
+    assert!(code == 0 && said.contains("There is no further one"), "{said}");
+    let (said, code) = run(&[&model[..], &["--layers", "2-3"]].concat(), "q\n");
+    assert!(
+        code == 2 && said.contains("there is no layer 3") && said.contains("the model has 2 layers"),
+        "{said}"
+    );
+    // One layer of nine tokens fits, two do not.
+    let (said, code) = run(&[&model[..], &["--limit", "12000"]].concat(), "q\n");
+    assert!(code == 2 && said.contains("2 layers record about "), "{said}");
+    assert!(said.contains("open some of them: --layers 2\n"), "{said}");
+    let limit =
+        said.split("--limit ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a limit");
+    let (said, code) = run(&[&model[..], &["--limit", limit]].concat(), "q\n");
+    assert_eq!(code, 0, "{said}");
+    let (said, code) = run(&[&model[..], &["--limit", "12000", "--layers", "2"]].concat(), "q\n");
+    assert_eq!(code, 0, "{said}");
+}

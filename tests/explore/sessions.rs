@@ -22,6 +22,20 @@ fn explorer(more: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal
     (state, terminal)
 }
 
+/// The explorer on matrices with which a change takes a second or more.
+fn slow_explorer(more: &str) -> (tempfile::TempDir, Terminal) {
+    let state = tempfile::tempdir().expect("a folder");
+    let attn = env!("CARGO_BIN_EXE_attn");
+    let command = format!(
+        "echo before; {attn} explore attend --random 1200,256 --at 'X[1,1]' {more}; echo code $?; read x"
+    );
+    let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], 100, 24);
+    (state, terminal)
+}
+
+const RECOMPUTING: &str = "Recomputing: step";
+const STOPPED: &str = "Stopped: nothing is changed.";
+
 #[test]
 fn arrows_move_enter_opens_and_escape_returns() {
     let (_state, mut terminal) = explorer("--at 'O[cave,animals]'", 80, 24);
@@ -191,6 +205,84 @@ fn a_state_is_written_from_the_full_screen() {
     terminal.press("wc");
     terminal.press(&file.display().to_string());
     terminal.shows("\r", "this exists already");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn a_slow_change_tells_how_far_it_is_and_arrives() {
+    let (_state, mut terminal) = slow_explorer("");
+    terminal.wait_for("X[1,1] = ");
+    let computing = terminal.shows("7\r", RECOMPUTING);
+    assert!(computing.contains("Any key stops it.") && !computing.contains("change 1 of 1"), "{computing}");
+    // The screen follows the window, and Ctrl-L draws it, without an end of the computation.
+    terminal.resize(90, 30);
+    terminal.press("\x0c");
+    let arrived = terminal.wait_for("change 1 of 1");
+    assert!(arrived.contains("X[1,1] = 7   (before: ") && !arrived.contains(RECOMPUTING), "{arrived}");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn a_key_stops_a_slow_change_and_does_what_it_always_does() {
+    let (_state, mut terminal) = slow_explorer("");
+    terminal.wait_for("X[1,1] = ");
+    terminal.shows("7\r", RECOMPUTING);
+    let moved = terminal.shows("j", "X[2,1] = ");
+    assert!(moved.contains(STOPPED) && !moved.contains("change 1 of 1"), "{moved}");
+    // Escape and undo only stop it.
+    for key in [ESCAPE, "u"] {
+        terminal.shows("8\r", RECOMPUTING);
+        let stopped = terminal.shows(key, STOPPED);
+        assert!(stopped.contains("X[2,1] = ") && !stopped.contains("= 8"), "{stopped}");
+        terminal.shows("k", "X[1,1] = ");
+        terminal.shows("j", "X[2,1] = ");
+    }
+    // A change after one that was stopped arrives.
+    terminal.shows("9\r", "change 1 of 1");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn the_program_ends_and_pauses_while_it_computes() {
+    let (_state, mut terminal) = slow_explorer("");
+    terminal.wait_for("X[1,1] = ");
+    terminal.shows("7\r", RECOMPUTING);
+    let left = terminal.shows("\x03", "code 130");
+    assert_eq!(left.trim(), "before\ncode 130", "the screen is as it was");
+    let state = tempfile::tempdir().expect("a folder");
+    let attn = env!("CARGO_BIN_EXE_attn");
+    let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 100, 24);
+    terminal.wait_for("shell>");
+    terminal.shows(&format!("{attn} explore attend --random 1200,256 --at 'X[1,1]'\r"), "X[1,1] = ");
+    terminal.shows("7\r", RECOMPUTING);
+    terminal.press("\x1a");
+    terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
+    terminal.shows("fg\r", "change 1 of 1");
+    terminal.press("q");
+    terminal.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
+}
+
+#[test]
+fn played_keys_wait_for_a_change_and_a_stopped_one_is_not_recorded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("keys.txt");
+    let (_state, mut terminal) = slow_explorer(&format!("--record {}", file.display()));
+    terminal.wait_for("X[1,1] = ");
+    terminal.shows("7\r", RECOMPUTING);
+    terminal.shows("j", STOPPED);
+    terminal.shows("8\r", "change 1 of 1");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+    let text = fs::read_to_string(&file).expect("a recording");
+    let keys: Vec<&str> = text.lines().filter(|line| !line.starts_with("wait ")).collect();
+    assert_eq!(keys, ["7", "Esc", "j", "8", "Enter", "q"], "{text}");
+    fs::write(&file, "8\nEnter\nj\n").expect("keys");
+    let (_state, mut terminal) = slow_explorer(&format!("--play {}", file.display()));
+    let played = terminal.wait_for("X[2,1] = ");
+    assert!(played.contains("change 1 of 1"), "{played}");
     terminal.press("q");
     terminal.wait_for("code 0");
 }

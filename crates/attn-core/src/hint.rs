@@ -256,6 +256,11 @@ pub fn speak(vocabulary: Vocabulary) -> VocabularyGuard {
     VocabularyGuard { before: VOCABULARY.replace(Some(vocabulary)), here: PhantomData }
 }
 
+/// The vocabulary of this thread, for another one that works for it.
+pub fn vocabulary() -> Option<Vocabulary> {
+    VOCABULARY.get()
+}
+
 impl Drop for VocabularyGuard {
     fn drop(&mut self) {
         VOCABULARY.set(self.before);

@@ -81,7 +81,8 @@ impl WindowArgs {
     }
 }
 
-fn range(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
+/// A range of numbers from 1: 3-9, or 5.
+pub(super) fn range(text: &str) -> std::result::Result<RangeInclusive<usize>, String> {
     let wrong = || "take a number from 1, or two with a hyphen: 3-9".to_string();
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
     let (from, to) = text.split_once('-').unwrap_or((text, text));

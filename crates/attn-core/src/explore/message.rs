@@ -35,6 +35,8 @@ pub enum Message {
     ReadOnly(String),
     /// What was typed is no number.
     NoNumber(String),
+    /// The computation was stopped; nothing is changed.
+    Stopped,
     /// The computation refuses: the error.
     Refused(String),
     /// Nothing is left to undo.

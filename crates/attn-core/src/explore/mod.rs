@@ -23,6 +23,7 @@
 
 mod assignments;
 mod changes;
+mod computation;
 mod event;
 mod feeds;
 mod heads;
@@ -39,6 +40,7 @@ mod update;
 
 pub use assignments::is_assignment;
 pub use changes::Changes;
+pub use computation::{Computation, Planned, Progress};
 pub use event::{Event, Way};
 pub use feeds::fed_by;
 pub use heads::HeadPlace;
@@ -48,4 +50,4 @@ pub use relations::{Sources, sources};
 pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};
 pub use typing::begins_number;
-pub use update::update;
+pub use update::{plan, update};

@@ -45,10 +45,16 @@ impl Source {
     /// # Errors
     /// If the computation refuses them: a temperature of 0, rotary positions of an odd width.
     pub fn graph(&self, changes: &Changes, before: Option<&Arc<Graph>>) -> Result<Graph> {
-        let mut graph = Graph::new().with_numbers(changes.numbers.clone());
-        if let Some(before) = before {
-            graph = graph.after(Arc::clone(before));
-        }
+        let graph = before.map_or_else(Graph::new, |before| Graph::new().after(Arc::clone(before)));
+        self.graph_from(graph, changes, None)
+    }
+
+    /// The graph with these changes, made in a prepared one. `start` is the graph without changes, where it is known.
+    ///
+    /// # Errors
+    /// Those of [`Source::graph`]; and if a [`Watch`](crate::graph::Watch) stops it.
+    pub(super) fn graph_from(&self, graph: Graph, changes: &Changes, start: Option<&Graph>) -> Result<Graph> {
+        let mut graph = graph.with_numbers(changes.numbers.clone());
         let made = match self {
             Source::ReadOnly(graph, _) => return Ok(Graph::clone(graph)),
             Source::Steps(steps) => {
@@ -60,8 +66,13 @@ impl Source {
                 let recipe = knobs::recipe_with(recipe, changes);
                 if !changes.removed.is_empty() {
                     // No other change renames the heads' outputs.
-                    let start = self.graph(&Changes::default(), None)?;
-                    let zeros: BTreeMap<String, Given> = heads::zeros_instead(&start, &changes.removed);
+                    let zeros: BTreeMap<String, Given> = match start {
+                        Some(start) => heads::zeros_instead(start, &changes.removed),
+                        None => {
+                            let start = self.graph(&Changes::default(), None)?;
+                            heads::zeros_instead(&start, &changes.removed)
+                        }
+                    };
                     inputs.instead.extend(zeros);
                 }
                 attend_in(graph, &recipe, inputs)?

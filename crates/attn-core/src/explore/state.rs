@@ -1,6 +1,6 @@
 //! The state: a history of graphs, a cursor, and what is typed, chosen and shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::changes::Changes;
@@ -264,26 +264,48 @@ impl State {
         self.beside.map(|at| (&*self.history[at].graph, &self.history[at].changes))
     }
 
-    /// The graph that this one is compared with: that beside it, or the one before.
-    fn compared(&self) -> Option<&Graph> {
-        let other = self.beside.or(self.at.checked_sub(1))?;
-        Some(&self.history[other].graph)
+    /// The version that this one is compared with: that beside it, or the one before.
+    fn compared(&self) -> Option<&Version> {
+        Some(&self.history[self.beside.or(self.at.checked_sub(1))?])
     }
 
     /// What the last change has made of a number, or how it differs from the state beside; `None` where it has not moved.
     pub fn change_at(&self, cell: CellId) -> Option<Change> {
-        let before = self.compared()?;
-        let [there, here] = moved_tensors(before, self.graph(), cell.node)?;
+        let [there, here] = self.moved_tensors(cell.node)?;
         let (before, now) = (there.number(cell.row, cell.col)?, here.number(cell.row, cell.col)?);
         (before.to_bits() != now.to_bits()).then_some(Change { before, now })
     }
 
     /// The cells of a node whose numbers have moved, by row and column.
     pub fn changed(&self, id: NodeId) -> BTreeMap<(usize, usize), Change> {
-        let Shape { rows, cols } = self.graph()[id].shape();
-        let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
         let change = |(row, col)| Some(((row, col), self.change_at(CellId { node: id, row, col })?));
-        if self.moved.contains(&id) { places.filter_map(change).collect() } else { BTreeMap::new() }
+        match self.moved_tensors(id).filter(|_| self.moved.contains(&id)) {
+            None => BTreeMap::new(),
+            Some(tensors) if is_in_file(tensors) => self.edited(id).into_iter().filter_map(change).collect(),
+            Some([_, new]) => {
+                let Shape { rows, cols } = new.shape();
+                (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).filter_map(change).collect()
+            }
+        }
+    }
+
+    /// The number of cells of a node whose numbers have moved.
+    pub fn changed_count(&self, id: NodeId) -> usize {
+        match self.moved_tensors(id).filter(|_| self.moved.contains(&id)) {
+            None => 0,
+            Some(tensors) if is_in_file(tensors) => self.changed(id).len(),
+            Some([old, new]) => {
+                old.cells().zip(new.cells()).filter(|(a, b)| a.to_bits() != b.to_bits()).count()
+            }
+        }
+    }
+
+    /// The cells of a given node that are edited, here or in the state that this one is compared with.
+    fn edited(&self, id: NodeId) -> BTreeSet<(usize, usize)> {
+        let name = &self.graph()[id].name;
+        let there = self.compared().map_or(&[][..], |before| &before.changes.numbers);
+        let all = self.changes().numbers.iter().chain(there);
+        all.filter(|number| number.node == *name).map(|number| (number.row, number.col)).collect()
     }
 
     /// The nodes in which numbers have moved.
@@ -293,14 +315,25 @@ impl State {
 
     /// Finds the nodes in which numbers have moved, after the history or the state beside has changed.
     pub(super) fn find_moved(&mut self) {
-        let Some(before) = self.compared() else {
-            self.moved.clear();
-            return;
+        let has_moved = |id: &NodeId| match self.moved_tensors(*id) {
+            None => false,
+            Some(tensors) if is_in_file(tensors) => {
+                let has_changed = |(row, col)| self.change_at(CellId { node: *id, row, col }).is_some();
+                self.edited(*id).into_iter().any(has_changed)
+            }
+            Some([old, new]) => !old.same_bits(new),
         };
-        let here = self.graph();
-        let has_moved =
-            |id: &NodeId| moved_tensors(before, here, *id).is_some_and(|[old, new]| !old.same_bits(new));
-        self.moved = here.nodes().map(|(id, _)| id).filter(has_moved).collect();
+        self.moved = self.graph().nodes().map(|(id, _)| id).filter(has_moved).collect();
+    }
+
+    /// The numbers of a node in the state that this one is compared with and here, where both have them in the same shape, and they
+    /// are not the very same.
+    fn moved_tensors(&self, id: NodeId) -> Option<[&Tensor; 2]> {
+        let (before, here) = (&self.compared()?.graph, self.graph());
+        let there = before.find(&here[id].name)?;
+        let (old, new) = (before[there].tensor()?, here[id].tensor()?);
+        let both_in_file = old.is_stored() && new.is_stored();
+        (!both_in_file && old.shape() == new.shape() && !old.shares_numbers(new)).then_some([old, new])
     }
 
     /// Whether a setting can be adjusted.
@@ -325,12 +358,18 @@ impl State {
 
     /// The settings as they are now.
     pub(super) fn settings(&self) -> Settings {
-        let (graph, changes) = (self.graph(), self.changes());
+        self.settings_with(self.changes())
+    }
+
+    /// The settings with these changes of this graph.
+    pub(super) fn settings_with(&self, changes: &Changes) -> Settings {
+        let graph = self.graph();
         let of_stage = |stage: Stage| {
             graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: of, .. }) if of == stage))
         };
-        let factor = match of_stage(Stage::Scaled).map(|(_, node)| &node.op) {
-            Some(Op::Scale(factor)) => factor.value(),
+        let factor = match (changes.scale, of_stage(Stage::Scaled).map(|(_, node)| &node.op)) {
+            (Some(Scale::Number(number)), Some(Op::Scale(_))) => number,
+            (_, Some(Op::Scale(factor))) => factor.value(),
             _ => 1.0,
         };
         let keys = of_stage(Stage::Scores).map_or(0, |(_, node)| node.shape().cols);
@@ -349,7 +388,7 @@ impl State {
             factor,
         };
         for (_, node) in graph.nodes() {
-            match node.op {
+            match super::knobs::op_with(node, changes) {
                 Op::Temperature(temperature) => settings.temperature = temperature,
                 Op::Mask(mask) => settings.mask = mask,
                 _ => {}
@@ -373,10 +412,7 @@ impl State {
     }
 }
 
-/// The numbers of a node before and now, where both have them in the same shape, and they are not the very same.
-fn moved_tensors<'g>(before: &'g Graph, graph: &'g Graph, id: NodeId) -> Option<[&'g Tensor; 2]> {
-    let there = before.find(&graph[id].name)?;
-    let (old, new) = (before[there].tensor()?, graph[id].tensor()?);
-    let can_be_read = !old.is_stored() && !new.is_stored() && old.shape() == new.shape();
-    (can_be_read && !old.shares_numbers(new)).then_some([old, new])
+/// Whether some of these numbers are in a file: of weights that were edited, the copy in memory has all others, too.
+fn is_in_file(tensors: [&Tensor; 2]) -> bool {
+    tensors.into_iter().any(Tensor::is_stored)
 }

@@ -1,9 +1,14 @@
 //! Claims about every state and every event.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::*;
-use crate::graph::recipes::{AttendInputs, Recipe, attend};
-use crate::graph::{CellId, Graph};
+use crate::error::Result;
+use crate::graph::recipes::{AttendInputs, PositionKind, Recipe, attend};
+use crate::graph::{CellId, Graph, Op, Origin, Stage, Watch};
 use crate::matrix::Matrix;
+use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 
 fn words() -> Matrix {
     Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]])
@@ -194,4 +199,124 @@ fn a_graph_that_is_read_only_says_why() {
     let state = typed(found(State::new(source).unwrap(), "X[1,1]"), "1");
     assert!(state.changes().is_nothing());
     assert_eq!(update(state, Event::Edit).message(), Some(&Message::ReadOnly("version 1".into())));
+}
+
+/// The computation of an event.
+fn computing(state: &State, event: Event) -> Computation {
+    match plan(state.clone(), event) {
+        Planned::Computing(computation) => *computation,
+        Planned::Done(state) => panic!("nothing to compute: {:?}", state.message()),
+    }
+}
+
+/// The state in which `text` is typed as a number for a cell.
+fn begun(cell: &str, text: &str) -> State {
+    text.chars().fold(found(start(), cell), |state, c| update(state, Event::Type(c)))
+}
+
+#[test]
+fn a_stopped_computation_leaves_the_state_before_the_change() {
+    let typed = begun("X[cave,animals]", "6");
+    let computation = computing(&typed, Event::Accept);
+    let watch = Watch::default();
+    watch.stop();
+    assert!(computation.clone().run(&watch).is_none());
+    let stopped = computation.stopped();
+    assert_eq!((stopped.message(), stopped.mode()), (Some(&Message::Stopped), &Mode::Look));
+    assert!(stopped.changes().is_nothing() && stopped.undoable() == [0, 0]);
+    assert!(std::ptr::eq(stopped.graph(), typed.graph()), "nothing is copied");
+    let watch = Watch::default();
+    let changed = computation.run(&watch).unwrap();
+    assert_eq!((number(&changed, "S", 1, 1), watch.steps()), (36.0, changed.graph().nodes().count() - 1));
+}
+
+#[test]
+fn a_further_step_of_a_setting_goes_on_from_the_value_that_was_not_computed() {
+    let state = update(start(), Event::Adjust(Knob::Temperature));
+    let first = computing(&state, Event::Move(Way::Right));
+    let second = first.further(&Event::Move(Way::Right)).unwrap();
+    let temperature = |computation: &Computation| {
+        let state = computation.clone().run(&Watch::default()).unwrap();
+        (state.changes().temperature, state.undoable())
+    };
+    assert_eq!(temperature(&first), (Some(1.1), [1, 0]));
+    assert_eq!(temperature(&second), (Some(1.2), [1, 0]));
+    assert_eq!(temperature(&second.further(&Event::Move(Way::Left)).unwrap()).0, Some(1.1));
+    assert!(first.further(&Event::Back).is_none() && first.further(&Event::Move(Way::Up)).is_none());
+    let other = computing(&begun("X[cave,animals]", "6"), Event::Accept);
+    assert!(other.further(&Event::Move(Way::Right)).is_none());
+}
+
+#[test]
+fn positions_that_do_not_fit_are_passed_over() {
+    let x = Matrix::of([[1.0, 2.0, 0.5], [0.0, 1.0, 1.0]]);
+    let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
+    let mut state = update(state, Event::Adjust(Knob::Positions));
+    for _ in 0..4 {
+        state = update(state, Event::Move(Way::Right));
+    }
+    // Three columns cannot be rotated in pairs.
+    assert!(matches!(state.changes().positions, Some(PositionKind::Alibi { .. })), "{:?}", state.changes());
+}
+
+#[test]
+fn progress_tells_the_layer_of_a_model() {
+    let mut graph = Graph::new();
+    let mut x = graph.given("X", words(), Origin::Stated).unwrap();
+    for layer in 1..=3 {
+        graph.enter_layer(Some(layer));
+        x = graph.add("Y", Op::Relu, &[x]).unwrap();
+        graph.mark(x, Stage::Scores);
+    }
+    let state = State::new(Source::steps(graph)).unwrap();
+    let typed = update(found(state, "X[cave,animals]"), Event::Type('6'));
+    let computation = computing(&typed, Event::Accept);
+    let watch = Watch::default();
+    assert_eq!(computation.progress(&watch), Progress { steps: [0, 4], layer: Some([1, 3]) });
+    computation.clone().run(&watch).unwrap();
+    assert_eq!(computation.progress(&watch), Progress { steps: [3, 4], layer: Some([2, 3]) });
+}
+
+/// A file in which number i is i.
+#[derive(Debug)]
+struct Counting(u64);
+
+impl Storage for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+
+    fn length(&self) -> u64 {
+        8 * self.0
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        for (place, bytes) in (offset / 8..).zip(buffer.chunks_mut(8)) {
+            bytes.copy_from_slice(&(place as f64).to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn weights_in_a_file_are_edited_and_only_the_edited_number_has_moved() {
+    let (rows, cols) = (400_usize, 300_usize);
+    let count = rows * cols;
+    let stored = StoredNumbers::new(Arc::new(Counting(count as u64)), 0, Dtype::F64, count).unwrap();
+    let mut graph = Graph::new();
+    let table = Tensor::stored(stored, &[rows, cols]).unwrap();
+    let w = graph.weights("W", table, Origin::Weights("table".into())).unwrap();
+    let e = graph.add("E", Op::TokenRows(vec![5, 0]), &[w]).unwrap();
+    assert!(graph[w].tensor().is_some_and(Tensor::is_stored));
+    let state = State::new(Source::steps(graph)).unwrap();
+    let state = typed(found(state, "W[6,1]"), "7.5");
+    assert_eq!([number(&state, "E", 0, 0), number(&state, "E", 0, 1)], [7.5, 1501.0]);
+    assert_eq!(state.changed_nodes(), [w, e]);
+    assert_eq!([state.changed_count(w), state.changed_count(e)], [1, 1]);
+    let change = Change { before: 1500.0, now: 7.5 };
+    assert_eq!(state.changed(w), BTreeMap::from([((5, 0), change)]));
+    let state = update(state, Event::Undo);
+    assert_eq!((number(&state, "E", 0, 0), state.changed_count(w)), (1500.0, 0));
+    let state = typed(state, "8");
+    assert_eq!(number(&state, "E", 0, 0), 8.0);
 }

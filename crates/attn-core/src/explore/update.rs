@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::changes::Changes;
+use super::computation::{Computation, Planned, Wanted};
 use super::event::{Event, Way};
 use super::heads::outputs;
 use super::knobs::{self, Knob, Setting};
 use super::message::{Form, Message};
 use super::search::{found, within};
 use super::source::Source;
-use super::state::{Mode, Purpose, State, Version};
+use super::state::{Mode, Purpose, State};
 use super::typing::{begins_number, number};
-use crate::graph::{CellId, ChangedNumber, NodeId, Step};
+use crate::graph::{CellId, ChangedNumber, NodeId, Step, Watch};
 
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;
@@ -21,38 +22,71 @@ const LONGEST: usize = 64;
 /// The longest name of a file.
 const LONGEST_NAME: usize = 1000;
 
-/// The state after an event. It depends on nothing else, and an event that cannot be followed leaves a [`Message`].
-pub fn update(mut state: State, event: Event) -> State {
+/// The state after an event. It depends on nothing else, and an event that cannot be followed leaves a [`Message`]. A change is
+/// computed at once; [`plan`] leaves that to the caller.
+pub fn update(state: State, event: Event) -> State {
+    match plan(state, event) {
+        Planned::Done(state) => *state,
+        Planned::Computing(computation) => {
+            let stopped = computation.stopped();
+            computation.run(&Watch::default()).unwrap_or(stopped)
+        }
+    }
+}
+
+/// What an event leads to: the next state, or what has to be computed for it.
+pub fn plan(mut state: State, event: Event) -> Planned {
     state.message = None;
-    match (state.mode.clone(), event) {
-        (Mode::Help { .. }, Event::Help | Event::Back | Event::Accept | Event::Open) => {
-            state.mode = Mode::Look
+    if let Mode::Help { page } = state.mode {
+        match event {
+            Event::Help | Event::Back | Event::Accept | Event::Open => state.mode = Mode::Look,
+            Event::MoreHelp => state.mode = Mode::Help { page: page.wrapping_add(1) },
+            event => {
+                state.mode = Mode::Look;
+                return plan(state, event);
+            }
         }
-        (Mode::Help { page }, Event::MoreHelp) => state.mode = Mode::Help { page: page.wrapping_add(1) },
-        (Mode::Help { .. }, event) => {
-            state.mode = Mode::Look;
-            return update(state, event);
+        return Planned::Done(Box::new(state));
+    }
+    let wanted = match (state.mode.clone(), event) {
+        (Mode::Write, event) => {
+            match event {
+                Event::Type(letter) => state.choose_form(letter),
+                Event::Back => state.mode = Mode::Look,
+                // Another key is no form; the question stays.
+                _ => {}
+            }
+            None
         }
-        (Mode::Write, Event::Type(letter)) => state.choose_form(letter),
-        (Mode::Write, Event::Back) => state.mode = Mode::Look,
-        // Another key is no form; the question stays.
-        (Mode::Write, _) => {}
         (Mode::Typing { text, purpose }, event) => state.typing(text, purpose, event),
         (Mode::Adjust(knob), Event::Move(Way::Left)) => state.adjust(knob, -1),
         (Mode::Adjust(knob), Event::Move(Way::Right)) => state.adjust(knob, 1),
         (Mode::Adjust(knob), Event::Erase) => state.reset(knob),
-        (Mode::Adjust(_), Event::Back | Event::Accept | Event::Open) => state.mode = Mode::Look,
-        (Mode::Adjust(knob), Event::Adjust(other)) if other == knob => state.mode = Mode::Look,
         (Mode::Adjust(knob), Event::Set(setting)) if setting.knob() == knob => {
-            state.has_adjusted |= state.set(setting, state.has_adjusted);
+            // A kind of positions is chosen, and not passed over if the matrices do not allow it.
+            let adjusts = (knob != Knob::Positions).then_some((knob, 1));
+            state.set(setting, state.has_adjusted, adjusts)
         }
-        (Mode::Adjust(_) | Mode::Look, event) => state.looking(event),
+        (Mode::Adjust(knob), event) if leaves(knob, &event) => {
+            state.mode = Mode::Look;
+            None
+        }
+        (_, event) => state.looking(event),
+    };
+    match wanted {
+        None => Planned::Done(Box::new(state)),
+        Some(wanted) => Planned::Computing(Box::new(Computation { state, wanted })),
     }
-    state
+}
+
+/// Whether an event ends the adjusting of a setting.
+fn leaves(knob: Knob, event: &Event) -> bool {
+    matches!(event, Event::Back | Event::Accept | Event::Open) || *event == Event::Adjust(knob)
 }
 
 impl State {
-    fn looking(&mut self, event: Event) {
+    /// Does what an event means while nothing is typed; returns the change that it wants, if it is one.
+    fn looking(&mut self, event: Event) -> Option<Wanted> {
         match event {
             Event::Move(way) => self.go(way),
             Event::Point(cell) => self.put(cell),
@@ -73,7 +107,7 @@ impl State {
                 self.begin(text.clone());
                 if let Mode::Typing { purpose, .. } = self.mode {
                     self.mode = Mode::Look;
-                    self.take(text, purpose);
+                    return self.take(text, purpose);
                 }
             }
             Event::Predict => {
@@ -86,10 +120,10 @@ impl State {
                 self.begin_adjusting(setting.knob());
                 if matches!(self.mode, Mode::Adjust(_)) {
                     self.mode = Mode::Look;
-                    self.set(setting, false);
+                    return self.set(setting, false, None);
                 }
             }
-            Event::RemoveHead => self.remove_head(),
+            Event::RemoveHead => return self.remove_head(),
             Event::Undo => self.travel(-1),
             Event::Redo => self.travel(1),
             Event::Versus => self.versus(),
@@ -99,6 +133,7 @@ impl State {
             Event::Write => self.mode = Mode::Write,
             Event::Help => self.mode = Mode::Help { page: 0 },
         }
+        None
     }
 
     fn go(&mut self, way: Way) {
@@ -203,7 +238,7 @@ impl State {
         }
     }
 
-    fn typing(&mut self, mut text: String, purpose: Purpose, event: Event) {
+    fn typing(&mut self, mut text: String, purpose: Purpose, event: Event) -> Option<Wanted> {
         self.mode = Mode::Look;
         match event {
             Event::Type(c) => {
@@ -217,15 +252,16 @@ impl State {
                 text.pop();
                 self.mode = Mode::Typing { text, purpose };
             }
-            Event::Accept | Event::Open => self.take(text, purpose),
+            Event::Accept | Event::Open => return self.take(text, purpose),
             Event::Back => {}
             // What is typed stays; a movement is not part of a text.
             _ => self.mode = Mode::Typing { text, purpose },
         }
+        None
     }
 
     /// Takes a text that was typed.
-    fn take(&mut self, text: String, purpose: Purpose) {
+    fn take(&mut self, text: String, purpose: Purpose) -> Option<Wanted> {
         match (purpose, number(&text)) {
             (Purpose::Search, _) => {
                 let text = if text.trim().is_empty() { self.last_search.clone() } else { text };
@@ -250,10 +286,16 @@ impl State {
                 let CellId { node, row, col } = self.cursor;
                 let number = ChangedNumber { node: self.graph()[node].name.clone(), row, col, value };
                 if self.value().is_some_and(|before| before.to_bits() != value.to_bits()) {
-                    self.change(self.changes().clone().with_number(number), false);
+                    return Some(self.wanted(self.changes().clone().with_number(number)));
                 }
             }
         }
+        None
+    }
+
+    /// A change that is the next one of the history.
+    fn wanted(&self, changes: Changes) -> Wanted {
+        Wanted { changes, replaces: false, adjusts: None, settings: self.settings() }
     }
 
     fn choose_form(&mut self, letter: char) {
@@ -273,79 +315,46 @@ impl State {
         }
     }
 
-    /// Changes a setting by one step in a direction; a value that the computation refuses is passed over.
-    fn adjust(&mut self, knob: Knob, by: isize) {
-        let mut changes = self.changes().clone();
-        let mut settings = self.settings();
-        while let Some(next) = knobs::adjusted(changes, settings, knob, by) {
-            if self.change(next.clone(), self.has_adjusted) {
-                self.has_adjusted = true;
-                return;
-            }
-            if knob != Knob::Positions {
-                return;
-            }
-            // A kind of positions that these matrices do not allow is passed over.
-            settings.positions = next.positions.unwrap_or(settings.positions);
-            changes = next;
-        }
-        if self.message.is_none() {
+    /// A setting changed by one step in a direction; a value that the computation refuses will be passed over.
+    fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
+        let settings = self.settings();
+        let changes = knobs::adjusted(self.changes().clone(), settings, knob, by);
+        if changes.is_none() {
             self.message = Some(Message::NoFurther);
         }
+        Some(Wanted { changes: changes?, replaces: self.has_adjusted, adjusts: Some((knob, by)), settings })
     }
 
-    /// Changes a setting to a value. Returns false if it has it already, or the computation refuses it.
-    fn set(&mut self, setting: Setting, replaces: bool) -> bool {
-        if self.setting(setting.knob()) == setting {
-            return false;
-        }
-        self.change(setting.within(self.changes().clone()), replaces)
+    /// A setting with this value, if it does not have it already.
+    fn set(&self, setting: Setting, replaces: bool, adjusts: Option<(Knob, isize)>) -> Option<Wanted> {
+        let changes = setting.within(self.changes().clone());
+        let is_other = self.setting(setting.knob()) != setting;
+        is_other.then_some(Wanted { changes, replaces, adjusts, settings: self.settings() })
     }
 
-    fn reset(&mut self, knob: Knob) {
+    /// A setting as at the start.
+    fn reset(&self, knob: Knob) -> Option<Wanted> {
         let changes = knobs::reset(self.changes().clone(), knob);
-        if changes != *self.changes() {
-            self.change(changes, self.has_adjusted);
-            self.has_adjusted = true;
-        }
+        let is_other = changes != *self.changes();
+        let (replaces, settings) = (self.has_adjusted, self.settings());
+        // The start is never refused, so that the direction does not matter.
+        is_other.then_some(Wanted { changes, replaces, adjusts: Some((knob, 1)), settings })
     }
 
-    fn remove_head(&mut self) {
+    fn remove_head(&mut self) -> Option<Wanted> {
         if let Some(reason) = self.source.read_only() {
             self.message = Some(Message::ReadOnly(reason.to_string()));
-            return;
+            return None;
         }
         let Some(head) = self.head().filter(|head| !outputs(&self.history[0].graph, *head).is_empty()) else {
             self.message = Some(Message::NoHead);
-            return;
+            return None;
         };
         let mut changes = self.changes().clone();
         if !changes.removed.remove(&head) {
             changes.removed.insert(head);
         }
-        self.change(changes, false);
-    }
-
-    /// Computes the graph with these changes, as the next state of the history, or in place of this one. Returns false, with a
-    /// message, if the computation refuses them.
-    fn change(&mut self, changes: Changes, replaces: bool) -> bool {
-        let before = Arc::clone(&self.history[self.at].graph);
-        match self.source.graph(&changes, Some(&before)) {
-            Ok(graph) => {
-                self.message = None;
-                let keep = if replaces { self.at } else { self.at + 1 };
-                self.history.truncate(keep);
-                self.history.push(Version { changes, graph: Arc::new(graph) });
-                self.at = keep;
-                self.beside = None;
-                self.follow(&before);
-                true
-            }
-            Err(error) => {
-                self.message = Some(Message::Refused(error.to_string()));
-                false
-            }
-        }
+        Some(self.wanted(changes))
     }
 
     /// Moves along the history.

@@ -37,6 +37,7 @@ mod term;
 mod terms;
 mod visible;
 mod warnings;
+mod watch;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
@@ -56,6 +57,7 @@ pub use single::Precision;
 pub use stage::{Role, Stage, Step};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
+pub use watch::Watch;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -124,8 +126,9 @@ impl Graph {
     /// Computes a node from earlier nodes, and records the op; a replacement matrix, if one is set, is recorded instead.
     ///
     /// # Errors
-    /// If the name is taken, or the inputs do not fit the op; the error names the step.
+    /// If the name is taken, or the inputs do not fit the op; the error names the step. If a [`Watch`] stops it.
     pub fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        self.prepared.watch.reached(self.nodes.len())?;
         if let Some(Given { tensor, origin }) = self.instead.remove(name) {
             return self.given(name, tensor, origin);
         }
@@ -215,8 +218,12 @@ impl Graph {
         }
     }
 
-    /// Returns true if the numbers of such a node count as recorded: those of weights and of the fused kernel do not.
+    /// Returns true if the numbers of such a node count as recorded: those of weights, even changed ones, and of the fused kernel do
+    /// not.
     fn counts(&self, op: &Op, value: &Value) -> bool {
+        if self.is_of_model && matches!(op, Op::Given(Origin::Weights(_))) {
+            return false;
+        }
         let is_exact = matches!(value, Value::Formed(tensor) if tensor.is_exact());
         let is_formed = matches!(value, Value::Formed(_));
         is_exact || is_formed && self.precision != Precision::Exact && !op.is_given()

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Node, NodeId, Op, Origin, Precision, Value};
+use super::{Graph, Node, NodeId, Op, Origin, Precision, Value, Watch};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 /// A given number that is replaced; row and column from 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub(super) struct Preparation {
     before: Option<Arc<Graph>>,
     /// For each node here, whether the graph before has one of this name, op and value.
     unchanged: Vec<bool>,
+    /// Who sees how far it is, and may stop it.
+    pub(super) watch: Watch,
 }
 
 impl Graph {
@@ -41,6 +43,12 @@ impl Graph {
     /// Both have the same bits in every cell, since an op gives the same bits for the same inputs.
     pub fn after(mut self, before: Arc<Graph>) -> Graph {
         self.prepared.before = Some(before);
+        self
+    }
+
+    /// This graph, which is about to be made while somebody watches.
+    pub fn watched(mut self, watch: Watch) -> Graph {
+        self.prepared.watch = watch;
         self
     }
 
@@ -92,13 +100,17 @@ impl Graph {
         if here.is_empty() {
             return Ok(tensor);
         }
-        let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
-        let before = tensor.clone().into_matrix()?;
-        let Shape { rows: height, cols: width } = before.shape();
+        let Shape { rows: height, cols: width } = tensor.shape();
         if let Some(outside) = here.iter().find(|number| number.row >= height || number.col >= width) {
             let (row, col) = (outside.row + 1, outside.col + 1);
             return Err(Error::new(format!("{name} is {height}×{width} and has no cell [{row},{col}]")));
         }
+        if self.precision != Precision::Exact && tensor.dtype() == Dtype::F32 {
+            let cells: Vec<_> = here.iter().map(|number| (number.row, number.col, number.value)).collect();
+            return tensor.replaced::<f32>(&cells);
+        }
+        let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
+        let before = tensor.into_matrix()?;
         let changed = |i: usize, j: usize| {
             let number = here.iter().rev().find(|number| (number.row, number.col) == (i, j));
             number.map_or(before[(i, j)], |number| number.value)
@@ -174,6 +186,7 @@ fn by_hand() -> Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attention::WeightLayout;
     use crate::graph::Origin;
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
 
@@ -218,6 +231,23 @@ mod tests {
         assert!(graph.known("A", &Op::Transpose, &graph[a].inputs.clone()).is_some());
         assert!(graph.known("B", &Op::Transpose, &graph[b].inputs.clone()).is_none());
         assert_eq!(graph.matrix(b).unwrap()[(1, 0)], 9.0);
+    }
+
+    #[test]
+    fn edited_weights_do_not_count_as_recorded() {
+        let mut before = Graph::new().with_limit(4);
+        let weights = Tensor::rounded::<f32>(&Matrix::identity(2)).unwrap();
+        let w = before.weights("W", weights, Origin::Weights("w".into())).unwrap();
+        let x = before.given("X", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let z = before.add("Z", Op::Linear(WeightLayout::InOut), &[x, w]).unwrap();
+        let number = ChangedNumber { node: "W".into(), row: 0, col: 1, value: 0.1 };
+        let edited = Graph::new().with_numbers(vec![number]);
+        let edited = before.again(edited, |node| node.op.clone()).unwrap();
+        assert_eq!(
+            edited.matrix(z).unwrap()[(0, 1)],
+            0.1 + 2.0,
+            "on the exact path 0.1 is not rounded to f32"
+        );
     }
 
     #[test]

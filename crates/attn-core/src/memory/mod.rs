@@ -86,6 +86,27 @@ pub fn part() -> OpenAccount {
     OpenAccount { before: ACCOUNT.get(), here: PhantomData }
 }
 
+/// The account of a command, for another thread that works for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Lent(Account);
+
+/// The account of this thread, to lend it.
+pub fn lent() -> Lent {
+    Lent(ACCOUNT.get())
+}
+
+impl Lent {
+    /// Charges to this account on this thread, until the result is dropped.
+    pub fn enter(self) -> OpenAccount {
+        OpenAccount { before: ACCOUNT.replace(self.0), here: PhantomData }
+    }
+
+    /// Takes the account back, with what the other thread has charged to it.
+    pub fn take_back(self) {
+        ACCOUNT.set(self.0);
+    }
+}
+
 /// Bytes that are charged until this is dropped.
 #[derive(Debug)]
 #[must_use = "what is charged is free again as soon as this is dropped"]

@@ -9,6 +9,7 @@ mod dtype;
 mod element;
 mod load;
 mod numbers;
+mod replaced;
 mod shared;
 mod storage;
 mod values;
