@@ -174,7 +174,7 @@ fn by_hand() -> Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Origin;
+    use crate::graph::{Given, Origin};
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
 
     fn tokens() -> AttendInputs {
@@ -193,9 +193,8 @@ mod tests {
         let edited = Graph::new().after(Arc::clone(&before)).with_numbers(changed(7.5));
         let edited = before.again(edited, |node| node.op.clone()).unwrap();
         let mut inputs = tokens();
-        inputs.x = Some(
-            Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).into(),
-        );
+        let x = Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
+        inputs.x = Some(Given::new(x, by_hand()));
         let fresh = attend(&Recipe::causal(), inputs).unwrap();
         assert_eq!(edited.completed(), fresh);
     }
