@@ -8,10 +8,8 @@ use crate::explore::State;
 /// The heads that are taken out.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct WithoutArgs {
-    /// Take heads out: A_2, or A_1,A_3
-    ///
-    /// The output of the head becomes 0. A is the only head, L1.A_3 the third one of layer 1.
-    #[arg(long, value_name = "HEADS", help_heading = "Changes")]
+    /// Set the output of heads to 0: A, A_2, L1.A_3
+    #[arg(long, value_name = "HEADS")]
     without: Option<String>,
 }
 
@@ -25,9 +23,10 @@ impl WithoutArgs {
 
 /// Numbers and heads that are changed.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Attention")]
 pub(super) struct EditArgs {
     /// Set a given number: X[1,2]=6, X[cave,animals]=6
-    #[arg(long, value_name = "CELL=NUMBER", help_heading = "Changes")]
+    #[arg(long, value_name = "CELL=NUMBER")]
     set: Vec<String>,
     #[command(flatten)]
     without: WithoutArgs,
@@ -60,11 +59,12 @@ impl EditArgs {
 
 /// The changes of steps that have no options for their settings.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Explore")]
 pub(super) struct StepEditArgs {
     /// Set a given number, or a setting: X[1,2]=6, mask=none
     ///
     /// Settings are temperature=0.5, scale=none or a number, and mask=none, causal or the width of a causal window.
-    #[arg(long, value_name = "CELL=NUMBER", help_heading = "Changes")]
+    #[arg(long, value_name = "CELL=NUMBER")]
     set: Vec<String>,
     #[command(flatten)]
     without: WithoutArgs,

@@ -38,7 +38,7 @@ pub(super) struct AttentionArgs {
     /// Divide the scores: below 1 sharpens, above 1 flattens
     #[arg(long, value_name = "T", default_value = "1")]
     temperature: String,
-    /// Number of heads [default: 1, or those of a stacked Q]
+    /// Number of heads [default: 1, or a stacked Q's]
     #[arg(long, value_name = "H")]
     heads: Option<usize>,
     /// Number of key/value heads [default: as --heads]

@@ -72,9 +72,13 @@ impl Graph {
                     graph.given(&node.name, tensor.clone(), origin.clone())?
                 }
                 (Op::Given(origin), Value::Formed(tensor)) => {
-                    let origin = graph.origin_with_changes(&node.name, origin.clone(), tensor.shape().rows);
+                    let with_changes =
+                        graph.origin_with_changes(&node.name, origin.clone(), tensor.shape().rows);
                     let tensor = graph.with_changed_numbers(&node.name, tensor.clone())?;
-                    graph.push(&node.name, Op::Given(origin), &[], Value::Formed(tensor))?
+                    // Weights do not count as recorded, even changed ones.
+                    let id = graph.push(&node.name, node.op.clone(), &[], Value::Formed(tensor))?;
+                    graph.nodes[id.0].op = Op::Given(with_changes);
+                    id
                 }
                 (_, Value::NeverFormed(_)) | (Op::Fused(_), _) => {
                     graph.push(&node.name, node.op.clone(), &node.inputs, node.value.clone())?
@@ -187,8 +191,8 @@ fn by_hand() -> Origin {
 mod tests {
     use super::*;
     use crate::attention::WeightLayout;
-    use crate::graph::Origin;
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
+    use crate::graph::{Given, Origin};
 
     fn tokens() -> AttendInputs {
         AttendInputs::of_tokens(
@@ -206,9 +210,8 @@ mod tests {
         let edited = Graph::new().after(Arc::clone(&before)).with_numbers(changed(7.5));
         let edited = before.again(edited, |node| node.op.clone()).unwrap();
         let mut inputs = tokens();
-        inputs.x = Some(
-            Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]).into(),
-        );
+        let x = Matrix::of([[3.0, 3.0], [7.5, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
+        inputs.x = Some(Given::new(x, by_hand()));
         let fresh = attend(&Recipe::causal(), inputs).unwrap();
         assert_eq!(edited.completed(), fresh);
     }
