@@ -256,7 +256,10 @@ fn what_cannot_stand_beside_it_is_refused() {
     ] {
         attn(attend).arg(options).refused(&words);
     }
-    attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is not an option", "--set --without --seed"]);
+    attn("demo mask")
+        .arg("--versus")
+        .arg("weights")
+        .refused(&["`weights` is not an option", "--set --without --seed"]);
     attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed changes nothing here"]);
     attn("demo mask --versus '--set X=nowhere.csv'").refused(&["in --versus: nowhere.csv: no such file"]);
     attn("demo mask right --versus '--seed 3'").refused(&["--versus needs one demo, but you asked for 2"]);

@@ -174,8 +174,8 @@ fn by_hand() -> Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Given, Origin};
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
+    use crate::graph::{Given, Origin};
 
     fn tokens() -> AttendInputs {
         AttendInputs::of_tokens(
