@@ -3,12 +3,14 @@
 
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix asks"))]
 mod answer;
+mod asciicast;
 mod edit_line;
 mod guard;
 mod keys;
 mod pager;
 mod signals;
 
+pub(crate) use asciicast::Asciicast;
 pub(crate) use edit_line::EditLine;
 pub(crate) use guard::{ERASE, Guard, OwnTerminal, Terminal};
 pub use keys::Key;

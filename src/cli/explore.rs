@@ -18,15 +18,15 @@ use super::screen::ScreenArgs;
 use super::written_state;
 use super::{Env, Streams};
 use crate::demo;
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Source, State, update};
-use crate::explorer::{COLUMNS, Opened, Script, Writer, explore, plain};
+use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
 use crate::foreign::{to_path, visible};
 use crate::graph::saved::{self, SavedGraph};
 use crate::graph::{CellId, NodeId, resolve};
-use crate::input::{Files, read_text};
+use crate::input::{Files, read_text, write_text};
 use crate::matrix::Shape;
-use crate::render::Screen;
+use crate::render::{Charset, Screen};
 use crate::story::{self, Story};
 
 /// Walk through the matrices with the arrow keys, and change numbers
@@ -113,6 +113,17 @@ struct ExploreOptions {
     /// Record every key in a file, for --play
     #[arg(long, value_name = "FILE", help_heading = "Explore")]
     record: Option<String>,
+    /// With --play: write the screens as a recording
+    ///
+    /// In the format of asciinema, without a terminal and without waiting. It has 100 columns, or those of --width, and 30 rows.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "play",
+        conflicts_with_all = ["record", "plain"],
+        help_heading = "Explore"
+    )]
+    cast: Option<String>,
     /// Line by line, for screen readers
     ///
     /// In place of the full screen. Each line has keys, or a number, or /text to find. With --play it works without a terminal.
@@ -121,6 +132,10 @@ struct ExploreOptions {
     #[command(flatten)]
     screen: ScreenArgs,
 }
+
+/// The columns and rows of a recording.
+const COLUMNS_OF_CAST: usize = 100;
+const ROWS_OF_CAST: u16 = 30;
 
 /// The longest script.
 const LONGEST_SCRIPT: u64 = 1 << 20;
@@ -242,6 +257,10 @@ impl ExploreOptions {
         if let Some(file) = &self.record {
             script = script.recording(to_path(file), env.writing)?;
         }
+        if let Some(file) = &self.cast {
+            let opened = Opened { state, told, screen: self.film(env), writer: writer(of, program, env) };
+            return write_cast(opened, script, &presentation::whole(program.typed), file, env);
+        }
         let is_terminal = env.has_keys && env.has_screen;
         let reads_lines = self.plain || env.has_keys && !env.has_screen;
         let writer = writer(of, program, env);
@@ -263,6 +282,13 @@ impl ExploreOptions {
         explore(Opened { state, told, screen: self.screen.shaded_screen(env), writer }, script)
     }
 
+    /// The screen of a recording: it has all colours and characters.
+    fn film(&self, env: &Env) -> Screen {
+        let Screen { theme, .. } = self.screen.screen(env);
+        let width = self.screen.width.map_or(COLUMNS_OF_CAST, usize::from);
+        Screen { width, colour: true, theme, charset: Charset::Utf8 }
+    }
+
     fn by_line(
         &self,
         opened: Opened,
@@ -277,4 +303,12 @@ impl ExploreOptions {
         script.finish()?;
         code
     }
+}
+
+/// Writes a script as a recording.
+fn write_cast(opened: Opened, script: Script, title: &str, file: &str, env: &Env) -> Result<u8> {
+    let path = to_path(file);
+    env.writing.check(&path)?;
+    write_text(&path, &cast(opened, script, ROWS_OF_CAST, title)?)?;
+    Ok(EXIT_DONE)
 }

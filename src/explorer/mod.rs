@@ -5,6 +5,7 @@
 //! meanwhile, and `plain` does the same line by line.
 
 mod background;
+mod cast;
 mod copying;
 mod draw;
 mod full_screen;
@@ -17,6 +18,7 @@ mod steps_of_story;
 mod tests;
 mod writing;
 
+pub(crate) use cast::cast;
 pub(crate) use plain::plain;
 pub(crate) use script::Script;
 pub(crate) use session::{Opened, explore};

@@ -1,15 +1,15 @@
-//! A lesson as a recording of a terminal: asciicast v2, <https://docs.asciinema.org/manual/asciicast/v2/>.
+//! A lesson as a recording of a terminal.
 
 use std::cell::RefCell;
 
-use serde_json::{Value, json};
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
-use crate::lesson::model::{Block, Console, Lesson, Question};
+use crate::lesson::model::{Block, Console, Question};
 use crate::lesson::play::{ScriptedAnswers, answered};
 use crate::lesson::question::is_show_of_hands;
 use crate::lesson::show::{Ink, LessonView, Tone};
+use crate::terminal::Asciicast;
 
 /// Between two keys of a command.
 const KEY: u64 = 40;
@@ -25,9 +25,6 @@ const MOST: u64 = 8_000;
 const HEADING: u64 = 1_500;
 /// The time to think, for questions that do not give it.
 const THINK: u64 = 10_000;
-/// Players shorten longer waits to these seconds by default.
-const IDLE_LIMIT: u64 = 10;
-
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
 /// each question before its answer. ScriptedAnswers answers, votes among them, are typed after the `think` and judged. The same
 /// lesson and answers give the same bytes.
@@ -36,15 +33,14 @@ pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
     let mut recording = Recording {
         show: handout.show(true),
         scripted: RefCell::new(scripted),
-        time: 0,
-        lines: vec![header(lesson)],
+        cast: Asciicast::new(lesson.size.columns, lesson.size.rows, &lesson.title),
     };
     let answers = handout.answers != Answers::Hidden;
     recording.print(&recording.show.title(), HEADING);
     recording.blocks(&lesson.opening, answers);
     for (number, step) in lesson.steps.iter().enumerate() {
-        recording.event("m", &step.title);
-        recording.event("o", "\r\n");
+        recording.cast.marks(&step.title);
+        recording.cast.writes("\r\n");
         recording.print(&recording.show.step_heading(number), HEADING);
         for part in &step.parts {
             if let Some(title) = &part.title {
@@ -54,20 +50,8 @@ pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
         }
     }
     // The recording lasts until the last lines are read.
-    recording.event("o", "\r\n");
-    recording.lines.join("\n") + "\n"
-}
-
-fn header(lesson: &Lesson) -> String {
-    json!({
-        "version": 2,
-        "width": lesson.size.columns,
-        "height": lesson.size.rows,
-        "idle_time_limit": IDLE_LIMIT,
-        "title": lesson.title,
-        "env": { "SHELL": "/bin/sh", "TERM": "xterm-256color" },
-    })
-    .to_string()
+    recording.cast.writes("\r\n");
+    recording.cast.finish()
 }
 
 /// The recording so far.
@@ -75,26 +59,15 @@ struct Recording<'a> {
     show: LessonView<'a>,
     /// The answers of the class.
     scripted: RefCell<ScriptedAnswers>,
-    /// Milliseconds since the beginning.
-    time: u64,
-    lines: Vec<String>,
+    cast: Asciicast,
 }
 
 impl Recording<'_> {
-    fn event(&mut self, code: &str, data: &str) {
-        let event: Value = json!([self.time as f64 / 1000.0, code, data]);
-        self.lines.push(event.to_string());
-    }
-
-    fn wait(&mut self, milliseconds: u64) {
-        self.time += milliseconds;
-    }
-
     /// Lines and an empty one, and a wait.
     fn print(&mut self, lines: &[String], milliseconds: u64) {
         if !lines.is_empty() {
-            self.event("o", &(lines.join("\r\n") + "\r\n\r\n"));
-            self.wait(milliseconds);
+            self.cast.writes(&(lines.join("\r\n") + "\r\n\r\n"));
+            self.cast.wait(milliseconds);
         }
     }
 
@@ -117,13 +90,13 @@ impl Recording<'_> {
         for exchange in &console.exchanges {
             for (number, line) in self.show.typed(exchange).iter().enumerate() {
                 if number > 0 {
-                    self.event("o", "\r\n");
+                    self.cast.writes("\r\n");
                 }
-                self.event("o", &self.show.prompt(number));
+                self.cast.writes(&self.show.prompt(number));
                 self.type_in(line);
             }
-            self.wait(BREATH);
-            self.event("o", "\r\n");
+            self.cast.wait(BREATH);
+            self.cast.writes("\r\n");
             let printed = self.show.printed(exchange);
             self.print(&printed, time_for(&printed, LOOK));
         }
@@ -131,10 +104,10 @@ impl Recording<'_> {
 
     /// Types a line, key by key.
     fn type_in(&mut self, line: &str) {
-        self.wait(BREATH);
+        self.cast.wait(BREATH);
         for key in line.chars() {
-            self.event("o", &self.show.command(&key.to_string()));
-            self.wait(KEY);
+            self.cast.writes(&self.show.command(&key.to_string()));
+            self.cast.wait(KEY);
         }
     }
 
@@ -142,12 +115,12 @@ impl Recording<'_> {
         self.say(&self.show.question_head(question));
         self.blocks(&question.asked, answers);
         self.say(&self.show.options(question));
-        self.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
+        self.cast.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
         while let Some(typed) = self.next_answer(question) {
             let prompt = if is_show_of_hands(&typed) { "votes: " } else { "answer: " };
-            self.event("o", &Ink::of(Tone::Asked).on(prompt, self.show.screen));
+            self.cast.writes(&Ink::of(Tone::Asked).on(prompt, self.show.screen));
             self.type_in(&typed);
-            self.event("o", "\r\n\r\n");
+            self.cast.writes("\r\n\r\n");
             self.say(&answered(&self.show, question, &typed));
         }
         if answers {
