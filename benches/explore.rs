@@ -59,7 +59,7 @@ mod measured {
         );
         row(
             "200 nodes of 32×32: open, and go back",
-            nodes("N100[16,16]").there_and_back(["\r", "\x1b"], ["N99[16,", "N100[16,16] ="]),
+            nodes("N100[16,16]").there_and_back(["\r", "\x1b"], ["N99[16,16] =", "N100[16,16] ="]),
         );
         row("200 nodes of 32×32: edit the first", nodes("N1[1,1]").edits("N1[1,1]", TIMES));
         let words = ["model", "words", "the bat sleeps in the cave . it is"];
@@ -87,11 +87,12 @@ mod measured {
             );
             row(
                 "GPT-2: open a head, and go back",
-                gpt2("L6.A_3[40,1]").there_and_back(["\r", "\x1b"], ["] ▸ L6.S_masked_3[", &weight(3, 40)]),
+                gpt2("L6.A_3[40,1]")
+                    .there_and_back(["\r", "\x1b"], ["L6.S_masked_3[token 139,token 100] =", &weight(3, 40)]),
             );
             row(
-                "GPT-2: move over W_1, 768×3072",
-                gpt2("L6.W_1[40,1]").there_and_back(["j", "k"], ["L6.W_1[41,1] =", "L6.W_1[40,1] ="]),
+                "GPT-2: move over W_up, 768×3072",
+                gpt2("L6.W_up[40,1]").there_and_back(["j", "k"], ["L6.W_up[41,1] =", "L6.W_up[40,1] ="]),
             );
             for layer in [1, 6, 12] {
                 let cell = format!("L{layer}.W_O[1,1]");
@@ -153,7 +154,8 @@ mod measured {
             explorer
         }
 
-        /// The milliseconds until a key is answered with these words.
+        /// The milliseconds until a key is answered with these words. They have to stand near the bottom, which is drawn last: before,
+        /// the next answer may still be on the screen.
         fn answer(&mut self, key: &str, words: &str) -> f64 {
             let begun = Instant::now();
             self.0.press(key);
