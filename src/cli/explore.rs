@@ -115,7 +115,7 @@ struct ExploreOptions {
     record: Option<String>,
     /// With --play: write the screens as a recording
     ///
-    /// In the format of asciinema, without a terminal and without waiting. It has 100 columns, or those of --width, and 30 rows.
+    /// In the format of asciinema, without a terminal and without waiting. It has 100 columns, or those of --width, and 24 rows.
     #[arg(
         long,
         value_name = "FILE",
@@ -135,7 +135,7 @@ struct ExploreOptions {
 
 /// The columns and rows of a recording.
 const COLUMNS_OF_CAST: usize = 100;
-const ROWS_OF_CAST: u16 = 30;
+const ROWS_OF_CAST: u16 = 24;
 
 /// The longest script.
 const LONGEST_SCRIPT: u64 = 1 << 20;

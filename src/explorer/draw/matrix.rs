@@ -244,7 +244,10 @@ impl Number<'_> {
             None if is_masked => look.quiet(),
             None => Style::new(),
         };
-        let mut style = if self.mark == Mark::None { shade } else { shade.patch(style_of(board, self.mark)) };
+        let mark = style_of(board, self.mark);
+        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
+        let mut style =
+            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
         if self.is_chosen {
             style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         }
