@@ -63,4 +63,4 @@ pub use attn_core::{
     attention, diagnose, elementary, explain, explore, foreign, graph, hint, json_number, kernel, matrix,
     memory, model, params, random, tensor, text, unique,
 };
-pub use attn_story::story;
+pub use attn_story::{answer, story};

@@ -10,8 +10,10 @@ use super::message::Message;
 use super::search::{found, within};
 use super::source::Source;
 use super::state::{Mode, Purpose, State, Version};
-use super::typing::{begins_number, number};
-use crate::graph::{CellId, ChangedNumber, NodeId, Step};
+use super::typing::begins_number;
+use crate::graph::recipes::Recipe;
+use crate::graph::{CellId, ChangedNumber, Graph, NodeId, Step};
+use crate::text::number;
 
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;
@@ -80,6 +82,7 @@ impl State {
                     self.set(setting, false);
                 }
             }
+            Event::Follow(recipe) => self.follow_recipe(*recipe),
             Event::RemoveHead => self.remove_head(),
             Event::Undo => self.travel(-1),
             Event::Redo => self.travel(1),
@@ -289,12 +292,22 @@ impl State {
         }
     }
 
+    fn follow_recipe(&mut self, recipe: Recipe) {
+        match self.source.recipe(&Changes::default()) {
+            Some(start) if self.recipe() != Some(recipe) => {
+                self.change(knobs::following(self.changes().clone(), start, recipe), false);
+            }
+            Some(_) => {}
+            None => self.message = Some(Message::NoRecipe),
+        }
+    }
+
     fn remove_head(&mut self) {
         if let Some(reason) = self.source.read_only() {
             self.message = Some(Message::ReadOnly(reason.to_string()));
             return;
         }
-        let Some(head) = self.head().filter(|head| !outputs(&self.history[0].graph, *head).is_empty()) else {
+        let Some(head) = self.head().filter(|head| !outputs(self.with_all_heads(), *head).is_empty()) else {
             self.message = Some(Message::NoHead);
             return;
         };
@@ -303,6 +316,15 @@ impl State {
             changes.removed.insert(head);
         }
         self.change(changes, false);
+    }
+
+    /// The last graph of this recipe in which no head was taken out.
+    fn with_all_heads(&self) -> &Graph {
+        let is_whole = |version: &&Version| {
+            version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
+        };
+        let found = self.history[..=self.at].iter().rev().find(is_whole);
+        &found.unwrap_or(&self.history[0]).graph
     }
 
     /// Computes the graph with these changes, as the next state of the history, or in place of this one. Returns false, with a
@@ -341,7 +363,7 @@ impl State {
     }
 
     /// Keeps the cursor and the path where they were, after the graph has changed.
-    fn follow(&mut self, before: &crate::graph::Graph) {
+    fn follow(&mut self, before: &Graph) {
         self.cursor = self.same_cell(before, self.cursor);
         self.path = self.path.iter().map(|&cell| self.same_cell(before, cell)).collect();
         self.chosen = None;
