@@ -135,7 +135,11 @@ fn a_number_is_hidden_until_it_is_guessed() {
     page.press("a");
     assert_eq!(page.eval("document.querySelector('.panel strong').textContent"), "S[2,3] = ?");
     assert_eq!(page.eval("document.querySelector('td.here').classList.contains('guess')"), true);
-    assert_eq!(page.eval("document.querySelector('.panel strong').dataset.exact"), "", "the page tells nothing");
+    assert_eq!(
+        page.eval("document.querySelector('.panel strong').dataset.exact"),
+        "",
+        "the page tells nothing"
+    );
     for key in ["3", "Enter"] {
         page.press(key);
     }

@@ -153,7 +153,8 @@ impl ExportArgs {
         if !self.answer.is_empty() && to != Target::Cast {
             return Err(Error::new("--answer goes with a recording").help("add --to cast"));
         }
-        let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, live: self.live };
+        let handout =
+            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, live: self.live };
         let text = match to {
             Target::Cast => {
                 let scripted = ScriptedAnswers::read(&self.answer, &handout.show(true))?;

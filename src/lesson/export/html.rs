@@ -129,7 +129,8 @@ impl HtmlWriter<'_> {
         }
         let plain = self.show.runner.run(&exchange.command.args, self.show.screen);
         let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, &plain));
-        let what_if = self.live.as_ref().map(|live| live.versus(&exchange.command, &plain)).unwrap_or_default();
+        let what_if =
+            self.live.as_ref().map(|live| live.versus(&exchange.command, &plain)).unwrap_or_default();
         match stories.or_else(|| self.in_html(&exchange.command, &plain)) {
             Some(inside) => {
                 let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
@@ -214,7 +215,8 @@ impl HtmlWriter<'_> {
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
         }
-        let judge = self.live.as_ref().filter(|_| self.answers == Answers::Folded).map(|live| live.judge(question));
+        let judge =
+            self.live.as_ref().filter(|_| self.answers == Answers::Folded).map(|live| live.judge(question));
         format!(
             "{}<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n",
             judge.unwrap_or_default()

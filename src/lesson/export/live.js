@@ -67,6 +67,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const said = judged(field.value);
+      if (!said.is_right) field.select();
       if (said.error) return reply.replaceChildren(line(said.error.replace("\n  help: ", "; ")));
       if (said.is_right) {
         reply.replaceChildren(verdict("Right: ", `${said.repeated}.`));
@@ -80,7 +81,6 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
       const feedback = words ? [...words.cloneNode(true).childNodes] : [];
       reply.replaceChildren(verdict("Not quite: ", `${said.repeated}.`), ...feedback, line(next));
       if (tries <= 0 && answer) answer.open = true;
-      field.select();
     });
   }
 });

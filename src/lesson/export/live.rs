@@ -78,18 +78,21 @@ impl<'a> LiveStories<'a> {
         if ran.code == code { fragment(&ran.out) } else { None }
     }
 
-    /// The change from the last story that was computed from the same matrices by another recipe.
+    /// The change from the earlier story that was computed from the same matrices by the most similar other recipe, the last of
+    /// several.
     fn change_from_earlier(&self, opening: &Opening) -> Option<String> {
         let told = self.told.borrow();
-        let (typed, there, back) = told.iter().rev().find_map(|(typed, earlier)| {
+        let changed = |(typed, earlier): &'_ (String, Opening)| {
             let back = opening.what_if(earlier).filter(|fields| !fields.is_empty())?;
-            Some((typed, earlier.what_if(opening)?, back))
-        })?;
-        let names: Vec<String> = there.iter().map(|change| change.field.replace('_', " ")).collect();
+            Some((typed.clone(), back, earlier.what_if(opening)?))
+        };
+        let (typed, back, there) =
+            told.iter().rev().filter_map(changed).min_by_key(|(_, back, _)| back.len())?;
+        let names: Vec<String> = there.iter().map(ChangedField::name).collect();
         let data = json!({ "events": follow(&[back, there]), "button": "Show the change" });
         let line = format!(
-            "<p class=\"when-live change\">Compared with <code>{}</code>: another {}.</p>\n",
-            escaped(typed),
+            "<p class=\"when-live change\">Changed since <code>{}</code>: {}.</p>\n",
+            escaped(&typed),
             escaped(&all_of(&names))
         );
         Some(format!("{}{line}", html_live::data("what-if", &data.to_string())))
@@ -99,9 +102,12 @@ impl<'a> LiveStories<'a> {
     fn what_if(&self, command: &Command, options: &str, code: u8) -> Option<String> {
         let (base, other) = both(&command.args, self.show.lesson.options.versus, &shlex::split(options)?);
         let (base, other) = (self.html(&base, code)?, self.html(&other, code)?);
-        let ([base], [other]) = (&Opening::all_in(&base)[..], &Opening::all_in(&other)[..]) else { return None };
+        let ([base], [other]) = (&Opening::all_in(&base)[..], &Opening::all_in(&other)[..]) else {
+            return None;
+        };
         let fields = base.what_if(other).filter(|fields| !fields.is_empty())?;
-        let data = json!({ "open": base, "events": follow(&[fields]), "button": format!("What if {options}?") });
+        let data =
+            json!({ "open": base, "events": follow(&[fields]), "button": format!("What if {options}?") });
         Some(html_live::data("what-if", &data.to_string()))
     }
 }
@@ -145,8 +151,18 @@ mod tests {
     fn of_an_option_that_is_given_twice_the_later_one_holds() {
         for (typed, options, base, other) in [
             ("attend x +versus '--scale none'", "--scale none", "attend x", "attend x --scale none"),
-            ("attend x --scale 1 +versus=y --causal", "--scale none", "attend x --scale 1 --causal", "attend x --causal --scale none"),
-            ("a --qk-norm --scale=1 -- --x", "--qk-norm --scale=2", "a --qk-norm --scale=1 -- --x", "a --qk-norm --scale=2 -- --x"),
+            (
+                "attend x --scale 1 +versus=y --causal",
+                "--scale none",
+                "attend x --scale 1 --causal",
+                "attend x --causal --scale none",
+            ),
+            (
+                "a --qk-norm --scale=1 -- --x",
+                "--qk-norm --scale=2",
+                "a --qk-norm --scale=1 -- --x",
+                "a --qk-norm --scale=2 -- --x",
+            ),
         ] {
             let found = both(&words(typed), "+versus", &words(options));
             assert_eq!(found, (words(base), words(other)), "{typed}");

@@ -40,9 +40,7 @@ fn letters_cells_and_orders_are_right_or_wrong() {
     assert!(is_right("cave,cave", &cell) && is_right("2,2", &cell));
     assert!(!is_right("1,2", &cell));
     let order = answer("order", "rank(plain:A[bat])");
-    assert!(
-        is_right("bat cave racket", &order) && !is_right("cave bat racket", &order)
-    );
+    assert!(is_right("bat cave racket", &order) && !is_right("cave bat racket", &order));
     assert!(!choice.accepts(&Value::Number(1.0)));
 }
 

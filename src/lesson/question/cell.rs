@@ -3,8 +3,8 @@
 use crate::answer::Answer;
 use crate::lesson::key::{Expression, Function, Key, Value};
 
-use super::kind::{Example, QuestionKind, of_another_kind};
 use super::begins_one;
+use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// The place of a cell: `argmax(plain:A)`.
 pub(super) struct CellKind;

@@ -3,8 +3,8 @@
 use crate::answer::{Answer, option_of};
 use crate::lesson::key::{Expression, Function, Key, Value};
 
-use super::kind::{Example, QuestionKind, of_another_kind};
 use super::begins_one;
+use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// The columns of a row, from the largest number to the smallest: `rank(plain:A[bat])`.
 pub(super) struct OrderKind;

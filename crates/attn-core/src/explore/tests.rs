@@ -67,7 +67,10 @@ fn another_recipe_is_one_change_that_keeps_edited_numbers_and_can_be_undone() {
     assert_eq!(number(&removed, "C", 2, 1), 0.0);
     let undone = update(followed, Event::Undo);
     assert_eq!(undone.changes(), state.changes());
-    assert_eq!(update(undone.clone(), Event::Follow(Box::new(Recipe::causal()))).undoable(), undone.undoable());
+    assert_eq!(
+        update(undone.clone(), Event::Follow(Box::new(Recipe::causal()))).undoable(),
+        undone.undoable()
+    );
 }
 
 #[test]

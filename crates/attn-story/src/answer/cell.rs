@@ -20,11 +20,8 @@ pub(super) fn read(text: &str, right: &Cell) -> Result<Value> {
     } else if let Some(rest) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         inside = rest;
     }
-    let words: Vec<&str> = if inside.contains(',') {
-        inside.split(',').collect()
-    } else {
-        inside.split_whitespace().collect()
-    };
+    let words: Vec<&str> =
+        if inside.contains(',') { inside.split(',').collect() } else { inside.split_whitespace().collect() };
     let given_row = (right.row + 1).to_string();
     let (row, col) = match words[..] {
         [row, col] => right.table.cell(row, col),

@@ -25,8 +25,16 @@ pub(super) struct SavedJudge {
 enum SavedValue {
     Letter(char),
     Number(String),
-    Cell { row: usize, col: usize, in_given_row: bool, table: SavedTable },
-    Order { positions: Vec<usize>, table: SavedTable },
+    Cell {
+        row: usize,
+        col: usize,
+        in_given_row: bool,
+        table: SavedTable,
+    },
+    Order {
+        positions: Vec<usize>,
+        table: SavedTable,
+    },
     /// A value that nobody can type.
     Other,
 }

@@ -1,8 +1,8 @@
 //! Facts of a state in words.
 
+use super::what_if::{ChangedField, changed_fields};
 use crate::attention::Mask;
 use crate::elementary;
-use super::what_if::changed_fields;
 use crate::explore::{Changes, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{Factor, Graph, Op, Stage, Step, address_of};
@@ -201,7 +201,7 @@ pub fn changes(changes: &Changes, state: &State) -> String {
     all.extend(changes.positions.map(|_| format!("positions: {}", setting(state, Knob::Positions))));
     if let (Some(recipe), Source::Attend(start)) = (changes.recipe.as_deref(), state.source()) {
         let fields = changed_fields(&start.0, recipe).unwrap_or_default();
-        all.extend(fields.iter().map(|change| change.field.replace('_', " ")));
+        all.extend(fields.iter().map(ChangedField::name));
     }
     if !changes.removed.is_empty() {
         let named = |place: &HeadPlace| match place.layer {
