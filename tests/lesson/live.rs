@@ -183,13 +183,16 @@ fn a_panel_is_open_for_the_story_that_is_looked_at_alone() {
     let mut page = browser.open(html(), window(1280, 900));
     started(&mut page);
     assert_eq!(page.eval("open()"), 0);
+    let framed = "[...document.querySelectorAll('.live td')].filter((td) => getComputedStyle(td).outlineStyle !== 'none').length";
+    assert_eq!(page.eval(framed), 0, "nothing is framed before somebody points at something");
     page.eval("cell(0, 'A[racket,cave]').focus()");
+    assert!(page.eval(framed).as_u64().unwrap() >= 4, "the number, and the row that it came from");
     assert_eq!(page.eval("open() === 1 && story(0).querySelector('.panel').checkVisibility()"), true);
     // The next story: its panel opens, the other one closes, and the cell stays where it was pressed.
     let top = "cell(2, 'A[bat,bat]').getBoundingClientRect().top";
     page.eval("cell(2, 'A[bat,bat]').scrollIntoView({ block: 'center', behavior: 'instant' })");
     let before = page.eval(top).as_f64().unwrap();
-    page.eval("cell(2, 'A[bat,bat]').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, cancelable: true }))");
+    page.eval("cell(2, 'A[bat,bat]').click()");
     assert_eq!(page.eval("open() === 1 && story(2).querySelector('.panel').checkVisibility()"), true);
     let after = page.eval(top).as_f64().unwrap();
     assert!((after - before).abs() < 1.0, "{before} {after}");
@@ -214,6 +217,7 @@ fn a_lesson_that_computes_fits_a_phone_and_a_projector_in_light_and_in_dark() {
             for (name, script) in [
                 ("story", "cell(0, 'A[bat,cave]').focus()"),
                 ("what-if", "cell(2, 'A[bat,cave]').focus()"),
+                ("change", "cell(1, 'A[bat,cave]').focus()"),
                 ("question", "document.querySelector('.try input').focus()"),
             ] {
                 page.eval(script);

@@ -22,7 +22,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
     if (hidden > 0) scrollBy({ top: hidden + 16, behavior: "instant" });
   };
   document.addEventListener("focusin", attend);
-  document.addEventListener("pointerdown", attend);
+  document.addEventListener("click", attend);
 
   // What-ifs. One with a story of its own stands in front of a comparison that was printed, which is folded.
   for (const data of document.querySelectorAll("script.what-if")) {

@@ -143,27 +143,24 @@ fn without(args: &[String], option: &str, has_value: bool) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
-        shlex::split(text).unwrap()
-    }
-
     #[test]
     fn of_an_option_that_is_given_twice_the_later_one_holds() {
         for (typed, options, base, other) in [
-            ("attend x +versus '--scale none'", "--scale none", "attend x", "attend x --scale none"),
+            ("attend x +versus '@scale none'", "@scale none", "attend x", "attend x @scale none"),
             (
-                "attend x --scale 1 +versus=y --causal",
-                "--scale none",
-                "attend x --scale 1 --causal",
-                "attend x --causal --scale none",
+                "attend x @scale 1 +versus=y @causal",
+                "@scale none",
+                "attend x @scale 1 @causal",
+                "attend x @causal @scale none",
             ),
             (
-                "a --qk-norm --scale=1 -- --x",
-                "--qk-norm --scale=2",
-                "a --qk-norm --scale=1 -- --x",
-                "a --qk-norm --scale=2 -- --x",
+                "a @qk-norm @scale=1 @ @x",
+                "@qk-norm @scale=2",
+                "a @qk-norm @scale=1 @ @x",
+                "a @qk-norm @scale=2 @ @x",
             ),
         ] {
+            let words = |text: &str| shlex::split(&text.replace('@', "--")).unwrap();
             let found = both(&words(typed), "+versus", &words(options));
             assert_eq!(found, (words(base), words(other)), "{typed}");
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::right::Answer;
-use super::saved::SavedJudge;
+use super::saved::{SavedValue, number};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 
@@ -50,11 +50,37 @@ impl Judge {
     }
 }
 
+/// What is written of a judge.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedJudge {
+    right: SavedValue,
+    tolerance: String,
+    letters: usize,
+    foreseen: Vec<Option<SavedValue>>,
+}
+
+impl From<Judge> for SavedJudge {
+    fn from(judge: Judge) -> SavedJudge {
+        let Judge { right, letters, foreseen } = judge;
+        SavedJudge {
+            tolerance: right.tolerance.to_string(),
+            right: right.value.into(),
+            letters,
+            foreseen: foreseen.into_iter().map(|answer| answer.map(|answer| answer.value.into())).collect(),
+        }
+    }
+}
+
 impl TryFrom<SavedJudge> for Judge {
     type Error = Error;
 
     fn try_from(saved: SavedJudge) -> Result<Judge> {
-        saved.judge()
+        let tolerance = number(&saved.tolerance)?;
+        let answer = |value: SavedValue| Ok(Answer { tolerance, ..Answer::exact(value.value()?) });
+        let foreseen = saved.foreseen.into_iter().map(|value| value.map(answer).transpose());
+        let foreseen = foreseen.collect::<Result<_>>()?;
+        Ok(Judge { right: answer(saved.right)?, letters: saved.letters, foreseen })
     }
 }
 

@@ -1,28 +1,17 @@
-//! A judge as data. Numbers are texts, because JSON has no infinity.
+//! Answers as data. Numbers are texts, because JSON has no infinity.
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::Judge;
 use super::place::{Cell, Order};
-use super::right::Answer;
 use super::table::Table;
 use super::value::Value;
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Matrix, Shape};
 
-/// What is written of a judge.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SavedJudge {
-    right: SavedValue,
-    tolerance: String,
-    letters: usize,
-    foreseen: Vec<Option<SavedValue>>,
-}
-
+/// What is written of an answer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum SavedValue {
+pub(super) enum SavedValue {
     Letter(char),
     Number(String),
     Cell {
@@ -42,7 +31,7 @@ enum SavedValue {
 /// The rows and columns of a node, without its numbers.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SavedTable {
+pub(super) struct SavedTable {
     name: String,
     shape: [usize; 2],
     rows: Vec<String>,
@@ -51,30 +40,6 @@ struct SavedTable {
 
 /// The most rows or columns that a table without numbers is made for.
 const MOST: usize = 1 << 12;
-
-impl From<Judge> for SavedJudge {
-    fn from(judge: Judge) -> SavedJudge {
-        let Judge { right, letters, foreseen } = judge;
-        SavedJudge {
-            tolerance: right.tolerance.to_string(),
-            right: right.value.into(),
-            letters,
-            foreseen: foreseen.into_iter().map(|answer| answer.map(|answer| answer.value.into())).collect(),
-        }
-    }
-}
-
-impl SavedJudge {
-    /// # Errors
-    /// If a number is none, or a place lies outside its table.
-    pub(super) fn judge(self) -> Result<Judge> {
-        let tolerance = number(&self.tolerance)?;
-        let answer = |value: SavedValue| Ok(Answer { tolerance, ..Answer::exact(value.value()?) });
-        let foreseen = self.foreseen.into_iter().map(|value| value.map(answer).transpose());
-        let foreseen = foreseen.collect::<Result<_>>()?;
-        Ok(Judge { right: answer(self.right)?, letters: self.letters, foreseen })
-    }
-}
 
 impl From<Value> for SavedValue {
     fn from(value: Value) -> SavedValue {
@@ -91,7 +56,9 @@ impl From<Value> for SavedValue {
 }
 
 impl SavedValue {
-    fn value(self) -> Result<Value> {
+    /// # Errors
+    /// If a number is none, or a place lies outside its table.
+    pub(super) fn value(self) -> Result<Value> {
         Ok(match self {
             SavedValue::Letter(letter) => Value::Letter(letter),
             SavedValue::Number(text) => Value::Number(number(&text)?),
@@ -136,7 +103,9 @@ impl SavedTable {
     }
 }
 
-fn number(text: &str) -> Result<f64> {
+/// # Errors
+/// If the text is not a number.
+pub(super) fn number(text: &str) -> Result<f64> {
     text.parse().map_err(|_| Error::new(format!("`{text}` is not a number")))
 }
 
