@@ -34,7 +34,8 @@
 //!
 //! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
 //! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
-//! - [`attn_story`]: [`story`], a graph to steps and sentences; and the looks that formats share, with those of a page in HTML
+//! - [`attn_story`]: [`answer`], the answers to questions and their judge; [`story`], a graph to steps and sentences; and the looks that
+//!   formats share, with those of a page in HTML
 //! - `attn`, this crate:
 //!   - [`error`]: the errors of the core, and the exit codes of commands
 //!   - `terminal`: the background colour of the terminal, and signals
@@ -63,4 +64,4 @@ pub use attn_core::{
     attention, diagnose, elementary, explain, explore, foreign, graph, hint, json_number, kernel, matrix,
     memory, model, params, random, tensor, text, unique,
 };
-pub use attn_story::story;
+pub use attn_story::{answer, story};

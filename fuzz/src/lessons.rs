@@ -7,7 +7,7 @@ use attn::lesson::check::check;
 use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
 use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
 use attn::lesson::play::ScriptedAnswers;
-use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
+use attn::lesson::question::{Answer, KINDS, is_show_of_hands, votes};
 use attn::lesson::update::update;
 use attn::lesson::{CommandOutput, Runner, draw, read};
 use attn::matrix::Matrix;
@@ -49,7 +49,8 @@ pub fn lesson(bytes: &[u8]) {
     let drawn = draw(&lesson, &runner, 7);
     for lesson in [&lesson, &drawn.lesson] {
         for answers in [Answers::Folded, Answers::Hidden, Answers::Shown] {
-            let handout = Handout { lesson, runner: &runner, answers, notes: true };
+            let live = answers == Answers::Folded;
+            let handout = Handout { lesson, runner: &runner, answers, notes: true, live };
             let page = html(&handout);
             assert!(page.contains("</html>"), "a page without an end");
             let _ = (markdown(&handout), transcript(&handout), cast(&handout, ScriptedAnswers::default()));
@@ -88,8 +89,8 @@ pub fn key(bytes: &[u8]) {
             Ok(key) => {
                 assert!(!key.runs().is_empty(), "a key that computes nothing");
                 let Some(answer) = checked(kind.evaluate(&key, &values)) else { continue };
-                answered(text, kind, &answer);
-                let _ = checked(kind.read_answer(&answer.typed(), &answer, 4));
+                answered(text, &answer);
+                let _ = checked(answer.read(&answer.typed(), 4));
             }
             Err(error) => {
                 assert!(error.line >= 1 && error.column >= 1, "{error:?}");
@@ -100,8 +101,8 @@ pub fn key(bytes: &[u8]) {
 }
 
 /// What a student types, as an answer to a question of this key.
-fn answered(text: &str, kind: Kind, answer: &Answer) {
-    if let Some(given) = checked(kind.read_answer(text, answer, 4)) {
+fn answered(text: &str, answer: &Answer) {
+    if let Some(given) = checked(answer.read(text, 4)) {
         let _ = answer.accepts(&given);
     }
 }
@@ -129,7 +130,7 @@ pub fn prose(bytes: &[u8]) {
         }
     }
     let number = Answer { tolerance: 0.005, ..Answer::exact(Value::Number(0.3)) };
-    for (word, answer) in [("choice", Answer::exact(Value::Letter('B'))), ("number", number)] {
-        answered(text, kind_named(word).expect("a kind"), &answer);
+    for answer in [Answer::exact(Value::Letter('B')), number] {
+        answered(text, &answer);
     }
 }

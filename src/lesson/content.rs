@@ -128,6 +128,6 @@ impl Question {
     /// # Errors
     /// If it cannot be an answer to this question.
     pub fn read_answer(&self, typed: &str, right: &Answer) -> Result<Value> {
-        self.kind.read_answer(typed, right, self.letters().len())
+        right.read(typed, self.letters().len())
     }
 }

@@ -15,6 +15,10 @@ pub struct OptionNames {
     pub format: &'static str,
     /// The value of `format` for a page of a browser.
     pub page: &'static str,
+    /// What makes such a page compute for itself.
+    pub live: &'static str,
+    /// The further options of a computation that is compared with.
+    pub versus: &'static str,
 }
 
 impl OptionNames {
@@ -42,4 +46,6 @@ pub(super) const SAMPLE: &OptionNames = &OptionNames {
     precision: "+precision",
     format: "+format",
     page: "html",
+    live: "+live",
+    versus: "+versus",
 };

@@ -1,11 +1,9 @@
 //! The verdict on an answer: right or wrong, and the feedback.
 
+use crate::answer::{Answer, Judge, Judgement, Value};
 use crate::error::Result;
-use crate::foreign::visible;
 
-use super::key::Value;
 use super::model::{Choice, Question};
-use super::question::Answer;
 use super::show::{Ink, LessonView, Text, Tone};
 use crate::render::Screen;
 
@@ -31,15 +29,8 @@ impl Verdict {
             let nothing = String::new();
             return Ok(Verdict { is_right: None, repeated: nothing, feedback: Vec::new(), foreseen: None });
         };
-        let value = question.read_answer(typed, &right)?;
-        let is_right = right.accepts(&value);
-        let typed = visible(typed.trim());
-        let repeated = match value.lettered().filter(|_| question.has_letters()) {
-            Some(lettered) => lettered,
-            None if value.letter().is_some() => typed.to_uppercase(),
-            None => typed.into_owned(),
-        };
-        let foreseen = if is_right { None } else { foreseen(question, &value, &right, show) };
+        let Judgement { is_right, repeated, foreseen } = judge(question, right, show).judge(typed)?;
+        let foreseen = foreseen.and_then(|at| with_feedback(question).nth(at));
         let feedback = foreseen.map(|choice| show.feedback(question, choice)).unwrap_or_default();
         let foreseen = foreseen.map(|choice| choice.letter);
         Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen })
@@ -64,22 +55,22 @@ pub(super) fn next_try(question: &Question, hints: usize) -> &'static str {
     if question.hints.len() > hints { "Try again, or h for a hint." } else { "Try again." }
 }
 
-/// The option, or the foreseen wrong answer, that an answer is.
-fn foreseen<'q>(
-    question: &'q Question,
-    given: &Value,
-    right: &Answer,
-    show: &LessonView<'_>,
-) -> Option<&'q Choice> {
-    let computes_it = |choice: &Choice| {
-        let value = choice.computed.as_ref()?.evaluate(&show.values()).ok()?;
-        Some(right.with_value(&value)?.accepts(given))
+/// What judges the answers to a question whose right answer this is.
+pub(super) fn judge(question: &Question, right: Answer, show: &LessonView<'_>) -> Judge {
+    let is_letter = right.value.letter().is_some();
+    let answer = |choice: &Choice| {
+        if is_letter {
+            return Some(Answer::exact(Value::Letter(choice.letter)));
+        }
+        right.with_value(&choice.computed.as_ref()?.evaluate(&show.values()).ok()?)
     };
-    let is_it = |choice: &&Choice| match given.letter() {
-        Some(letter) => choice.letter == letter,
-        None => computes_it(choice).unwrap_or(false),
-    };
-    question.choices.iter().filter(|choice| choice.feedback.is_some()).find(is_it)
+    let foreseen = with_feedback(question).map(answer).collect();
+    Judge { letters: question.letters().len(), foreseen, right }
+}
+
+/// The options and the foreseen wrong answers that get a feedback.
+fn with_feedback(question: &Question) -> impl Iterator<Item = &Choice> {
+    question.choices.iter().filter(|choice| choice.feedback.is_some())
 }
 
 #[cfg(test)]

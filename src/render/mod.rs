@@ -25,6 +25,7 @@ mod wide;
 mod window;
 mod wrap;
 
+pub use attn_story::render::html_live;
 pub use attn_story::render::html_page;
 pub use attn_story::render::numpy;
 pub use attn_story::render::{

@@ -14,6 +14,7 @@ mod bad;
 mod check;
 mod export;
 mod html;
+mod live;
 mod player;
 mod quiz;
 mod trust;

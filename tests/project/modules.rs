@@ -14,7 +14,7 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 30] = [
+const MODULES: [&str; 31] = [
     "foreign",
     "text",
     "hint",
@@ -37,6 +37,7 @@ const MODULES: [&str; 30] = [
     "terminal",
     "input",
     "bench",
+    "answer",
     "story",
     "demo",
     "render",

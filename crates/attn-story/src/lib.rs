@@ -2,6 +2,7 @@
 //! colours of a terminal, or files; the program and its pages in a browser both use it.
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod live;
 pub mod render;
 pub mod story;

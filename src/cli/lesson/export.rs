@@ -32,6 +32,11 @@ pub(super) struct ExportArgs {
     /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
     #[arg(value_parser = crate::cli::values::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// With html: a page whose numbers can be changed
+    ///
+    /// Its stories compute for themselves, its what-ifs run, and its questions judge answers, without a network.
+    #[arg(long)]
+    live: bool,
     /// Answers: hidden or shown
     ///
     /// Without this option they are folded in html and md, and shown in txt and cast.
@@ -57,6 +62,7 @@ pub(super) struct ExportArgs {
 const EXAMPLES: &str = "\
 Examples:
   attn lesson export 0-tour -o tour.html
+  attn lesson export 0-tour -o tour.html --live
   attn lesson export 0-tour -o worksheet.md --answers hidden
   attn lesson export 0-tour -o tour.cast";
 
@@ -123,6 +129,9 @@ impl ExportArgs {
             (None, Some(path)) => Target::of_file(path)?,
             (None, None) => Target::Html,
         };
+        if self.live && to != Target::Html {
+            return Err(Error::new("--live makes a page").help("add --to html, or leave out --live"));
+        }
         if let (None, true, Some(ending)) = (&self.output, env.has_screen, to.ending()) {
             let name = quoted(&self.lesson);
             return Err(Error::new(format!(
@@ -144,7 +153,8 @@ impl ExportArgs {
         if !self.answer.is_empty() && to != Target::Cast {
             return Err(Error::new("--answer goes with a recording").help("add --to cast"));
         }
-        let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
+        let handout =
+            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, live: self.live };
         let text = match to {
             Target::Cast => {
                 let scripted = ScriptedAnswers::read(&self.answer, &handout.show(true))?;

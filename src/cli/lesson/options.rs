@@ -10,4 +10,6 @@ pub const LESSON_OPTIONS: &OptionNames = &OptionNames {
     precision: "--precision",
     format: "--format",
     page: "html",
+    live: "--live",
+    versus: "--versus",
 };

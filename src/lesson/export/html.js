@@ -40,7 +40,7 @@ for (const list of document.querySelectorAll("ol.options[data-right]")) {
     item.append(option);
     const letter = String.fromCharCode(65 + i);
     const choose = () => {
-      const right = letter === list.dataset.right;
+      const right = list.judge ? list.judge(letter) : letter === list.dataset.right;
       for (const other of options) other.setAttribute("aria-pressed", String(other === option));
       option.classList.add(right ? "is-right" : "is-wrong");
       const verdict = document.createElement("p");

@@ -1,6 +1,7 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
-use super::{Answers, Handout, html_prose, more_lines};
+use super::live::LiveStories;
+use super::{Answers, Handout, html_prose, live, more_lines};
 use crate::lesson::option_names::name_of;
 use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
@@ -16,7 +17,8 @@ const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span>
 /// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
 /// printed.
 pub fn html(handout: &Handout<'_>) -> String {
-    let writer = HtmlWriter { show: handout.show(false), answers: handout.answers };
+    let stories = handout.live.then(|| LiveStories::new(handout.show(false)));
+    let writer = HtmlWriter { show: handout.show(false), answers: handout.answers, live: stories };
     let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
@@ -30,12 +32,15 @@ pub fn html(handout: &Handout<'_>) -> String {
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
     );
-    HtmlPage { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
+    let page = HtmlPage { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main };
+    if handout.live { live::page(page) } else { page.to_string() }
 }
 
 struct HtmlWriter<'a> {
     show: LessonView<'a>,
     answers: Answers,
+    /// What computes in the page, where something does.
+    live: Option<LiveStories<'a>>,
 }
 
 impl HtmlWriter<'_> {
@@ -123,14 +128,17 @@ impl HtmlWriter<'_> {
             return preformatted(expected);
         }
         let plain = self.show.runner.run(&exchange.command.args, self.show.screen);
-        match self.in_html(&exchange.command, &plain) {
+        let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, &plain));
+        let what_if =
+            self.live.as_ref().map(|live| live.versus(&exchange.command, &plain)).unwrap_or_default();
+        match stories.or_else(|| self.in_html(&exchange.command, &plain)) {
             Some(inside) => {
                 let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
                 let code = match plain.code {
                     0 => String::new(),
                     code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
                 };
-                format!("{aside}{inside}{code}")
+                format!("{aside}{what_if}{inside}{code}")
             }
             None => preformatted(&self.show.printed(exchange).join("\n")),
         }
@@ -207,8 +215,11 @@ impl HtmlWriter<'_> {
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
         }
+        let judge =
+            self.live.as_ref().filter(|_| self.answers == Answers::Folded).map(|live| live.judge(question));
         format!(
-            "<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n"
+            "{}<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n",
+            judge.unwrap_or_default()
         )
     }
 }

@@ -3,6 +3,7 @@
 mod cast;
 mod html;
 mod html_prose;
+mod live;
 mod md;
 mod md_prose;
 mod txt;
@@ -50,6 +51,8 @@ pub struct Handout<'a> {
     pub answers: Answers,
     /// Whether the teacher's notes are in it.
     pub notes: bool,
+    /// Whether a page computes for itself.
+    pub live: bool,
 }
 
 impl<'a> Handout<'a> {

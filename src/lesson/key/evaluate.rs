@@ -1,9 +1,9 @@
 //! The value of an expression, given the numbers of the runs.
 
+use crate::answer::Table;
 use crate::error::{Error, Result};
 
 use super::extremes::{extreme, ranked};
-use super::table::Table;
 use super::written_number::at_decimals;
 use super::{Cell, Cells, Comparison, Expression, Function, Order, Value, Values};
 

@@ -18,18 +18,17 @@ mod evaluate;
 mod expression;
 mod extremes;
 mod parse;
-mod table;
 mod value;
 mod written_number;
 
 #[cfg(test)]
 pub(super) mod sample_runs;
 
+pub use crate::answer::{Cell, Cells, Order, Value};
 pub use answer_key::Key;
 pub use expression::{Comparison, Expression, Function};
-pub use extremes::{Cell, Order};
 pub(super) use parse::parse_key;
 pub use parse::{ParseError, is_run_name};
-pub use value::{Cells, Value, Values};
+pub use value::Values;
 pub(super) use written_number::at_decimals;
 pub use written_number::{WrittenNumber, numbers_in};

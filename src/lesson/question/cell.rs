@@ -1,12 +1,10 @@
 //! `cell`: the place of a cell.
 
-use crate::error::{Error, Result};
-use crate::lesson::key::{self, Expression, Function, Key, Value};
-use crate::text::clip;
+use crate::answer::Answer;
+use crate::lesson::key::{Expression, Function, Key, Value};
 
-use super::answer::Answer;
+use super::begins_one;
 use super::kind::{Example, QuestionKind, of_another_kind};
-use super::typed::{begins_one, other_answer};
 
 /// The place of a cell: `argmax(plain:A)`.
 pub(super) struct CellKind;
@@ -29,49 +27,6 @@ impl QuestionKind for CellKind {
         if is_cell && key.letter.is_none() && key.tolerance.is_none() { None } else { of_another_kind(self) }
     }
 
-    /// `cave,bat`, `2,1`, `(2, 1)`, `A[2,1]`; where the key searches one row, a column alone.
-    fn read(&self, text: &str, right: &Answer, _: usize) -> Result<Value> {
-        let Value::Cell(right) = &right.value else { return other_answer() };
-        let mut inside = text;
-        if let Some((name, rest)) = text.split_once('[')
-            && let Some(rest) = rest.strip_suffix(']')
-        {
-            let name = name.trim();
-            if !name.is_empty() && !name.eq_ignore_ascii_case(right.table.name()) {
-                let node = right.table.name();
-                return Err(Error::new(format!("`{}` is not a cell of {node}", clip(text))));
-            }
-            inside = rest;
-        } else if let Some(rest) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-            inside = rest;
-        }
-        let words: Vec<&str> = if inside.contains(',') {
-            inside.split(',').collect()
-        } else {
-            inside.split_whitespace().collect()
-        };
-        let given_row = (right.row + 1).to_string();
-        let (row, col) = match words[..] {
-            [row, col] => right.table.cell(row, col),
-            _ if right.in_given_row && !inside.contains(',') => right.table.cell(&given_row, inside),
-            _ => Err(Error::new(format!("`{}` is not a row and a column", clip(text)))),
-        }?;
-        Ok(Value::Cell(key::Cell { row, col, ..right.clone() }))
-    }
-
-    fn wanted(&self, right: &Answer, _: usize) -> String {
-        match &right.value {
-            Value::Cell(cell) if cell.in_given_row => "a column by its name or its number".to_string(),
-            Value::Cell(cell) => match cell.table.address(0, 0).split_once('[') {
-                Some((_, inside)) => {
-                    format!("a row and a column, such as {} or 2,1", inside.trim_end_matches(']'))
-                }
-                None => "a row and a column, such as 2,1".to_string(),
-            },
-            _ => "a row and a column".to_string(),
-        }
-    }
-
     fn may_begin(&self, typed: char, right: &Answer, _: usize) -> bool {
         let Value::Cell(cell) = &right.value else { return false };
         let names = [cell.table.row_labels(), cell.table.col_labels(), vec![cell.table.name().to_string()]];
@@ -89,11 +44,11 @@ impl QuestionKind for CellKind {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{answer, beginnings, kind, refusal};
+    use super::super::sample::{answer, beginnings, refusal};
     use super::*;
 
     fn read(text: &str, right: &Answer) -> (usize, usize) {
-        match kind("cell").read_answer(text, right, 0).unwrap() {
+        match right.read(text, 0).unwrap() {
             Value::Cell(cell) => (cell.row, cell.col),
             other => panic!("{text}: {other}"),
         }
@@ -117,7 +72,7 @@ mod tests {
         ] {
             assert_eq!(read(text, &right), (1, 0), "{text}");
         }
-        let refusal = |text: &str| refusal("cell", text, &right, 0);
+        let refusal = |text: &str| refusal(text, &right, 0);
         for text in ["", "cave", "2", "1,2,3", "4,1", "0,1", "B[2,1]", "bat;cave", "(2,1", "[", "A[]"] {
             assert!(refusal(text).contains("help: "), "{text}");
         }

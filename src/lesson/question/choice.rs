@@ -1,12 +1,11 @@
 //! `choice`: the letter of an option.
 
+use crate::answer::{Answer, last_letter, option_of};
 use crate::error::{Error, Result};
 use crate::lesson::key::{Expression, Key, Value, Values};
-use crate::text::{clip, one_of};
+use crate::text::one_of;
 
-use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
-use super::typed::{last_letter, option_of};
 
 /// The maximum number of letters that are listed in the status line.
 const MOST_NAMED: usize = 5;
@@ -43,22 +42,6 @@ impl QuestionKind for ChoiceKind {
         Ok(Answer { holds, ..Answer::exact(Value::Letter(letter)) })
     }
 
-    /// A letter in either case.
-    fn read(&self, text: &str, _: &Answer, letters: usize) -> Result<Value> {
-        let bare = text.trim_end_matches(['.', ')']);
-        let mut characters = bare.chars();
-        match (characters.next(), characters.next()) {
-            (Some(letter), None) if option_of(letter, letters).is_some() => {
-                Ok(Value::Letter(letter.to_ascii_uppercase()))
-            }
-            _ => Err(Error::new(format!("`{}` is not an option", clip(text)))),
-        }
-    }
-
-    fn wanted(&self, _: &Answer, letters: usize) -> String {
-        format!("a letter A to {}", last_letter(letters))
-    }
-
     fn may_begin(&self, typed: char, _: &Answer, letters: usize) -> bool {
         option_of(typed, letters).is_some()
     }
@@ -83,7 +66,7 @@ impl QuestionKind for ChoiceKind {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{answer, beginnings, key, kind, refusal};
+    use super::super::sample::{answer, beginnings, key, refusal};
     use super::*;
 
     #[test]
@@ -100,11 +83,11 @@ mod tests {
     fn a_letter_is_read_in_either_case() {
         let right = Answer::exact(Value::Letter('A'));
         for text in ["c", "C", " c ", "C.", "c)"] {
-            let read = kind("choice").read_answer(text, &right, 3).unwrap();
+            let read = right.read(text, 3).unwrap();
             assert_eq!(read, Value::Letter('C'), "{text}");
         }
         for text in ["d", "", "cc", "1", "é"] {
-            assert!(refusal("choice", text, &right, 3).ends_with("help: type a letter A to C"), "{text}");
+            assert!(refusal(text, &right, 3).ends_with("help: type a letter A to C"), "{text}");
         }
         assert_eq!(beginnings("choice", &right, 2), "ABab");
     }

@@ -3,13 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::error::{Error, Result};
-use crate::foreign::visible;
-use crate::lesson::key::{self, Key, ParseError, Value, Values};
+use crate::answer::Answer;
+use crate::error::Result;
+use crate::lesson::key::{self, Key, ParseError, Values};
 use crate::text::clip;
-
-use super::answer::Answer;
-use super::typed::LONGEST;
 
 /// A kind of question. `letters` is the number of options that the question offers under letters, 0 where it has none.
 pub trait QuestionKind: Sync {
@@ -32,15 +29,6 @@ pub trait QuestionKind: Sync {
     fn evaluate(&self, key: &Key, values: &dyn Values) -> Result<Answer> {
         key.expression.evaluate(values).map(Answer::exact)
     }
-
-    /// Reads what a student types, without blanks around it; it is not empty.
-    ///
-    /// # Errors
-    /// If it cannot be an answer.
-    fn read(&self, text: &str, right: &Answer, letters: usize) -> Result<Value>;
-
-    /// The possible answers, for an error: “a letter A to C”.
-    fn wanted(&self, right: &Answer, letters: usize) -> String;
 
     /// Whether an answer may begin with this character, capital or not.
     fn may_begin(&self, typed: char, right: &Answer, letters: usize) -> bool;
@@ -109,28 +97,6 @@ impl Kind {
             Some(fault) => wrong(format!("`{quoted}` {fault}")),
             None => Ok(key),
         }
-    }
-
-    /// Reads what a student types for a question with this right answer and this many options with letters (0 where it has
-    /// none); [`QuestionKind::read`] of each kind says which forms it has.
-    ///
-    /// # Errors
-    /// If it cannot be such an answer: the error says what is wanted.
-    pub fn read_answer(self, text: &str, right: &Answer, letters: usize) -> Result<Value> {
-        let help = || format!("type {}", self.wanted(right, letters));
-        let text = text.trim();
-        if text.len() > LONGEST {
-            return Err(Error::new(format!("`{}` is too long for an answer", clip(text))).help(help()));
-        }
-        // Whatever an error repeats of it, nothing of it reaches the terminal as a command.
-        let text = visible(text);
-        let text = text.trim();
-        let value = if text.is_empty() {
-            Err(Error::new("no answer was typed"))
-        } else {
-            self.read(text, right, letters)
-        };
-        value.map_err(|error| error.help(help()))
     }
 }
 
@@ -223,7 +189,7 @@ mod tests {
     fn an_error_repeats_no_escape_sequence() {
         let cell = answer("cell", "argmax(plain:A)");
         for text in ["\u{1b}]0;title\u{7}bta,bat", "b\u{1b}[31mta,bat", "bat,b\u{9b}2Jta"] {
-            let error = refusal("cell", text, &cell, 0);
+            let error = refusal(text, &cell, 0);
             assert!(!error.contains(['\u{1b}', '\u{9b}', '\u{7}']) && error.contains("\\u{"), "{error:?}");
         }
     }
@@ -232,7 +198,7 @@ mod tests {
     fn an_answer_is_shown_as_it_is_typed() {
         for (word, key) in [("cell", "argmax(plain:A)"), ("order", "rank(plain:A[bat])")] {
             let right = answer(word, key);
-            let typed = kind(word).read_answer(&right.typed(), &right, 0).unwrap();
+            let typed = right.read(&right.typed(), 0).unwrap();
             assert!(right.accepts(&typed), "{}", right.typed());
         }
         assert_eq!(answer("cell", "argmax(plain:A)").typed(), "cave,cave");
@@ -241,7 +207,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_refused_unread() {
         for (word, key) in [("cell", "argmax(plain:A)"), ("number", "sum(plain:A) ± 0")] {
-            let long = refusal(word, &"1".repeat(10_000_000), &answer(word, key), 3);
+            let long = refusal(&"1".repeat(10_000_000), &answer(word, key), 3);
             assert!(long.contains("too long for an answer"));
         }
     }
@@ -257,7 +223,7 @@ mod tests {
                 ("order", "rank(odd:column)"),
             ] {
                 let right = answer(word, key);
-                if let Ok(typed) = kind(word).read_answer(&text, &right, 3) {
+                if let Ok(typed) = right.read(&text, 3) {
                     right.accepts(&typed);
                 }
             }

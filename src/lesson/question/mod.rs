@@ -1,25 +1,25 @@
 //! The kinds of question, one file each.
 //!
 //! A new kind is a file beside `choice.rs` that implements [`QuestionKind`], its entry in [`KINDS`] below, and, if its key is
-//! written in a new way, a rule in `key.pest`. Player, quiz, check and exports ask a question for its [`Kind`] what they need
+//! written in a new way, a rule in `key.pest`. How answers are typed and judged is in [`crate::answer`], for pages too. Player, quiz, check and exports ask a question for its [`Kind`] what they need
 //! to know, and no file outside this folder names one.
 
-mod answer;
 mod cell;
 mod choice;
 mod kind;
 mod number;
 mod open;
 mod order;
-mod typed;
 mod votes;
 
+#[cfg(test)]
+mod answer_tests;
 #[cfg(test)]
 mod sample;
 
 use crate::text::one_of;
 
-pub use answer::{Answer, rounded_to_tolerance};
+pub use crate::answer::{Answer, rounded_to_tolerance};
 pub use kind::{Example, Kind, QuestionKind};
 pub use votes::{is_show_of_hands, votes};
 
@@ -43,4 +43,12 @@ pub fn any_kind() -> String {
 /// The kind that a lesson has this word for.
 pub fn kind_named(word: &str) -> Option<Kind> {
     KINDS.into_iter().find(|kind| kind.word() == word)
+}
+
+/// Whether one of the names begins with this character, capital or not.
+fn begins_one(typed: char, names: &[String]) -> bool {
+    let begins = |name: &String| {
+        name.chars().next().is_some_and(|first| first.to_lowercase().eq(typed.to_lowercase()))
+    };
+    names.iter().any(begins)
 }

@@ -1,13 +1,11 @@
 //! `number`: a number, right within a tolerance.
 
+use crate::answer::Answer;
 use crate::elementary::pow;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::number_text;
-use crate::input::number;
 use crate::lesson::key::{Expression, Function, Key, Value, Values, at_decimals};
-use crate::text::clip;
 
-use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// A number: `plain:A[bat,cave] ± 0.005`, `plain:O[bat,1] ± 0.05 from 2 decimals`.
@@ -51,23 +49,6 @@ impl QuestionKind for NumberKind {
         Ok(Answer { tolerance, ..Answer::exact(Value::Number(value)) })
     }
 
-    /// `0.3`, `.3`, `0,3`, `1/3`, `33%`, `−0.5`, `1e-3`, `1,234,567`
-    fn read(&self, text: &str, _: &Answer, _: usize) -> Result<Value> {
-        let value = match (text.strip_suffix('%'), text.split_once('/')) {
-            (Some(percent), _) => plain_number(percent.trim_end())? / 100.0,
-            (None, Some((above, below))) => match (plain_number(above)?, plain_number(below)?) {
-                (_, 0.0) => return Err(Error::new(format!("`{}` divides by zero", clip(text)))),
-                (above, below) => above / below,
-            },
-            (None, None) => plain_number(text)?,
-        };
-        if value.is_nan() { Err(is_no_number(text)) } else { Ok(Value::Number(value)) }
-    }
-
-    fn wanted(&self, _: &Answer, _: usize) -> String {
-        "a number, such as 0.3, 1/3 or 33%".to_string()
-    }
-
     fn may_begin(&self, typed: char, _: &Answer, _: usize) -> bool {
         typed.is_ascii_digit() || "-−+.,∞i".contains(typed)
     }
@@ -101,36 +82,9 @@ fn widened(tolerance: f64, slack: f64) -> f64 {
     at_decimals(units * unit, decimals).parse().unwrap_or(tolerance + slack)
 }
 
-/// A number with a decimal point or comma, or with commas between the thousands.
-fn plain_number(text: &str) -> Result<f64> {
-    let groups: Vec<&str> = text.trim().split(',').collect();
-    let is_thousands = groups[1..].iter().all(|group| {
-        let whole = group.split('.').next().unwrap_or_default();
-        whole.len() == 3 && whole.bytes().all(|b| b.is_ascii_digit())
-    });
-    let leads_with_zero = groups[0].trim_start_matches(['-', '−', '+']).starts_with('0');
-    let plain = match groups.len() {
-        1 => text.to_string(),
-        2 if is_thousands && !leads_with_zero && !groups[0].is_empty() && !text.contains('.') => {
-            let (point, thousand) = (groups.join("."), groups.concat());
-            return Err(Error::new(format!("`{}` may be {point} or {thousand}", clip(text)))
-                .help(format!("type {point} or {thousand}")));
-        }
-        2 if !text.contains('.') => groups.join("."),
-        _ if is_thousands => groups.concat(),
-        _ => text.to_string(),
-    };
-    // The help of that error is for cells of a matrix.
-    number(&plain).map(|number| number.value).map_err(|_| is_no_number(text))
-}
-
-fn is_no_number(text: &str) -> Error {
-    Error::new(format!("`{}` is not a number", clip(text)))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{answer, beginnings, kind, refusal, refused};
+    use super::super::sample::{answer, beginnings, refusal, refused};
     use super::*;
 
     #[test]
@@ -162,10 +116,10 @@ mod tests {
             ("1,234.5", 1234.5),
             ("-inf", f64::NEG_INFINITY),
         ] {
-            let read = kind("number").read_answer(text, &right, 0).unwrap();
+            let read = right.read(text, 0).unwrap();
             assert_eq!(read, Value::Number(value), "{text}");
         }
-        let refusal = |text: &str| refusal("number", text, &right, 0);
+        let refusal = |text: &str| refusal(text, &right, 0);
         for text in ["", "x", "nan", "1/0", "0/0", "1/2/3", "1,2,3", "1.2.3", "%", "/", "∞/∞"] {
             assert!(refusal(text).ends_with("type a number, such as 0.3, 1/3 or 33%"), "{text}");
         }

@@ -1,9 +1,8 @@
 //! `open`: any answer; it is discussed in class and not graded.
 
-use crate::error::{Error, Result};
-use crate::lesson::key::{Key, Value};
+use crate::answer::Answer;
+use crate::lesson::key::Key;
 
-use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// Any answer; it is not graded and has no key.
@@ -24,14 +23,6 @@ impl QuestionKind for OpenKind {
 
     fn fault(&self, _: &Key) -> Option<String> {
         of_another_kind(self)
-    }
-
-    fn read(&self, _: &str, _: &Answer, _: usize) -> Result<Value> {
-        Err(Error::new("nobody grades this answer"))
-    }
-
-    fn wanted(&self, _: &Answer, _: usize) -> String {
-        "anything".to_string()
     }
 
     fn may_begin(&self, _: char, _: &Answer, _: usize) -> bool {

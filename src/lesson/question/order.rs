@@ -1,12 +1,10 @@
 //! `order`: the columns of a row, from the largest number to the smallest.
 
-use crate::error::{Error, Result};
+use crate::answer::{Answer, option_of};
 use crate::lesson::key::{Expression, Function, Key, Value};
-use crate::text::clip;
 
-use super::answer::Answer;
+use super::begins_one;
 use super::kind::{Example, QuestionKind, of_another_kind};
-use super::typed::{MOST_OPTIONS, begins_one, last_letter, option_of, other_answer};
 
 /// The columns of a row, from the largest number to the smallest: `rank(plain:A[bat])`.
 pub(super) struct OrderKind;
@@ -27,50 +25,6 @@ impl QuestionKind for OrderKind {
     fn fault(&self, key: &Key) -> Option<String> {
         let is_order = matches!(key.expression, Expression::Call(Function::Rank, _));
         if is_order && key.letter.is_none() && key.tolerance.is_none() { None } else { of_another_kind(self) }
-    }
-
-    /// Labels or positions, separated by blanks, commas or `>`; where options have letters, which stand in the order of the
-    /// columns and go before labels, `b c a`, `b,c,a` or `bca`.
-    fn read(&self, text: &str, right: &Answer, letters: usize) -> Result<Value> {
-        let Value::Order(right) = &right.value else { return other_answer() };
-        let count = right.positions.len();
-        let words: Vec<&str> = if text.contains([',', '>']) {
-            text.split([',', '>']).map(str::trim).collect()
-        } else {
-            text.split_whitespace().collect()
-        };
-        let positions = match lettered(&words, count.min(letters)) {
-            Some(positions) => positions,
-            None => {
-                let position = |word: &&str| right.table.cell("1", word).map(|(_, col)| col);
-                words.iter().map(position).collect::<Result<Vec<usize>>>()?
-            }
-        };
-        let twice = (1..positions.len()).find(|&at| positions[..at].contains(&positions[at]));
-        match twice {
-            Some(at) => {
-                let name = right.table.col_name(positions[at]);
-                Err(Error::new(format!("`{}` names {name} twice", clip(text))))
-            }
-            None if positions.len() != count => {
-                Err(Error::new(format!("`{}` names {} of {count} columns", clip(text), positions.len())))
-            }
-            None => Ok(Value::Order(right.with_positions(&positions))),
-        }
-    }
-
-    fn wanted(&self, right: &Answer, letters: usize) -> String {
-        match &right.value {
-            Value::Order(order) if letters > 0 => {
-                format!("the letters A to {}, the largest first", last_letter(order.positions.len()))
-            }
-            Value::Order(order) => {
-                let mut columns = order.columns();
-                columns.truncate(MOST_OPTIONS);
-                format!("the columns from the largest to the smallest, each once: {}", columns.join(", "))
-            }
-            _ => "the columns from the largest to the smallest".to_string(),
-        }
     }
 
     fn may_begin(&self, typed: char, right: &Answer, letters: usize) -> bool {
@@ -94,16 +48,9 @@ impl QuestionKind for OrderKind {
     }
 }
 
-/// The options that words such as `b c a`, or `bca` alone, name by letters.
-fn lettered(words: &[&str], letters: usize) -> Option<Vec<usize>> {
-    let are_letters = words.len() == 1 || words.iter().all(|word| word.chars().count() == 1);
-    let positions = words.iter().flat_map(|word| word.chars()).map(|letter| option_of(letter, letters));
-    if are_letters { positions.collect() } else { None }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{answer, beginnings, kind, refusal};
+    use super::super::sample::{answer, beginnings, refusal};
     use super::*;
 
     #[test]
@@ -111,12 +58,12 @@ mod tests {
         let right = answer("order", "rank(plain:A[bat])");
         assert_eq!(right.to_string(), "bat cave racket");
         for text in ["b c a", "b,c,a", "bca", "B > C > A", "cave racket bat", "Cave, racket,bat", "2 3 1"] {
-            match kind("order").read_answer(text, &right, 3).unwrap() {
+            match right.read(text, 3).unwrap() {
                 Value::Order(order) => assert_eq!(order.positions, [1, 2, 0], "{text}"),
                 other => panic!("{text}: {other}"),
             }
         }
-        let refusal = |text: &str, letters| refusal("order", text, &right, letters);
+        let refusal = |text: &str, letters| refusal(text, &right, letters);
         let unknown = "A (1×3) has no column `bca`\n  help: its columns are bat cave racket";
         assert_eq!(refusal("bca", 0), unknown);
         assert!(refusal("b b a", 3).starts_with("`b b a` names cave twice"));

@@ -23,12 +23,12 @@ pub(super) fn answer(word: &str, text: &str) -> Answer {
 }
 
 /// The error of a student's answer.
-pub(super) fn refusal(word: &str, text: &str, right: &Answer, letters: usize) -> String {
-    kind(word).read_answer(text, right, letters).expect_err(text).to_string()
+pub(super) fn refusal(text: &str, right: &Answer, letters: usize) -> String {
+    right.read(text, letters).expect_err(text).to_string()
 }
 
-pub(super) fn is_right(word: &str, text: &str, right: &Answer) -> bool {
-    right.accepts(&kind(word).read_answer(text, right, 3).unwrap())
+pub(super) fn is_right(text: &str, right: &Answer) -> bool {
+    right.accepts(&right.read(text, 3).unwrap())
 }
 
 /// Every printable character that an answer may begin with.

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::text::{clip, counted};
 
-use super::typed::{LONGEST, MOST_OPTIONS, last_letter, option_of};
+use crate::answer::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 
 /// The maximum number of votes for an option.
 const MOST_HANDS: usize = 9999;

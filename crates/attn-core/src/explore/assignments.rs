@@ -7,12 +7,12 @@ use super::heads::{HeadPlace, outputs};
 use super::knobs::{Knob, Settings};
 use super::source::Source;
 use super::state::State;
-use super::typing::number;
 use crate::attention::Mask;
 use crate::error::{Error, Result};
 use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
 use crate::text::clip;
+use crate::text::number;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
 const SETTINGS: [&str; 3] = ["temperature", "scale", "mask"];

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use super::heads::HeadPlace;
 use crate::attention::Mask;
 use crate::graph::ChangedNumber;
-use crate::graph::recipes::{PositionKind, Scale};
+use crate::graph::recipes::{PositionKind, Recipe, Scale};
 
 /// What has been changed. The computation without changes is the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
+    /// The recipe in place of that at the start, where something is otherwise that is none of the settings below.
+    pub recipe: Option<Box<Recipe>>,
     /// Given numbers, in the order of editing: one for each cell.
     pub numbers: Vec<ChangedNumber>,
     /// The divisor of the scores.

@@ -2,6 +2,7 @@
 
 use super::knobs::{Knob, Setting};
 use crate::graph::CellId;
+use crate::graph::recipes::Recipe;
 
 /// A way to move over a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub enum Event {
     Adjust(Knob),
     /// A setting becomes this, as on a slider. While it is adjusted, further values are part of the same change.
     Set(Setting),
+    /// The computation follows another recipe. Heads that were taken out are put back.
+    Follow(Box<Recipe>),
     /// The head that the cursor is in is taken out, or put back.
     RemoveHead,
     /// The change before is taken back.

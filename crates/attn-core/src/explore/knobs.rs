@@ -67,12 +67,28 @@ impl Setting {
 const LEAST_TEMPERATURE: f64 = 0.1;
 
 /// A recipe with the settings that are changed.
-pub(super) fn recipe_with(mut recipe: Recipe, changes: &Changes) -> Recipe {
+pub(super) fn recipe_with(start: Recipe, changes: &Changes) -> Recipe {
+    let mut recipe = changes.recipe.as_deref().copied().unwrap_or(start);
     recipe.temperature = changes.temperature.unwrap_or(recipe.temperature);
     recipe.scale = changes.scale.unwrap_or(recipe.scale);
     recipe.mask = changes.mask.unwrap_or(recipe.mask);
     recipe.positions.kind = changes.positions.unwrap_or(recipe.positions.kind);
     recipe
+}
+
+/// The changes that make `recipe` of the one at the start: its settings by themselves, and a whole recipe for anything else.
+pub(super) fn following(changes: Changes, start: Recipe, recipe: Recipe) -> Changes {
+    let mut rest = Recipe { temperature: start.temperature, scale: start.scale, mask: start.mask, ..recipe };
+    rest.positions.kind = start.positions.kind;
+    Changes {
+        recipe: (rest != start).then(|| Box::new(rest)),
+        numbers: changes.numbers,
+        temperature: (recipe.temperature != start.temperature).then_some(recipe.temperature),
+        scale: (recipe.scale != start.scale).then_some(recipe.scale),
+        mask: (recipe.mask != start.mask).then_some(recipe.mask),
+        positions: (recipe.positions.kind != start.positions.kind).then_some(recipe.positions.kind),
+        removed: Default::default(),
+    }
 }
 
 /// The op of a step, with the settings that are changed.

@@ -47,6 +47,8 @@ pub enum Message {
     NothingChanged,
     /// The computation has no such setting.
     NoKnob(Knob),
+    /// The computation follows no recipe that could be another.
+    NoRecipe,
     /// The cursor is in no head.
     NoHead,
     /// There is no further head, layer or step in this direction.

@@ -65,11 +65,12 @@ impl Source {
                 let (recipe, mut inputs) = (**attend).clone();
                 let recipe = knobs::recipe_with(recipe, changes);
                 if !changes.removed.is_empty() {
-                    // No other change renames the heads' outputs.
-                    let zeros: BTreeMap<String, Given> = match start {
+                    // Another recipe may have other heads; no other change renames their outputs.
+                    let zeros: BTreeMap<String, Given> = match start.filter(|_| changes.recipe.is_none()) {
                         Some(start) => heads::zeros_instead(start, &changes.removed),
                         None => {
-                            let start = self.graph(&Changes::default(), None)?;
+                            let recipe = changes.recipe.clone();
+                            let start = self.graph(&Changes { recipe, ..Changes::default() }, None)?;
                             heads::zeros_instead(&start, &changes.removed)
                         }
                     };
@@ -79,6 +80,14 @@ impl Source {
             }
         };
         Ok(made.completed())
+    }
+
+    /// The recipe with these changes; none where no recipe is followed.
+    pub(super) fn recipe(&self, changes: &Changes) -> Option<Recipe> {
+        match self {
+            Source::Attend(attend) => Some(knobs::recipe_with(attend.0, changes)),
+            _ => None,
+        }
     }
 
     /// Whether a setting can be adjusted.

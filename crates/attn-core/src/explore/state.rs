@@ -12,7 +12,7 @@ use super::relations::{Sources, largest_operand, operands, sources};
 use super::search::within;
 use super::source::Source;
 use crate::error::Result;
-use crate::graph::recipes::Scale;
+use crate::graph::recipes::{Recipe, Scale};
 use crate::graph::{CellId, Graph, NodeId, Op, Stage, Step};
 use crate::matrix::Shape;
 use crate::tensor::Tensor;
@@ -165,6 +165,11 @@ impl State {
     /// The computation that is explored.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The recipe that is followed now; none where the computation has none.
+    pub fn recipe(&self) -> Option<Recipe> {
+        self.source.recipe(self.changes())
     }
 
     /// The cell under the cursor.
@@ -373,8 +378,7 @@ impl State {
             _ => 1.0,
         };
         let keys = of_stage(Stage::Scores).map_or(0, |(_, node)| node.shape().cols);
-        if let Source::Attend(attend) = &self.source {
-            let recipe = super::knobs::recipe_with(attend.0, changes);
+        if let Some(recipe) = self.source.recipe(changes) {
             let (temperature, scale) = (recipe.temperature, recipe.scale);
             let (mask, positions) = (recipe.mask, recipe.positions.kind);
             return Settings { temperature, scale, mask, positions, keys, factor };

@@ -54,6 +54,31 @@ fn an_edited_number_changes_what_depends_on_it_and_undo_gives_it_back() {
 }
 
 #[test]
+fn another_recipe_is_one_change_that_keeps_edited_numbers_and_can_be_undone() {
+    let state = typed(found(start(), "X[cave,animals]"), "6");
+    let other = Recipe { heads: 2, kv_heads: 2, temperature: 2.0, ..Recipe::causal() };
+    let followed = update(state.clone(), Event::Follow(Box::new(other)));
+    let edited = Matrix::of([[3.0, 3.0], [6.0, 0.0], [0.0, 5.0]]);
+    let expected = attend(&other, AttendInputs::of_tokens(edited)).unwrap();
+    let output = expected.matrix(expected.require("C").unwrap()).unwrap();
+    assert_eq!(number(&followed, "C", 2, 1).to_bits(), output[(2, 1)].to_bits());
+    assert_eq!(followed.recipe(), Some(other));
+    // The temperature is a setting, which goes back to what it was at the start by itself.
+    let reset = [Event::Adjust(Knob::Temperature), Event::Erase].into_iter().fold(followed.clone(), update);
+    assert_eq!(reset.recipe(), Some(Recipe { temperature: 1.0, ..other }));
+    // The heads are those of the recipe that is followed.
+    let removed = update(found(followed.clone(), "A_2[bat,bat]"), Event::RemoveHead);
+    assert_eq!(removed.message(), None);
+    assert_eq!(number(&removed, "C", 2, 1), 0.0);
+    let undone = update(followed, Event::Undo);
+    assert_eq!(undone.changes(), state.changes());
+    assert_eq!(
+        update(undone.clone(), Event::Follow(Box::new(Recipe::causal()))).undoable(),
+        undone.undoable()
+    );
+}
+
+#[test]
 fn a_computed_number_cannot_be_edited() {
     let state = typed(found(start(), "S[cave,bat]"), "1");
     assert!(state.changes().is_nothing());

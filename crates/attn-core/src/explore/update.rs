@@ -10,9 +10,11 @@ use super::knobs::{self, Knob, Setting};
 use super::message::{Form, Message};
 use super::search::{found, within};
 use super::source::Source;
-use super::state::{Mode, Purpose, State};
-use super::typing::{begins_number, number};
-use crate::graph::{CellId, ChangedNumber, NodeId, Step, Watch};
+use super::state::{Mode, Purpose, State, Version};
+use super::typing::begins_number;
+use crate::graph::recipes::Recipe;
+use crate::graph::{CellId, ChangedNumber, Graph, NodeId, Step, Watch};
+use crate::text::number;
 
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;
@@ -123,6 +125,7 @@ impl State {
                     return self.set(setting, false, None);
                 }
             }
+            Event::Follow(recipe) => return self.follow_recipe(*recipe),
             Event::RemoveHead => return self.remove_head(),
             Event::Undo => self.travel(-1),
             Event::Redo => self.travel(1),
@@ -341,12 +344,21 @@ impl State {
         is_other.then_some(Wanted { changes, replaces, adjusts: Some((knob, 1)), settings })
     }
 
+    fn follow_recipe(&mut self, recipe: Recipe) -> Option<Wanted> {
+        let Some(start) = self.source.recipe(&Changes::default()) else {
+            self.message = Some(Message::NoRecipe);
+            return None;
+        };
+        let changes = knobs::following(self.changes().clone(), start, recipe);
+        (self.recipe() != Some(recipe)).then(|| self.wanted(changes))
+    }
+
     fn remove_head(&mut self) -> Option<Wanted> {
         if let Some(reason) = self.source.read_only() {
             self.message = Some(Message::ReadOnly(reason.to_string()));
             return None;
         }
-        let Some(head) = self.head().filter(|head| !outputs(&self.history[0].graph, *head).is_empty()) else {
+        let Some(head) = self.head().filter(|head| !outputs(self.with_all_heads(), *head).is_empty()) else {
             self.message = Some(Message::NoHead);
             return None;
         };
@@ -355,6 +367,15 @@ impl State {
             changes.removed.insert(head);
         }
         Some(self.wanted(changes))
+    }
+
+    /// The last graph of this recipe in which no head was taken out.
+    fn with_all_heads(&self) -> &Graph {
+        let is_whole = |version: &&Version| {
+            version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
+        };
+        let found = self.history[..=self.at].iter().rev().find(is_whole);
+        &found.unwrap_or(&self.history[0]).graph
     }
 
     /// Moves along the history.
@@ -371,7 +392,7 @@ impl State {
     }
 
     /// Keeps the cursor and the path where they were, after the graph has changed.
-    pub(super) fn follow(&mut self, before: &crate::graph::Graph) {
+    pub(super) fn follow(&mut self, before: &Graph) {
         self.cursor = self.same_cell(before, self.cursor);
         self.path = self.path.iter().map(|&cell| self.same_cell(before, cell)).collect();
         self.chosen = None;

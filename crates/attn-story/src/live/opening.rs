@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::story::Told;
-use super::what_if::{ChangedField, changed};
+use super::what_if::{ChangedField, changed, changed_fields};
 use crate::error::{Error, Result};
 use crate::explore::{Source, State};
-use crate::graph::recipes::AttendInputs;
+use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::saved::{self, SavedGraph};
 use crate::graph::{Convention, Given, Graph, Op, Role};
+use crate::render::html_live;
 use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme};
 
 /// A story as data: the graph, its recipe, its steps, and their look.
@@ -68,6 +69,21 @@ impl Opening {
         }
         let by_steps = Opening { recipe: None, told: opening.told.with_fixed_steps(), ..opening };
         reread(&by_steps).map(|_| by_steps)
+    }
+
+    /// The opening of each story in a page, or in a part of one.
+    pub fn all_in(html: &str) -> Vec<Opening> {
+        let read = |json| serde_json::from_str(json).ok();
+        html_live::data_in(html, html_live::OPENING).into_iter().filter_map(read).collect()
+    }
+
+    /// The fields of this recipe whose change computes what another opening computes; none where both follow the same recipe.
+    /// `None` where a change of the recipe is not all that lies between them: other matrices, or no recipe.
+    pub fn what_if(&self, other: &Opening) -> Option<Vec<ChangedField>> {
+        let recipe = |opening: &Opening| Recipe::deserialize(opening.recipe.as_ref()?).ok();
+        let fields = changed_fields(&recipe(self)?, &recipe(other)?)?;
+        let (here, there) = (self.state(&fields).ok()?, other.state(&[]).ok()?);
+        has_same_numbers(here.graph(), there.graph()).then_some(fields)
     }
 
     /// The state at the start, with these fields of the recipe changed.

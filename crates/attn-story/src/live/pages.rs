@@ -33,11 +33,15 @@ impl Pages {
                 let page = self.open.len() - 1;
                 Ok(view::view(page, &self.open[page], true))
             }
+            Request::Judge(judge, answer) => {
+                let said = judge.judge(&answer)?;
+                serde_json::to_value(said).map_err(|error| Error::new(error.to_string()))
+            }
             Request::Do(page, events) => {
                 let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
                 let (before, changes) = (story.state.undoable(), story.state.changes().clone());
                 for event in events {
-                    for event in event.events(&story.state) {
+                    for event in event.events(&story.state)? {
                         story.state = update(story.state.clone(), event);
                     }
                 }

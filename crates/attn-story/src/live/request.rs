@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::opening::Opening;
-use super::what_if::ChangedField;
+use super::what_if::{ChangedField, changed};
+use crate::answer::Judge;
 use crate::error::{Error, Result};
 use crate::explore::{Event, Knob, Mode, Setting, State};
 use crate::graph::CellId;
@@ -13,6 +14,8 @@ use crate::graph::CellId;
 pub(super) enum Request {
     /// A story is opened, perhaps with another recipe: `{"open": {…}, "changed": [{"field": "temperature", "value": 2}]}`.
     Open(Box<Opening>, Vec<ChangedField>),
+    /// An answer to a question: `{"judge": {…}, "answer": "0.3"}`.
+    Judge(Box<Judge>, String),
     /// Something happens to a story that is open: `{"page": 0, "events": ["undo"]}`.
     Do(usize, Vec<PageEvent>),
 }
@@ -25,6 +28,11 @@ impl Request {
     pub(super) fn read(text: &str) -> Result<Request> {
         // By way of a value, so that the program of a page has one reader of each type.
         let request: Value = serde_json::from_str(text).map_err(wrong)?;
+        if let Some(judge) = request.get("judge") {
+            let judge = Judge::deserialize(judge).map_err(wrong)?;
+            let answer = String::deserialize(&request["answer"]).map_err(wrong)?;
+            return Ok(Request::Judge(Box::new(judge), answer));
+        }
         match request.get("open") {
             Some(opening) => {
                 let opening = Opening::deserialize(opening).map_err(wrong)?;
@@ -63,12 +71,17 @@ pub(super) enum PageEvent {
     Redo,
     Predict,
     RemoveHead,
+    /// A what-if: some fields of the recipe become otherwise, once.
+    Follow(Vec<ChangedField>),
 }
 
 impl PageEvent {
     /// The events of the state machine that it means.
-    pub(super) fn events(self, state: &State) -> Vec<Event> {
-        match self {
+    ///
+    /// # Errors
+    /// If a recipe cannot have a field, or not with this value.
+    pub(super) fn events(self, state: &State) -> Result<Vec<Event>> {
+        Ok(match self {
             PageEvent::Point([node, row, col]) => {
                 let node = state.graph().nodes().nth(node).map(|(id, _)| id);
                 node.map(|node| Event::Point(CellId { node, row, col })).into_iter().collect()
@@ -84,7 +97,12 @@ impl PageEvent {
             PageEvent::Redo => vec![Event::Redo],
             PageEvent::Predict => vec![Event::Predict],
             PageEvent::RemoveHead => vec![Event::RemoveHead],
-        }
+            PageEvent::Follow(fields) => {
+                let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
+                let recipe = serde_json::to_value(recipe).map_err(wrong)?;
+                vec![Event::Follow(Box::new(changed(&recipe, &fields)?))]
+            }
+        })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Facts of a state in words.
 
+use super::what_if::{ChangedField, changed_fields};
 use crate::attention::Mask;
 use crate::elementary;
-use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, State};
+use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
@@ -29,6 +30,7 @@ pub fn message(state: &State, message: &Message) -> String {
         Message::NoKnob(knob) => {
             format!("There is no {} in this computation; attn explore attend has one.", name_of(*knob))
         }
+        Message::NoRecipe => "This computation has no recipe that could be changed.".to_string(),
         Message::NoHead => "This step belongs to no head: go to a step such as S or A first.".to_string(),
         Message::NoFurther => "There is no further one in this direction.".to_string(),
         Message::NotFound(text) => format!("`{}` was not found.", clip(text)),
@@ -215,6 +217,10 @@ pub fn changes(changes: &Changes, state: &State) -> String {
     }));
     all.extend(changes.mask.map(|_| format!("mask: {}", setting(state, Knob::Mask))));
     all.extend(changes.positions.map(|_| format!("positions: {}", setting(state, Knob::Positions))));
+    if let (Some(recipe), Source::Attend(start)) = (changes.recipe.as_deref(), state.source()) {
+        let fields = changed_fields(&start.0, recipe).unwrap_or_default();
+        all.extend(fields.iter().map(ChangedField::name));
+    }
     if !changes.removed.is_empty() {
         let named = |place: &HeadPlace| match place.layer {
             Some(layer) => format!("{} of layer {layer}", place.head),

@@ -99,9 +99,9 @@ impl Told {
         Page { headed: self.headed, skipped: self.skipped, ..Page::whole(story) }
     }
 
-    /// Whether the sentences are about the numbers at the start, whatever has been changed since.
+    /// Whether there are sentences, and they are about the numbers at the start, whatever has been changed since.
     pub(super) fn is_fixed(&self) -> bool {
-        !self.is_of_pipeline
+        self.headed && !self.is_of_pipeline
     }
 }
 

@@ -16,6 +16,13 @@ pub struct ChangedField {
     pub value: Value,
 }
 
+impl ChangedField {
+    /// Its name in a sentence: `qk norm`.
+    pub fn name(&self) -> String {
+        self.field.replace('_', " ")
+    }
+}
+
 /// The fields in which one recipe differs from another; `None` where they differ in what is not written.
 pub fn changed_fields(from: &Recipe, to: &Recipe) -> Option<Vec<ChangedField>> {
     let (before, after) = (fields(from)?, fields(to)?);

@@ -13,7 +13,7 @@
 
   // The program: its three functions take and give texts with their length in front.
   const program = async () => {
-    const text = document.getElementById("program").textContent;
+    const text = document.querySelector("script#program").textContent;
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const wasm = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
     const { instance } = await WebAssembly.instantiate(await wasm.arrayBuffer());
@@ -37,6 +37,9 @@
   const key = ([node, row, col]) => `${node}:${row},${col}`;
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
   const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
+
+  // How each open story is sent an event.
+  const stories = new WeakMap();
 
   // Makes what is shown what it is to be, and touches only what differs: a matrix has many cells, and few changes.
   // Returns false if a place now shows another cell.
@@ -81,6 +84,7 @@
     const panel = panelOf();
     article.replaceChildren(told, panel.element);
     article.classList.add("live");
+    stories.set(article, send);
     show(first);
 
     function send(...events) {
@@ -362,5 +366,7 @@
     const fresh = make("article", { class: "story" });
     if (open(ask, fresh, request) === null) article.replaceWith(fresh);
   }
+  const openIn = (article, request) => open(ask, article, request);
+  document.dispatchEvent(new CustomEvent("live", { detail: { ask, make, open: openIn, stories } }));
   document.documentElement.dataset.live = "";
 })();

@@ -6,12 +6,14 @@ use crate::matrix::{Labels, Matrix, Shape};
 
 /// A node by itself, whose cells are addressed as in the graph that it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::lesson) struct Table {
+pub struct Table {
     graph: Graph,
     node: NodeId,
 }
 
 impl Table {
+    /// A node of this name with these numbers and labels.
+    ///
     /// # Errors
     /// If the matrix is larger than a graph records.
     pub fn new(name: &str, matrix: Matrix) -> Result<Table> {
@@ -20,15 +22,20 @@ impl Table {
         Ok(Table { graph, node })
     }
 
+    /// The name of the node.
     pub fn name(&self) -> &str {
         &self.graph[self.node].name
     }
 
+    /// Its rows and columns.
     pub fn shape(&self) -> Shape {
         self.graph[self.node].shape()
     }
 
     /// The position that an address such as `A[bat]` gives to its row.
+    ///
+    /// # Errors
+    /// If there is no such row.
     pub fn row(&self, row: &str) -> Result<usize> {
         match resolve(&self.graph, &format!("{}[{row}]", self.name()))? {
             Cells::Row(_, row) => Ok(row),
@@ -38,6 +45,9 @@ impl Table {
     }
 
     /// The cell in a row and a column named by position or label, where capitals do not matter as long as one label is meant.
+    ///
+    /// # Errors
+    /// If there is no such cell; the error says what there is.
     pub fn cell(&self, row: &str, col: &str) -> Result<(usize, usize)> {
         let matrix = self.graph.matrix(self.node)?;
         let (row, col) = (spelled(row, matrix.row_labels()), spelled(col, matrix.col_labels()));

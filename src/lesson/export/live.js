@@ -1,0 +1,86 @@
+// A lesson that computes: its what-ifs run in their stories, the program judges answers, and one story's panel is open at a time.
+document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => {
+  const read = (data) => JSON.parse(data.textContent);
+
+  // The panel of the story that is looked at; those of all others are closed.
+  let touched = null;
+  const touch = (story) => {
+    if (story === touched) return;
+    touched?.classList.remove("touched");
+    story?.classList.add("touched");
+    touched = story;
+  };
+  // What was pointed at stays in its place when a panel above it closes, and is not left behind the one that opens.
+  const attend = ({ target }) => {
+    if (!target.closest || target === document.documentElement) return;
+    const before = target.getBoundingClientRect().top;
+    touch(target.closest(".story.live"));
+    scrollBy({ top: target.getBoundingClientRect().top - before, behavior: "instant" });
+    const panel = touched?.querySelector(".panel");
+    if (!panel || panel.contains(target) || !target.closest("td")) return;
+    const hidden = target.getBoundingClientRect().bottom - panel.getBoundingClientRect().top;
+    if (hidden > 0) scrollBy({ top: hidden + 16, behavior: "instant" });
+  };
+  document.addEventListener("focusin", attend);
+  document.addEventListener("click", attend);
+
+  // What-ifs. One with a story of its own stands in front of a comparison that was printed, which is folded.
+  for (const data of document.querySelectorAll("script.what-if")) {
+    const { open: opening, events, button } = read(data);
+    const run = make("button", { type: "button", class: "run" }, button);
+    let story = data.parentElement.querySelector(".story.live");
+    if (opening) {
+      story = make("article", { class: "story" });
+      if (open(story, { open: opening }) !== null) continue;
+      const folded = make("details", { class: "beside" }, make("summary", {}, "Both side by side, as printed"));
+      while (data.nextSibling) folded.append(data.nextSibling);
+      data.after(make("p", { class: "change" }, run), story, folded);
+    } else if (story) {
+      data.nextElementSibling.append(" ", run);
+    }
+    run.addEventListener("click", () => {
+      stories.get(story)(...events);
+      touch(story);
+    });
+  }
+
+  // Questions.
+  for (const data of document.querySelectorAll("script.judge")) {
+    const { judge, wanted } = read(data);
+    const question = data.closest(".question");
+    const options = question.querySelector("ol.options[data-right]");
+    if (options) options.judge = (letter) => ask({ judge, answer: letter }).is_right;
+    else askIn(question, data, wanted, (answer) => ask({ judge, answer }));
+  }
+
+  // A field for an answer that is typed. As in the quiz, the second wrong one is followed by the answer.
+  function askIn(question, data, wanted, judged) {
+    const answer = question.querySelector("details.answer");
+    const field = make("input", { type: "text", autocomplete: "off", maxlength: 200, size: 14, enterkeyhint: "done" });
+    const label = make("label", {}, `Your answer, ${wanted} `, field);
+    const form = make("form", { class: "try" }, label, make("button", { type: "submit" }, "Check"));
+    const reply = make("div", { class: "reply", role: "status" });
+    (question.querySelector("details.hint") ?? data).before(form, reply);
+    const line = (text) => make("p", {}, text);
+    const verdict = (word, text) => make("p", {}, make("strong", {}, word), text);
+    let tries = 2;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const said = judged(field.value);
+      if (!said.is_right) field.select();
+      if (said.error) return reply.replaceChildren(line(said.error.replace("\n  help: ", "; ")));
+      if (said.is_right) {
+        reply.replaceChildren(verdict("Right: ", `${said.repeated}.`));
+        if (answer) answer.open = true;
+        return;
+      }
+      tries -= 1;
+      const words = question.querySelectorAll("dl.feedback > dd")[said.foreseen ?? -1];
+      const hint = question.querySelector("details.hint");
+      const next = tries > 0 ? (hint ? "Try again, or open the hint." : "Try again.") : "The answer is below.";
+      const feedback = words ? [...words.cloneNode(true).childNodes] : [];
+      reply.replaceChildren(verdict("Not quite: ", `${said.repeated}.`), ...feedback, line(next));
+      if (tries <= 0 && answer) answer.open = true;
+    });
+  }
+});

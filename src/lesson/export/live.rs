@@ -1,0 +1,168 @@
+//! What a page that computes adds to a lesson: stories whose numbers change, what-ifs that run, questions that judge.
+
+use std::cell::RefCell;
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::lesson::option_names::name_of;
+use crate::lesson::show::LessonView;
+use crate::lesson::verdict::judge;
+use crate::lesson::{Command, CommandOutput, OptionNames, Question};
+use crate::render::html_live;
+use crate::render::html_page::{HtmlPage, escaped, fragment};
+use crate::render::live;
+use crate::text::all_of;
+use attn_story::live::{ChangedField, Opening};
+
+const STYLE: &str = include_str!("live.css");
+const SCRIPT: &str = include_str!("live.js");
+
+/// What a page says of a comparison that it cannot run.
+const IS_PRINTED: &str = "This comparison was computed beforehand. It changes more than the settings of the \
+                          computation, so the page cannot run it.";
+
+/// The page with the program that computes.
+pub(super) fn page(page: HtmlPage<'_>) -> String {
+    let (style, script) = (format!("{}{STYLE}", page.style), format!("{}{SCRIPT}", page.script));
+    html_live::page(HtmlPage { style: &style, script: &script, ..page }, live::program())
+}
+
+/// The stories of a lesson that compute, in order.
+pub(super) struct LiveStories<'a> {
+    show: LessonView<'a>,
+    /// The command of each as it is typed, and its data: a later command is compared with them.
+    told: RefCell<Vec<(String, Opening)>>,
+}
+
+impl<'a> LiveStories<'a> {
+    pub(super) fn new(show: LessonView<'a>) -> LiveStories<'a> {
+        LiveStories { show, told: RefCell::default() }
+    }
+
+    /// A command as stories that compute, with what changes from an earlier one; `None` where it cannot be one.
+    pub(super) fn stories(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
+        if OptionNames::value(&command.args, self.show.lesson.options.versus).is_some() {
+            return None;
+        }
+        let html = self.html(&command.args, plain.code)?;
+        let [opening] = &Opening::all_in(&html)[..] else { return Some(html) };
+        let change = self.change_from_earlier(opening);
+        self.told.borrow_mut().push((command.typed.clone(), opening.clone()));
+        Some(format!("{}{html}", change.unwrap_or_default()))
+    }
+
+    /// What a page does with a comparison, before the `printed` one: it runs it, or says that it cannot.
+    pub(super) fn versus(&self, command: &Command, plain: &CommandOutput) -> String {
+        let Some(options) = OptionNames::value(&command.args, self.show.lesson.options.versus) else {
+            return String::new();
+        };
+        self.what_if(command, options, plain.code)
+            .unwrap_or_else(|| format!("<p class=\"note when-live\">{IS_PRINTED}</p>\n"))
+    }
+
+    /// The judge of a question as data; nothing for an open one.
+    pub(super) fn judge(&self, question: &Question) -> String {
+        let wanted = question.kind.quiz_prompt(&question.letters());
+        let data = |right: Answer| json!({ "judge": judge(question, right, &self.show), "wanted": wanted });
+        let data = self.show.right(question).map(data);
+        data.map(|data| html_live::data("judge", &data.to_string())).unwrap_or_default()
+    }
+
+    /// A command as HTML that computes.
+    fn html(&self, args: &[String], code: u8) -> Option<String> {
+        let options = self.show.lesson.options;
+        let page = [format!("{}={}", options.format, options.page), options.live.to_string()];
+        let args: Vec<String> = args.iter().cloned().chain(page).collect();
+        let ran = self.show.runner.run(&args, self.show.screen);
+        if ran.code == code { fragment(&ran.out) } else { None }
+    }
+
+    /// The change from the earlier story that was computed from the same matrices by the most similar other recipe, the last of
+    /// several.
+    fn change_from_earlier(&self, opening: &Opening) -> Option<String> {
+        let told = self.told.borrow();
+        let changed = |(typed, earlier): &'_ (String, Opening)| {
+            let back = opening.what_if(earlier).filter(|fields| !fields.is_empty())?;
+            Some((typed.clone(), back, earlier.what_if(opening)?))
+        };
+        let (typed, back, there) =
+            told.iter().rev().filter_map(changed).min_by_key(|(_, back, _)| back.len())?;
+        let names: Vec<String> = there.iter().map(ChangedField::name).collect();
+        let data = json!({ "events": follow(&[back, there]), "button": "Show the change" });
+        let line = format!(
+            "<p class=\"when-live change\">Changed since <code>{}</code>: {}.</p>\n",
+            escaped(&typed),
+            escaped(&all_of(&names))
+        );
+        Some(format!("{}{line}", html_live::data("what-if", &data.to_string())))
+    }
+
+    /// The comparison of a command with itself under further options, as a story and the fields of the recipe that change.
+    fn what_if(&self, command: &Command, options: &str, code: u8) -> Option<String> {
+        let (base, other) = both(&command.args, self.show.lesson.options.versus, &shlex::split(options)?);
+        let (base, other) = (self.html(&base, code)?, self.html(&other, code)?);
+        let ([base], [other]) = (&Opening::all_in(&base)[..], &Opening::all_in(&other)[..]) else {
+            return None;
+        };
+        let fields = base.what_if(other).filter(|fields| !fields.is_empty())?;
+        let data =
+            json!({ "open": base, "events": follow(&[fields]), "button": format!("What if {options}?") });
+        Some(html_live::data("what-if", &data.to_string()))
+    }
+}
+
+/// The events of a page that follow what-ifs, one after the other.
+fn follow(what_ifs: &[Vec<ChangedField>]) -> Value {
+    what_ifs.iter().map(|fields| json!({ "follow": fields })).collect()
+}
+
+/// The arguments of a command without the comparison, and with its further options: of an option that is given twice the later one
+/// holds.
+fn both(args: &[String], versus: &str, options: &[String]) -> (Vec<String>, Vec<String>) {
+    let base = without(args, versus, true);
+    let is_option = |word: &String| word.starts_with("--");
+    let mut other = base.clone();
+    for (at, option) in options.iter().enumerate().filter(|(_, word)| is_option(word)) {
+        let has_value = options.get(at + 1).is_some_and(|next| !is_option(next));
+        other = without(&other, name_of(option), has_value);
+    }
+    let end = other.iter().position(|arg| arg == "--").unwrap_or(other.len());
+    other.splice(end..end, options.iter().cloned());
+    (base, other)
+}
+
+/// The arguments without an option, and without its value where that is the next argument.
+fn without(args: &[String], option: &str, has_value: bool) -> Vec<String> {
+    let Some(at) = args.iter().position(|arg| name_of(arg) == option) else { return args.to_vec() };
+    let takes = if has_value && !args[at].contains('=') { 2 } else { 1 };
+    args[..at].iter().chain(args.iter().skip(at + takes)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_option_that_is_given_twice_the_later_one_holds() {
+        for (typed, options, base, other) in [
+            ("attend x +versus '@scale none'", "@scale none", "attend x", "attend x @scale none"),
+            (
+                "attend x @scale 1 +versus=y @causal",
+                "@scale none",
+                "attend x @scale 1 @causal",
+                "attend x @causal @scale none",
+            ),
+            (
+                "a @qk-norm @scale=1 @ @x",
+                "@qk-norm @scale=2",
+                "a @qk-norm @scale=1 @ @x",
+                "a @qk-norm @scale=2 @ @x",
+            ),
+        ] {
+            let words = |text: &str| shlex::split(&text.replace('@', "--")).unwrap();
+            let found = both(&words(typed), "+versus", &words(options));
+            assert_eq!(found, (words(base), words(other)), "{typed}");
+        }
+    }
+}
