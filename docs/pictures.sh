@@ -6,6 +6,10 @@ cd "$(dirname "$0")/.."
 attn() { cargo run --quiet -- "$@"; }
 example() { cargo run --quiet --example "$@"; }
 
+# A minute in the explorer: the keys were recorded by `attn explore … --record`.
+attn explore attend --words "bat cave racket" --causal --theme dark --play docs/walk.keys.txt --cast docs/walk.cast
+example screen_to_svg -- --cast 0 < docs/walk.cast > docs/walk.svg
+
 # A class votes: the numbers are an example.
 attn lesson export 0-tour --to cast --answer "share=A11 B6 C4" | example screen_to_svg -- --cast 3 > docs/tour.svg
 example screen_to_svg -- diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers > docs/batch.svg

@@ -55,6 +55,7 @@ Examples:
   attn explore model words \"the bat sleeps in the cave . it is\" --at L1.A_3
   attn explore mask.json                     what --format json has written
   attn explore demo mask --play keys.txt     keys from a file, in real time
+  attn explore demo mask --play keys.txt --cast mask.cast    the same as a recording
   attn explore demo mask --plain             line by line, for a screen reader";
 
 /// What is explored.
@@ -259,7 +260,8 @@ impl ExploreOptions {
         }
         if let Some(file) = &self.cast {
             let opened = Opened { state, told, screen: self.film(env), writer: writer(of, program, env) };
-            return write_cast(opened, script, &presentation::whole(program.typed), file, env);
+            let title = presentation::typed_without(program.typed, &["--play", "--cast"]);
+            return write_cast(opened, script, &title, file, env);
         }
         let is_terminal = env.has_keys && env.has_screen;
         let reads_lines = self.plain || env.has_keys && !env.has_screen;

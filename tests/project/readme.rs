@@ -61,6 +61,14 @@ fn the_pictures_are_what_the_program_draws() {
     let cast = ["lesson", "export", "0-tour", "--to", "cast", "--answer", "share=A11 B6 C4"];
     let cast = cast.into_iter().fold(crate::common::attn(""), |attn, arg| attn.arg(arg)).ok().out;
     assert!(file("docs/tour.svg") == screen_to_svg::svg::moving(&cast, 3).expect("a recording"), "{again}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let walk = folder.path().join("walk.cast");
+    let explore =
+        "explore attend --words 'bat cave racket' --causal --theme dark --play docs/walk.keys.txt --cast";
+    crate::common::attn(explore).arg(walk.display().to_string()).ok();
+    let walk = std::fs::read_to_string(walk).expect("a recording");
+    assert!(file("docs/walk.cast") == walk, "{again}");
+    assert!(file("docs/walk.svg") == screen_to_svg::svg::moving(&walk, 0).expect("a recording"), "{again}");
     let batch = "diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
     let batch: Vec<String> = batch.split(' ').map(String::from).collect();
     assert!(file("docs/batch.svg") == screen_to_svg::picture_of(&batch), "{again}");
