@@ -290,3 +290,35 @@ fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
     }
     assert!(stories > 100, "only {stories} stories");
 }
+
+#[test]
+fn everything_is_reached_with_the_tab_key() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(html(), window(1280, 900));
+    started(&mut page);
+    let reach = |page: &mut Page<'_>, what: &str| {
+        for _ in 0..60 {
+            page.press("Tab");
+            if page.eval(&format!("document.activeElement.matches('{what}')")) == true {
+                return;
+            }
+        }
+        panic!("the Tab key does not lead to {what}");
+    };
+    reach(&mut page, "td[data-place]");
+    assert_eq!(page.eval("open() === 1 && story(0).contains(document.activeElement)"), true);
+    reach(&mut page, ".panel button[aria-pressed]");
+    page.press("Enter");
+    assert_eq!(page.eval("document.activeElement.getAttribute('aria-pressed')"), "true");
+    reach(&mut page, ".try input");
+    assert_eq!(page.eval("open()"), 0);
+    page.press("1");
+    page.press("2");
+    page.press("Enter");
+    assert_eq!(page.eval("replies()[0]"), "Right: 12.");
+    reach(&mut page, ".run");
+    page.press("Enter");
+    assert!(page.eval("story(2).querySelectorAll('.changed').length").as_u64().unwrap() >= 9);
+    assert_eq!(page.eval("open() === 1 && story(2).querySelector('.panel').checkVisibility()"), true);
+    assert_calm(&mut page);
+}

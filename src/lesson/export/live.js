@@ -38,7 +38,9 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
     } else if (story) {
       data.nextElementSibling.append(" ", run);
     }
-    run.addEventListener("click", () => {
+    run.addEventListener("click", (event) => {
+      // The button stands outside of its story, whose panel opens all the same.
+      event.stopPropagation();
       stories.get(story)(...events);
       touch(story);
     });
