@@ -39,7 +39,7 @@ fn simd_help() -> String {
 }
 
 fn long_simd_help() -> String {
-    format!("{}\n\nThe result does not depend on it. The variable ATTN_SIMD sets it too.", simd_help())
+    format!("{}\n\nThe variable ATTN_SIMD sets it too.", simd_help())
 }
 
 /// The result of the fast path.

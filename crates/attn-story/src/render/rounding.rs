@@ -23,7 +23,7 @@ pub struct DerivationLine {
 }
 
 /// The lines of a derivation. The last line is written in the usual digits; a line before it has as few decimals as it takes
-/// for its numbers to give those of the next line, from the usual to [`MOST`], and not fewer than the next. If no choice makes
+/// for its numbers to give those of the next line, from the usual to six, and not fewer than the next. If no choice makes
 /// every line follow, the fewest lines do not.
 ///
 /// Of long sums this many terms are kept.
