@@ -75,8 +75,7 @@ const FIRST_EXAMPLES: &str = "\
 Examples:
   attn attend --words \"bat cave racket\"
   attn attend --words \"bat cave racket\" --causal --only A
-  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"
-  attn attend examples/data/bat.json --heads 2 --only A_1,A_2";
+  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"";
 
 const EXAMPLES: &str = "\
 Examples:
