@@ -133,6 +133,7 @@ fn scene(pages: &[Page], position: usize) -> Option<Page> {
                 headed: page.headed && at == 0,
                 skipped: page.skipped + at,
                 left: 0,
+                computing: None,
                 story,
                 nodes: Vec::new(),
             });

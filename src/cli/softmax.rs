@@ -14,6 +14,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::{Convention, Origin, recipes};
 use crate::input;
 use crate::matrix::Matrix;
+use crate::render::Page;
 use crate::story::{self, Story};
 
 /// Turn numbers into weights, one column per step
@@ -57,7 +58,12 @@ impl SoftmaxArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         self.output.check()?;
         let page = match self.versus.options() {
-            None => self.nodes.page(self.story()?, &self.output)?,
+            None => {
+                let page = self.nodes.page(self.story()?, &self.output)?;
+                let is_whole = self.output.live && page.headed;
+                let computing = is_whole.then(|| self.story_with_temperature()).transpose()?;
+                Page { computing: computing.map(Box::new), ..page }
+            }
             Some(options) => {
                 let other = versus::typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
                 let other = other.story().map_err(versus::in_versus)?;
@@ -70,6 +76,16 @@ impl SoftmaxArgs {
     }
 
     fn story(&self) -> Result<Story> {
+        let temperature = positive("--temperature", &self.varied.temperature)?;
+        self.story_at((temperature != 1.0).then_some(temperature))
+    }
+
+    /// The story with the step of the temperature, also where that is 1.
+    fn story_with_temperature(&self) -> Result<Story> {
+        self.story_at(Some(positive("--temperature", &self.varied.temperature)?))
+    }
+
+    fn story_at(&self, temperature: Option<f64>) -> Result<Story> {
         let mut scores = Vec::new();
         let numbers =
             self.numbers.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty());
@@ -88,7 +104,7 @@ impl SoftmaxArgs {
         let graph = recipes::softmax(
             Matrix::from_row_major(1, scores.len(), &scores)?,
             Origin::User("the command line".into()),
-            positive("--temperature", &self.varied.temperature)?,
+            temperature,
             self.varied.base()?,
         )?;
         Ok(story::softmax(graph))

@@ -121,7 +121,7 @@ impl StepArgs {
             let told = story.shown_nodes();
             shown.retain(|id| told.contains(id));
         }
-        Ok(Page { story, nodes: shown, headed: steps.is_none(), skipped, left })
+        Ok(Page { story, nodes: shown, headed: steps.is_none(), skipped, left, computing: None })
     }
 
     /// The numbers of the steps that are asked for.

@@ -141,7 +141,7 @@ pub(super) fn page(
         ));
     }
     let Comparison { story, nodes } = comparison(Story { digits, ..base }, other, &quoted(options), only)?;
-    Ok(Page { story, nodes, headed: only.is_empty(), skipped: 0, left: 0 })
+    Ok(Page { story, nodes, headed: only.is_empty(), skipped: 0, left: 0, computing: None })
 }
 
 /// The options on one line, cut where they are long.

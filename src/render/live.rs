@@ -39,6 +39,10 @@ pub(super) fn write(pages: &[Page], command: &str, style: &Style, out: &mut dyn 
 /// The data of a story, as JSON.
 fn opening(page: &Page, command: &str, style: &Style) -> Result<String> {
     let without = || format!("leave out {}: the page then shows where each number came from", Hint::Live);
+    let page = &page
+        .computing
+        .as_ref()
+        .map_or_else(|| page.clone(), |story| Page { story: (**story).clone(), ..page.clone() });
     // All of its numbers, whatever the page shows.
     let whole = Page { headed: false, ..Page::whole(page.story.clone()) };
     let mut graph = Vec::new();

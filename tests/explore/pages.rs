@@ -70,7 +70,7 @@ fn an_edited_page_has_the_bits_of_the_program() {
     assert_eq!(page.eval("document.activeElement === cell('Q[1,1]')"), true, "the focus stays");
     assert_same_bits(&mut page, &WORDS.replace("'1 0;", "'2.5 0;"));
     // What has moved says what it was.
-    assert_eq!(page.eval("cell('Q[1,1]').querySelector('del').textContent"), "1");
+    assert_eq!(page.eval("cell('Q[1,1]').querySelector('del').textContent"), "was 1");
     assert!(page.eval("document.querySelectorAll('.changed').length").as_u64().unwrap() > 5);
     page.press_with_control("z");
     assert_same_bits(&mut page, WORDS);
@@ -238,4 +238,52 @@ fn what_cannot_be_a_page_that_computes_says_so() {
     html("model words 'the bat sleeps'").refused(&["leave out --live"]);
     html("attend --random 4,4 --fast").refused(&["leave out --live", "cannot compute for itself"]);
     html("diagnose --list").refused(&["leave out --live"]);
+}
+
+#[test]
+fn what_is_refused_says_why_and_can_be_mended() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of(WORDS), window(1280, 900));
+    started(&mut page);
+    let write = |page: &mut Page<'_>, text: &str| {
+        page.eval(&format!(
+            "cell('K[1,1]').focus(); document.querySelector('.write input').value = '{text}'; \
+             document.querySelector('.write').requestSubmit()"
+        ));
+        page.eval("document.querySelector('.status').textContent").as_str().unwrap().to_string()
+    };
+    assert!(write(&mut page, "1/x").contains("`1/x` is not a number"));
+    assert_eq!(page.eval("document.querySelector('.write input').value"), "1/x", "what was typed stays");
+    assert!(write(&mut page, "-inf").contains("K[1,1] would be infinite"));
+    assert_same_bits(&mut page, WORDS);
+    // A head that is taken out is 0, and no number of it can be typed over.
+    page.eval("cell('S[1,1]').focus(); [...document.querySelectorAll('.tools button')].at(-1).click()");
+    page.eval("cell('O[2,1]').focus()");
+    assert_eq!(
+        page.eval("document.querySelector('.panel strong').textContent"),
+        "O[2,1] = 0 (before: 1.6605)"
+    );
+    assert_eq!(page.eval("document.querySelector('.write').hidden"), true);
+}
+
+#[test]
+fn control_z_takes_back_wherever_the_focus_is_and_a_softmax_has_its_temperature() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page_of("softmax 1 2 3"), window(1280, 900));
+    started(&mut page);
+    let weight = "cell('A[1,3]').firstChild.textContent.trim()";
+    let slide = "(() => { const slider = document.querySelector('input[type=range]'); slider.focus(); slider.value = 2; \
+                 for (const name of ['input', 'change']) slider.dispatchEvent(new Event(name, { bubbles: true })); })()";
+    assert_eq!(page.eval(weight), "0.6652");
+    page.eval(slide);
+    // exp(3/2) / (exp(1/2) + exp(1) + exp(3/2)), by hand.
+    assert_eq!(page.eval(weight), "0.5065");
+    page.press_with_control("z");
+    assert_eq!(page.eval(weight), "0.6652", "on the slider");
+    page.press_with_control("y");
+    page.eval("document.activeElement.blur()");
+    page.press_with_control("z");
+    assert_eq!(page.eval(weight), "0.6652", "with no focus at all");
+    let status = page.eval("document.querySelector('.status').textContent");
+    assert!(!status.as_str().unwrap().contains("Changed"), "{status}");
 }

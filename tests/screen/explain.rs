@@ -37,6 +37,7 @@ fn shown(graph: &Graph, of: Vec<Explanation>, side_by_side: bool, style: &Style)
         headed: false,
         skipped: 0,
         left: 0,
+        computing: None,
     };
     let mut out = Vec::new();
     stories(&[page], "test", style, &mut out).unwrap();

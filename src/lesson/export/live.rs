@@ -83,6 +83,9 @@ impl<'a> LiveStories<'a> {
     fn change_from_earlier(&self, opening: &Opening) -> Option<String> {
         let told = self.told.borrow();
         let changed = |(typed, earlier): &'_ (String, Opening)| {
+            if !opening.shows_change_from(earlier) {
+                return None;
+            }
             let back = opening.what_if(earlier).filter(|fields| !fields.is_empty())?;
             Some((typed.clone(), back, earlier.what_if(opening)?))
         };

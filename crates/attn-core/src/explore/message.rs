@@ -59,6 +59,8 @@ pub enum Message {
     Write(Form, String),
     /// A number that is given came from no other.
     Given,
+    /// The number is 0 because its head is taken out.
+    TakenOut,
     /// A guess beside the number that was guessed.
     Guessed {
         /// The cell.

@@ -13,7 +13,7 @@ use super::search::within;
 use super::source::Source;
 use crate::error::Result;
 use crate::graph::recipes::{Recipe, Scale};
-use crate::graph::{CellId, Graph, NodeId, Op, Stage, Step};
+use crate::graph::{CellId, Graph, NodeId, Op, Origin, Stage, Step};
 use crate::matrix::Shape;
 use crate::tensor::Tensor;
 
@@ -205,6 +205,12 @@ impl State {
     /// Whether the cursor stands on a cell that exists and has a number.
     pub fn is_on_number(&self) -> bool {
         self.value().is_some()
+    }
+
+    /// Whether the number under the cursor is given, so that it can be changed: not the 0 of a head that is taken out.
+    pub fn is_on_given(&self) -> bool {
+        let op = &self.graph()[self.cursor.node].op;
+        self.is_on_number() && matches!(op, Op::Given(origin) if *origin != Origin::Removed)
     }
 
     /// The number under the cursor.

@@ -231,13 +231,15 @@ impl State {
             self.mode = Mode::Typing { text, purpose: Purpose::Guess };
             return;
         }
-        let node = &self.graph()[self.cursor.node];
+        let is_given = self.graph()[self.cursor.node].op.is_given();
         if let Some(reason) = self.source.read_only() {
             self.message = Some(Message::ReadOnly(reason.to_string()));
-        } else if !node.op.is_given() || !self.is_on_number() {
-            self.message = Some(Message::Computed(self.cursor));
-        } else {
+        } else if self.is_on_given() {
             self.mode = Mode::Typing { text, purpose: Purpose::Number };
+        } else if is_given && self.is_on_number() {
+            self.message = Some(Message::TakenOut);
+        } else {
+            self.message = Some(Message::Computed(self.cursor));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Node, NodeId, Op, Origin, Precision, Value, Watch};
+use super::{Graph, Node, NodeId, Op, Origin, Precision, Role, Value, Watch};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
 use crate::tensor::{Dtype, Tensor};
@@ -109,6 +109,11 @@ impl Graph {
             let (row, col) = (outside.row + 1, outside.col + 1);
             return Err(Error::new(format!("{name} is {height}×{width} and has no cell [{row},{col}]")));
         }
+        if let Some(number) = here.iter().find(|number| !number.value.is_finite() && !takes_infinity(name)) {
+            let (row, col) = (number.row + 1, number.col + 1);
+            return Err(Error::new(format!("{name}[{row},{col}] would be infinite"))
+                .help("give a finite number: −∞ is for scores, a mask or a bias"));
+        }
         if self.precision != Precision::Exact && tensor.dtype() == Dtype::F32 {
             let cells: Vec<_> = here.iter().map(|number| (number.row, number.col, number.value)).collect();
             return tensor.replaced::<f32>(&cells);
@@ -180,6 +185,12 @@ impl Graph {
         let unchanged = before.places.get(name).is_some_and(|&place| same(&before.nodes[place].value));
         self.prepared.unchanged.push(unchanged);
     }
+}
+
+/// Whether a given matrix of this name may have infinite numbers: a mask, a bias, and scores may, what is multiplied may not.
+fn takes_infinity(name: &str) -> bool {
+    let role = Role::all().find(|role| role.name() == name);
+    role.is_none_or(|role| matches!(role, Role::Mask | Role::Bias))
 }
 
 /// The origin of a number that was typed in the place of another.

@@ -105,10 +105,26 @@ impl Opening {
         State::new(source)
     }
 
+    /// Whether a matrix that this story shows has other numbers than in an earlier one.
+    pub fn shows_change_from(&self, earlier: &Opening) -> bool {
+        let (here, before) = (nodes(&self.graph), nodes(&earlier.graph));
+        self.told.shown().into_iter().any(|id| {
+            let Some(node) = here.get(id.position()) else { return false };
+            let same =
+                before.iter().find(|other| other["name"] == node["name"] && other["shape"] == node["shape"]);
+            same.is_some_and(|other| other["values"] != node["values"])
+        })
+    }
+
     /// The story, and its look.
     pub(super) fn told(self) -> (Told, Look) {
         (self.told, self.look)
     }
+}
+
+/// The nodes of the graph of a document.
+fn nodes(document: &Value) -> &[Value] {
+    document["graphs"][0]["nodes"].as_array().map_or(&[], Vec::as_slice)
 }
 
 fn not_live(reason: &str) -> Error {

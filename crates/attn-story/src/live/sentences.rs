@@ -36,6 +36,7 @@ pub fn message(state: &State, message: &Message) -> String {
         Message::NotFound(text) => format!("`{}` was not found.", clip(text)),
         // The front end writes it, and says how that went.
         Message::Write(..) => String::new(),
+        Message::TakenOut => "This head is taken out: its output is 0 until it is put back.".to_string(),
         Message::Given => "This number is given; it came from no other.".to_string(),
         Message::Guessed { guess, value, .. } => guessed(*guess, *value, state.decimals()),
     }

@@ -61,12 +61,16 @@ impl Told {
         Told { is_of_pipeline: false, ..self }
     }
 
+    /// The nodes that the steps show.
+    pub(super) fn shown(&self) -> Vec<NodeId> {
+        self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
+    }
+
     /// # Errors
     /// If the steps are about nodes that a graph does not have.
     pub(super) fn fits(&self, graph: &Graph) -> Result<()> {
         let count = graph.nodes().count();
-        let nodes = self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes);
-        if nodes.into_iter().all(|id| id.position() < count) {
+        if self.shown().into_iter().all(|id| id.position() < count) {
             Ok(())
         } else {
             Err(Error::new("the steps of this page are about nodes that its graph does not have"))

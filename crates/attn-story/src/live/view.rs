@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::open_story::OpenStory;
 use super::sentences;
-use crate::explore::{Knob, Setting, State};
+use crate::explore::{Knob, Message, Setting, State};
 use crate::graph::NodeId;
 use crate::graph::recipes::Scale;
 use crate::json_number;
@@ -28,7 +28,9 @@ pub(super) fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value
         "from": places(state.sources().cells),
         "feeds": places(state.feeds()),
         "said": said,
+        "is_refused": state.message().is_some_and(is_refused),
         "changes": changes,
+        "moved": state.changed_nodes().iter().map(|&node| state.changed(node).len()).sum::<usize>(),
         "predicts": state.predicts(),
         "undo": undo,
         "redo": redo,
@@ -71,7 +73,7 @@ fn cell(state: &State, page: &Page, style: &Style) -> Value {
         "text": state.value().filter(|_| !is_hidden).map(shown),
         "before": before,
         "is_hidden": is_hidden,
-        "is_given": state.graph()[at.node].op.is_given(),
+        "is_given": state.is_on_given(),
     })
 }
 
@@ -79,11 +81,17 @@ fn places(cells: Vec<(NodeId, Vec<(usize, usize)>)>) -> Vec<Value> {
     cells.into_iter().map(|(node, places)| json!([node.position(), places])).collect()
 }
 
-/// The cells that have moved, each with its number before, in the decimals of the tables.
+/// Whether what was written was not taken.
+fn is_refused(message: &Message) -> bool {
+    matches!(message, Message::NoNumber(_) | Message::Refused(_) | Message::TakenOut)
+}
+
+/// The cells that have moved, each with its number before, in the decimals of the tables, where these show that it has.
 fn changed(state: &State, decimals: usize) -> Vec<Value> {
     let of_node = |&node: &NodeId| {
         state.changed(node).into_iter().map(move |((row, col), change)| {
-            json!([node.position(), row, col, number_alone(change.before, decimals)])
+            let [before, now] = [change.before, change.now].map(|x| number_alone(x, decimals));
+            json!([node.position(), row, col, (before != now).then_some(before)])
         })
     };
     state.changed_nodes().iter().flat_map(of_node).take(MOST_CHANGED).collect()

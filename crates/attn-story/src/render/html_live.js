@@ -31,8 +31,11 @@
   };
 
   // What stands in the panel while there is nothing else to say.
-  const how =
-    "Choose a number: its operands have frames, what it feeds is dotted. Underlined numbers are given: type another one, and everything follows.";
+  const how = {
+    look: "Choose a number: its operands have frames, what it feeds is dotted.",
+    change: "Underlined numbers are given: type another one, and everything follows.",
+    guess: "The number under the cursor is hidden. Type your guess.",
+  };
 
   const key = ([node, row, col]) => `${node}:${row},${col}`;
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
@@ -68,6 +71,17 @@
     });
     return isSame;
   };
+
+  // Ctrl-Z and Ctrl-Y, as everywhere, for the story that was used last; in a field for text they belong to the field.
+  let lastUsed = null;
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.target.matches?.("input[type=text]")) return;
+    const name = event.key.toLowerCase();
+    const redoes = name === "y" || (name === "z" && event.shiftKey);
+    if ((name !== "z" && !redoes) || !lastUsed) return;
+    event.preventDefault();
+    lastUsed(redoes ? "redo" : "undo");
+  });
 
   // A story that computes. `ask` is the program, `article` the place where it is shown.
   const open = (ask, article, request) => {
@@ -115,7 +129,8 @@
       moved = changed.flatMap(([node, row, col, before]) =>
         (cells.get(key([node, row, col])) ?? []).map((cell) => {
           cell.classList.add("changed");
-          cell.append(make("del", { "aria-label": `before ${before}` }, before));
+          // Where it looks as before, only digits that are not shown have moved.
+          if (before !== null) cell.append(make("del", {}, `was ${before}`));
           return cell;
         })
       );
@@ -130,6 +145,7 @@
       cells = new Map();
       for (const table of told.querySelectorAll("table.matrix")) {
         table.setAttribute("role", "grid");
+        table.setAttribute("aria-label", table.querySelector(".name")?.textContent ?? "numbers");
         const turned = "turned" in table.dataset;
         [...table.tBodies[0].rows].forEach((line, i) =>
           [...line.cells].slice(1).forEach((cell, j) => {
@@ -167,7 +183,7 @@
       named = (cells.get(key(view.cell.at)) ?? []).map((cell) => {
         const name = cell.getAttribute("aria-label");
         cell.classList.add("here");
-        if (view.cell.is_hidden) cell.classList.add("guess");
+        cell.classList.toggle("guess", view.cell.is_hidden);
         cell.setAttribute("aria-label", nameOf());
         return [cell, name];
       });
@@ -189,16 +205,19 @@
       for (const other of cell.closest("table").querySelectorAll("td[data-place]")) other.tabIndex = -1;
       cell.tabIndex = 0;
       current = cell;
+      lastUsed = send;
       send({ point: placeOf(cell) });
+      // A cell does not stay behind the panel.
+      if (!panel.element.checkVisibility()) return;
+      const behind = cell.getBoundingClientRect().bottom - panel.element.getBoundingClientRect().top;
+      if (behind > 0) scrollBy({ top: behind + 16, behavior: "instant" });
     });
     // A finger that scrolls does not choose: only a tap does.
     told.addEventListener("click", (event) => cellOf(event)?.focus({ preventScroll: true }));
     told.addEventListener("dblclick", (event) => cellOf(event) && panel.write());
     told.addEventListener("keydown", (event) => {
       const cell = cellOf(event);
-      if (!cell || event.altKey || event.metaKey) return;
-      if (undoes(event)) return;
-      if (hasModifier(event)) return;
+      if (!cell || hasModifier(event)) return;
       const line = cell.parentElement;
       const below = (step) => line.parentElement.rows[line.sectionRowIndex + step]?.cells[cell.cellIndex];
       const to = {
@@ -224,19 +243,6 @@
         send("predict");
       }
     });
-    article.addEventListener("keydown", (event) => cellOf(event) === null && undoes(event));
-
-    // Ctrl-Z and Ctrl-Y, as everywhere; in a field they belong to the field.
-    function undoes(event) {
-      if (!(event.ctrlKey || event.metaKey) || event.target.tagName === "INPUT") return false;
-      const name = event.key.toLowerCase();
-      const redoes = name === "y" || (name === "z" && event.shiftKey) || name === "r";
-      if (name !== "z" && !redoes) return false;
-      event.preventDefault();
-      send(redoes ? "redo" : "undo");
-      return true;
-    }
-
     // The panel below the tables: the cell, its arithmetic, and everything that can be changed.
     function panelOf() {
       const address = make("strong");
@@ -248,7 +254,12 @@
       const form = make("form", { class: "write" }, label, take);
       const button = (text, event, title) => {
         const made = make("button", { type: "button", title }, text);
-        made.addEventListener("click", () => send(event));
+        made.addEventListener("click", () => {
+          lastUsed = send;
+          send(event);
+          // A button that has nothing left to do loses the focus: the cell gets it.
+          if (made.disabled) leave();
+        });
         return made;
       };
       const undo = button("Undo", "undo", "Ctrl-Z, or u on a cell");
@@ -272,9 +283,11 @@
       const leave = () => (current ?? told.querySelector("td[tabindex='0']"))?.focus({ preventScroll: true });
       form.addEventListener("submit", (event) => {
         event.preventDefault();
-        const { value } = field;
+        lastUsed = send;
+        send({ write: field.value });
+        // What was refused can be mended.
+        if (view.is_refused) return field.select();
         field.value = "";
-        send({ write: value });
         leave();
       });
       field.addEventListener("keydown", (event) => {
@@ -299,7 +312,10 @@
         const [low, high, step] = name === "temperature" ? [0.1, 5, 0.1] : [0, 2, 0.05];
         const slider = make("input", { type: "range", min: low, max: high, step });
         const value = () => (name === "scale" ? { scale: { number: slider.valueAsNumber } } : { temperature: slider.valueAsNumber });
-        slider.addEventListener("input", () => send({ slide: value() }));
+        slider.addEventListener("input", () => {
+          lastUsed = send;
+          send({ slide: value() });
+        });
         slider.addEventListener("change", () => send("settled"));
         const reset = make("button", { type: "button", title: `The ${name} as at the start`, "aria-label": `Reset the ${name}` }, "↺");
         reset.addEventListener("click", () => send({ reset: name }));
@@ -316,7 +332,10 @@
         said: (text) => (status.textContent = text),
         write: (text) => {
           if (form.hidden) {
-            status.textContent = `${view.cell.address} is computed. Only given numbers can be changed: they are underlined.`;
+            const { address, is_given: isGiven } = view.cell;
+            status.textContent = isGiven
+              ? `${address} has been guessed. Numbers can be changed when Guess is off.`
+              : `${address} is computed. Only given numbers can be changed: they are underlined.`;
             return;
           }
           field.value = text ?? (view.predicts ? "" : String(view.cell.value ?? ""));
@@ -346,7 +365,15 @@
           }
           more.hidden = !knobs.children.length;
           const old = now.tells_old_numbers ? " The sentences of the steps are about the numbers before your changes." : "";
-          status.textContent = now.said ?? (now.changes ? now.changes + old : how);
+          const count = now.moved === 1 ? "1 number" : `${now.moved} numbers`;
+          const changed = now.changes && `${now.changes} The last change has moved ${now.moved ? count : "no number"}.${old}`;
+          const hint = now.predicts
+            ? how.guess
+            : told.querySelector("[data-given]")
+              ? `${how.look} ${how.change}`
+              : how.look;
+          status.textContent = now.said ?? (changed || hint);
+          status.classList.toggle("hint", !now.said && !changed);
         },
       };
     }
@@ -369,4 +396,5 @@
   const openIn = (article, request) => open(ask, article, request);
   document.dispatchEvent(new CustomEvent("live", { detail: { ask, make, open: openIn, stories } }));
   document.documentElement.dataset.live = "";
+  for (const line of document.querySelectorAll("p.how")) line.textContent = how.look;
 })();

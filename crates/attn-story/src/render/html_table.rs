@@ -6,7 +6,7 @@ use super::html_page::escaped;
 use super::html_sources::{SourceFinder, sum};
 use super::view::{Cell, HATCH, View};
 use super::viewer::OPEN;
-use crate::graph::{CellId, Graph, NodeId, address_of};
+use crate::graph::{CellId, Graph, NodeId, Op, Origin, address_of};
 use crate::story::Table;
 
 /// A matrix that is looked at, as an operand.
@@ -38,7 +38,8 @@ pub fn result(
 pub fn live(view: &View, graph: &Graph) -> String {
     grid(view, &mut |cell| {
         let Some(of) = cell.of else { return String::new() };
-        let given = if graph[of.node].op.is_given() { " data-given" } else { "" };
+        let is_given = matches!(&graph[of.node].op, Op::Given(origin) if *origin != Origin::Removed);
+        let given = if is_given { " data-given" } else { "" };
         let name = format!("{} = {}", address_of(graph, of), cell.text.trim().trim_start_matches(HATCH));
         format!(" aria-label=\"{}\"{given}", escaped(&name))
     })

@@ -16,18 +16,20 @@ pub struct Page {
     pub skipped: usize,
     /// This many are left out after the last one.
     pub left: usize,
+    /// The story that a page which computes has in its place: with a step for each setting, also where it changes nothing yet.
+    pub computing: Option<Box<Story>>,
 }
 
 impl Page {
     /// The whole story.
     pub fn whole(story: Story) -> Page {
         let nodes = story.graph.nodes().map(|(id, _)| id).collect();
-        Page { story, nodes, headed: true, skipped: 0, left: 0 }
+        Page { story, nodes, headed: true, skipped: 0, left: 0, computing: None }
     }
 
     /// A story of which people are shown no headline, and programs these nodes.
     pub fn headless(story: Story, nodes: Vec<NodeId>) -> Page {
-        Page { story, nodes, headed: false, skipped: 0, left: 0 }
+        Page { story, nodes, headed: false, skipped: 0, left: 0, computing: None }
     }
 
     /// Returns true if it explains cells.

@@ -7,14 +7,14 @@ use crate::matrix::Matrix;
 
 /// Scores (one row, or several), over the temperature, minus the maximum, exponentials, their sum, the weights, and the
 /// sum of the weights: `x`, `x_tempered`, `shifted`, `powers`, `power_sum`, `A`, `A_sum`. The node `x_tempered` exists
-/// only for a temperature other than 1.
+/// only where there is a temperature.
 ///
 /// # Errors
 /// If there are more than [`MAX_CELLS`](crate::graph::MAX_CELLS) numbers.
-pub fn softmax(scores: Matrix, origin: Origin, temperature: f64, base: Base) -> Result<Graph> {
+pub fn softmax(scores: Matrix, origin: Origin, temperature: Option<f64>, base: Base) -> Result<Graph> {
     let mut graph = Graph::new();
     let mut last = graph.given("x", scores, origin)?;
-    if temperature != 1.0 {
+    if let Some(temperature) = temperature {
         last = graph.add("x_tempered", Op::Temperature(temperature), &[last])?;
     }
     let shifted = graph.add("shifted", Op::MinusMax(Axis::Rows), &[last])?;
