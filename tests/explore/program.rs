@@ -64,7 +64,7 @@ fn answers(program: &[u8], requests: &[Value]) -> Option<Vec<String>> {
     let mut page = browser.open("<!doctype html><title>program</title>", window(400, 300));
     let script = format!(
         "(async () => {{ const bytes = Uint8Array.from(atob('{}'), (letter) => letter.charCodeAt(0)); \
-         const {{ instance: {{ exports: {{ memory, room, answer, free }} }} }} = await WebAssembly.instantiate(bytes); \
+         const {{ instance: {{ exports: {{ memory, attn_room: room, attn_answer: answer, attn_free: free }} }} }} = await WebAssembly.instantiate(bytes); \
          return {}.map((request) => {{ const sent = new TextEncoder().encode(JSON.stringify(request)); \
          const at = room(sent.length); new Uint8Array(memory.buffer, at + 4, sent.length).set(sent); \
          const answered = answer(at); const length = new DataView(memory.buffer).getUint32(answered, true); \

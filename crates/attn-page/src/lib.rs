@@ -1,7 +1,7 @@
 //! The program inside a page: requests and answers are texts in JSON, as [`attn_story::live`] defines them.
 //!
-//! A page calls three functions. [`room`] makes room for a request, which the page writes there; [`answer`] takes it, and says where
-//! its answer is; [`free`] takes the answer back. A text is a length (four bytes, the lowest first), then that many bytes of UTF-8.
+//! A page calls three functions. [`attn_room`] makes room for a request, which the page writes there; [`attn_answer`] takes it, and says where
+//! its answer is; [`attn_free`] takes the answer back. A text is a length (four bytes, the lowest first), then that many bytes of UTF-8.
 //! `docs/formats.md` has the command that builds this crate.
 
 use std::cell::RefCell;
@@ -16,20 +16,20 @@ thread_local! {
 /// The bytes of a length.
 const HEAD: usize = size_of::<u32>();
 
-/// Room for a text of this many bytes, with its length in front. It belongs to the caller until it is given to [`answer`] or [`free`].
+/// Room for a text of this many bytes, with its length in front. It belongs to the caller until it is given to [`attn_answer`] or [`attn_free`].
 // SAFETY: the name is exported once.
 #[unsafe(no_mangle)]
-pub extern "C" fn room(bytes: u32) -> *mut u8 {
+pub extern "C" fn attn_room(bytes: u32) -> *mut u8 {
     into_pointer(vec![0; bytes as usize])
 }
 
-/// Takes a request, and returns its answer, which belongs to the caller until it is given to [`free`].
+/// Takes a request, and returns its answer, which belongs to the caller until it is given to [`attn_free`].
 ///
 /// # Safety
-/// The request is a text that [`room`] made room for, and is not used afterwards.
+/// The request is a text that [`attn_room`] made room for, and is not used afterwards.
 // SAFETY: the name is exported once.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn answer(request: *mut u8) -> *mut u8 {
+pub unsafe extern "C" fn attn_answer(request: *mut u8) -> *mut u8 {
     // SAFETY: the caller promises it.
     let request = unsafe { from_pointer(request) };
     let request = String::from_utf8_lossy(&request);
@@ -39,10 +39,10 @@ pub unsafe extern "C" fn answer(request: *mut u8) -> *mut u8 {
 /// Takes a text back.
 ///
 /// # Safety
-/// It is a text of [`room`] or [`answer`], and is not used afterwards.
+/// It is a text of [`attn_room`] or [`attn_answer`], and is not used afterwards.
 // SAFETY: the name is exported once.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn free(text: *mut u8) {
+pub unsafe extern "C" fn attn_free(text: *mut u8) {
     // SAFETY: the caller promises it.
     drop(unsafe { from_pointer(text) });
 }

@@ -17,7 +17,7 @@
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const wasm = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
     const { instance } = await WebAssembly.instantiate(await wasm.arrayBuffer());
-    const { memory, room, answer, free } = instance.exports;
+    const { memory, attn_room: room, attn_answer: answer, attn_free: free } = instance.exports;
     return (request) => {
       const sent = new TextEncoder().encode(JSON.stringify(request));
       const at = room(sent.length);
