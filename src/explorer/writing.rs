@@ -127,6 +127,9 @@ fn line(words: &[String]) -> String {
     std::iter::once("attn".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
+/// More numbers than these are not written as text.
+const MOST_NUMBERS: usize = 4_000_000;
+
 /// The file of the whole computation.
 const GRAPH: &str = "graph.json";
 
@@ -134,6 +137,14 @@ const GRAPH: &str = "graph.json";
 fn files(graph: &Graph) -> Result<Vec<(String, String)>> {
     let is_here = |node: &Node| node.op.is_given() && node.tensor().is_some_and(|tensor| !tensor.is_stored());
     let given: Vec<NodeId> = graph.nodes().filter(|(_, node)| is_here(node)).map(|(id, _)| id).collect();
+    let count = |(_, node): (NodeId, &Node)| node.shape().rows * node.shape().cols;
+    let all: usize = graph.nodes().map(count).sum();
+    if all > MOST_NUMBERS {
+        return Err(Error::new(format!(
+            "all matrices have {all} numbers, more than fit a folder of text files"
+        ))
+        .help("Y copies one matrix, and w c writes the command"));
+    }
     let mut all: Vec<(String, String)> = Vec::new();
     for id in given {
         let mut name = format!("{}.csv", file_name(&graph[id].name));
