@@ -11,6 +11,7 @@ use crate::error::{EXIT_DONE, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::graph::address_of;
 use crate::hint::Hint;
+use crate::render::wrapped_text;
 use crate::terminal::Key;
 use crate::text::counted;
 use attn_story::live::sentences;
@@ -186,10 +187,10 @@ impl Reader {
         let board = Board { state, story: &story, look, said: None };
         let sentence = story.sentence(state.cursor().node);
         if !sentence.is_empty() {
-            writeln!(out, "{}", self.spelled(sentence))?;
+            self.say(out, sentence)?;
         }
         for line in sentence_lines(&board, screen.width) {
-            writeln!(out, "{}", self.spelled(&line))?;
+            writeln!(out, "{line}")?;
         }
         let graph = state.graph();
         let shape = graph[state.cursor().node].shape();
@@ -202,14 +203,14 @@ impl Reader {
         );
         writeln!(out, "{place}")?;
         if let Some(cell) = state.chosen_operand() {
-            writeln!(out, "Enter goes to {}.", self.spelled(&address_of(graph, cell)))?;
+            self.say(out, &format!("Enter goes to {}.", address_of(graph, cell)))?;
         }
         let feeds = state.feeds();
         if !feeds.is_empty() {
             let named = feeds.iter().take(MOST_LISTED).map(|(node, places)| {
                 format!("{} of {}", counted(places.len(), "number"), graph[*node].name)
             });
-            writeln!(out, "It feeds {}.", self.spelled(&named.collect::<Vec<_>>().join(", ")))?;
+            self.say(out, &format!("It feeds {}.", named.collect::<Vec<_>>().join(", ")))?;
         }
         let moved: usize = self.moved(state);
         if moved > 0 && state.message().is_none() {
@@ -217,7 +218,15 @@ impl Reader {
         }
         let said = sentences::bottom(state);
         if !said.is_empty() {
-            writeln!(out, "{}", self.spelled(&said))?;
+            self.say(out, &said)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a sentence in lines as wide as the screen.
+    fn say(&self, out: &mut dyn Write, text: &str) -> Result<()> {
+        for line in wrapped_text(&self.spelled(text), self.opened.screen.width) {
+            writeln!(out, "{line}")?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::explore::{Source, State};
 use crate::graph::{CellId, Convention, Graph, NodeId};
-use crate::render::{CellLines, Format, Screen, Style, cell_lines};
+use crate::render::{CellLines, Format, Screen, Style, cell_lines_to};
 use crate::story::{self, Digits, Story};
 
 /// The sentences of a graph.
@@ -38,8 +38,8 @@ impl StepsOfStory {
         self.sentences.get(&self.graph()[node].name).map_or("", String::as_str)
     }
 
-    /// The lines about a number.
-    pub fn lines_of(&self, cell: CellId, decimals: usize) -> CellLines {
-        cell_lines(&self.story, &Style { places: Some(decimals), ..self.style }, cell)
+    /// The lines about a number; long sums keep this many terms.
+    pub fn lines_of(&self, cell: CellId, decimals: usize, kept: usize) -> CellLines {
+        cell_lines_to(&self.story, &Style { places: Some(decimals), ..self.style }, cell, kept)
     }
 }

@@ -212,6 +212,21 @@ fn a_large_matrix_scrolls_under_its_labels() {
 }
 
 #[test]
+fn a_long_sum_leaves_room_for_its_result() {
+    let x = Matrix::from_fn(9, 4, |i, j| ((i * 7 + j * 5) % 9) as f64 - 4.0);
+    let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
+    let state = found(state, "A[5,3]");
+    for (width, height) in [(60, 16), (60, 24), (80, 24), (120, 40)] {
+        let shown = text(&drawn(&state, width, height, PLAIN));
+        let below: Vec<&str> = shown.lines().rev().take_while(|line| !line.starts_with('─')).collect();
+        let result = below.iter().position(|line| line.trim_start().starts_with("= 0.")).expect(&shown);
+        assert!(below.iter().any(|line| line.contains("with m = ")), "{shown}");
+        let formula = below[result + 1..].concat();
+        assert!(formula.contains("more") || formula.contains('…'), "what is left out can be seen: {shown}");
+    }
+}
+
+#[test]
 fn a_small_window_says_what_is_needed() {
     assert!(text(&drawn(&start(), 59, 16, PLAIN)).contains("60x16 are needed"));
     assert!(text(&drawn(&start(), 60, 15, PLAIN)).contains("60x16 are needed"));

@@ -179,3 +179,17 @@ fn some_layers_of_a_model_are_opened_and_too_many_say_which_fit() {
     let (said, code) = run(&[&model[..], &["--limit", "12000", "--layers", "2"]].concat(), "q\n");
     assert_eq!(code, 0, "{said}");
 }
+
+#[test]
+fn no_line_is_wider_than_the_screen_so_that_a_lesson_can_hold_what_is_printed() {
+    let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
+    for width in ["60", "80"] {
+        let (said, code) =
+            run(&[&model[..], &["--at", "L1.A_3", "--width", width]].concat(), "x\nn\nb\nb\nq\n");
+        assert_eq!(code, 0, "{said}");
+        let most: usize = width.parse().expect("a width");
+        let widest = said.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(most), "{widest:?} of {width}: {said}");
+        assert!(said.contains("with m = max(") && said.contains("shortened: "), "{said}");
+    }
+}
