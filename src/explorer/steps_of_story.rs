@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use crate::explore::{Source, State};
-use crate::graph::{CellId, Convention, Graph, NodeId};
+use crate::graph::{CellId, Convention, Graph, NodeId, Op, Origin};
 use crate::render::{CellLines, Format, Screen, Style, cell_lines_to};
 use crate::story::{self, Digits, Story};
+
+/// What is said of the output of a head that is taken out.
+const TAKEN_OUT: &str = "This head is taken out: its output is 0.";
 
 /// The sentences of a graph.
 pub(super) struct StepsOfStory {
@@ -35,6 +38,9 @@ impl StepsOfStory {
 
     /// The sentence of a step; empty where there is none.
     pub fn sentence(&self, node: NodeId) -> &str {
+        if self.graph()[node].op == Op::Given(Origin::Removed) {
+            return TAKEN_OUT;
+        }
         self.sentences.get(&self.graph()[node].name).map_or("", String::as_str)
     }
 
