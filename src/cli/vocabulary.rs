@@ -23,6 +23,7 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Full => "--full",
         Hint::Heads => "--heads",
         Hint::Heat => "--heat",
+        Hint::Ids => "--ids",
         Hint::KeepFirst => "--keep-first",
         Hint::KeyValueHeads => "--kv-heads",
         Hint::Layer => "--layer",

@@ -44,6 +44,8 @@ pub enum Hint {
     Heads,
     /// When numbers are shaded.
     Heat,
+    /// The ids of tokens, in place of a text.
+    Ids,
     /// Keys that a window does not hide.
     KeepFirst,
     /// The number of key/value heads.
@@ -116,7 +118,7 @@ pub enum Hint {
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 51] = [
+    pub const ALL: [Hint; 52] = [
         Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
@@ -134,6 +136,7 @@ impl Hint {
         Hint::Given("Q"),
         Hint::Heads,
         Hint::Heat,
+        Hint::Ids,
         Hint::KeepFirst,
         Hint::KeyValueHeads,
         Hint::Layer,
@@ -190,6 +193,7 @@ impl Hint {
             Hint::Given(name) => name,
             Hint::Heads => "heads",
             Hint::Heat => "heat",
+            Hint::Ids => "ids",
             Hint::KeepFirst => "keep_first",
             Hint::KeyValueHeads => "kv_heads",
             Hint::Layer => "layer",

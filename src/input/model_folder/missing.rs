@@ -1,6 +1,7 @@
 //! Errors about files that are not there: what is there instead, and the way out.
 
 use crate::error::{Error, ErrorKind};
+use crate::hint::Hint;
 use crate::text::{all_of, choices, listed_briefly, quoted};
 
 /// The remedy for a file in the format of llama.cpp.
@@ -105,11 +106,11 @@ pub(super) fn no_tokenizer(folder: &str, others: &[String]) -> Error {
         others => Error::new(format!("there is no tokenizer.json in this folder, only {}", all_of(others))),
     };
     let error = error.of_kind(ErrorKind::File).in_source(folder);
-    let help = if others.is_empty() {
-        "type the ids of the tokens instead of text, or download the model's tokenizer.json"
+    let instead = if others.is_empty() {
+        "download the model's tokenizer.json"
     } else {
-        "type the ids of the tokens instead of text, or make the file, in Python with transformers: \
+        "make the file, in Python with transformers: \
          AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
     };
-    error.help(help)
+    error.help(format!("give the ids of the tokens instead of text: {} 464,3290, or {instead}", Hint::Ids))
 }
