@@ -6,6 +6,8 @@ use ratatui::style::{Modifier, Style};
 
 use super::{Board, put};
 use crate::explain::SHOWN;
+use crate::explore::Source;
+use crate::graph::Op;
 use crate::render::{CellLines, wrapped_text};
 use crate::text::{CUT, ScreenWidth};
 use attn_story::render::number_alone;
@@ -21,7 +23,7 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
     let lines = fitted(board, area.width.into(), area.height.into());
     for (number, line) in lines.iter().enumerate() {
         let style = if number == 0 { bold } else { Style::new() };
-        put(buffer, area.x, area.y + number as u16, area.width, line, style);
+        put(board.look, buffer, area.x, area.y + number as u16, area.width, line, style);
     }
 }
 
@@ -75,10 +77,19 @@ impl Sentence {
         };
         let Some(value) = state.value() else {
             let name = &state.graph()[state.cursor().node].name;
-            return of_head(format!("{name} is never formed: this path does not compute it."));
+            return of_head(match state.source() {
+                Source::ReadOnly(graph, _)
+                    if !graph.nodes().any(|(_, node)| matches!(node.op, Op::Fused(_))) =>
+                {
+                    format!("{name} is not in this file: it is too large for it, or was never formed.")
+                }
+                _ => format!("{name} is never formed: this path does not compute it."),
+            });
         };
         let CellLines { address, step, symbol, lines, with, notes } =
             board.story.lines_of(state.cursor(), decimals, kept);
+        // Of a matrix with changed numbers the others come from where they came from at the start.
+        let step = state.origin_at_start(state.cursor()).map_or(step, ToString::to_string);
         let shown = if state.is_hidden() { "?".to_string() } else { number_alone(value, decimals) };
         let before = state.change_at(state.cursor()).map_or_else(String::new, |change| {
             format!("   (before: {})", number_alone(change.before, decimals))
