@@ -13,7 +13,8 @@ use super::keys::BINDINGS;
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
-use crate::matrix::Matrix;
+use crate::graph::{Graph, Op, Origin};
+use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
 
 fn start() -> State {
@@ -341,6 +342,18 @@ fn a_graph_that_can_only_be_looked_at_says_so_when_it_is_opened() {
     assert!(
         said.concat().contains("each step is computed.") && said.concat().contains("can only be looked at")
     );
+}
+
+#[test]
+fn a_matrix_that_a_file_left_out_is_not_said_to_be_never_computed() {
+    let mut graph = Graph::new();
+    let x = graph.given("X", Matrix::identity(2), Origin::Stated).unwrap();
+    graph.never_formed("logits", Op::Transpose, &[x], Shape { rows: 2, cols: 50_000 }).unwrap();
+    let said = |source| text(&drawn(&State::new(source).unwrap(), 80, 24, PLAIN));
+    let reason = "the numbers of logits are too many, and are not in the file.".to_string();
+    let of_file = said(Source::ReadOnly(Arc::new(graph.clone()), reason));
+    assert!(of_file.contains("logits is not in this file: it is too large for it"), "{of_file}");
+    assert!(said(Source::steps(graph)).contains("logits is never formed: this path does not compute it."));
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
 /// All lines of the sentence, wrapped to this width.
 pub(in crate::explorer) fn lines(board: &Board<'_>, width: usize) -> Vec<String> {
     let Sentence { head, derived, with, notes, .. } = Sentence::of(board, width, SHOWN);
-    [vec![head], derived.concat(), with, notes.concat()].concat()
+    let head = hanging("", HANGING, &head, width);
+    [head, derived.concat(), with, notes.concat()].concat()
 }
 
 /// The lines of the sentence that this height has room for: of long sums fewer terms, and only the remarks that fit.
