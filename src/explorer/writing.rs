@@ -140,8 +140,11 @@ fn files(graph: &Graph, most: usize) -> Result<Vec<(String, String)>> {
     let count: usize = formed.map(|(_, node)| node.shape().rows * node.shape().cols).sum();
     if count > most {
         let (count, most) = (grouped(count as u64), grouped(most as u64));
-        return Err(Error::new(format!("This graph has {count} numbers; at most {most} are written."))
-            .help(format!("Y copies one matrix; a command writes one with {} NODE=FILE.", Hint::Save)));
+        return Err(Error::new(format!("this graph has {count} numbers, and at most {most} are written"))
+            .help(format!(
+                "copy one matrix with Y, or let a command write it with {} NODE=FILE",
+                Hint::Save
+            )));
     }
     let is_here = |node: &Node| node.op.is_given() && node.tensor().is_some_and(|tensor| !tensor.is_stored());
     let given: Vec<NodeId> = graph.nodes().filter(|(_, node)| is_here(node)).map(|(id, _)| id).collect();
@@ -180,6 +183,9 @@ mod tests {
         let count: usize = shapes.map(|shape| shape.rows * shape.cols).sum();
         assert!(files(&graph, count).is_ok());
         let said = files(&graph, count - 1).unwrap_err().to_string();
-        assert!(said.contains(&format!("has {count} numbers")) && said.contains("Y copies one"), "{said}");
+        assert!(
+            said.contains(&format!("has {count} numbers")) && said.contains("copy one matrix with Y"),
+            "{said}"
+        );
     }
 }
