@@ -6,6 +6,7 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::number::MARKS;
 use super::{Board, Marks, put};
 use crate::graph::{CellId, NodeId};
 use crate::text::{CUT, ScreenWidth};
@@ -64,7 +65,7 @@ impl Before {
         for (col, text) in old {
             // A number without some of its digits would be another one.
             let text = if text.width() > number + 1 { look.spelled(&CUT.to_string()) } else { text.clone() };
-            let end = label + (col - first) * (number + 2) + number + 1;
+            let end = label + (col - first) * (number + MARKS) + number + 1;
             let x = area.x + (end - text.width()) as u16;
             put(look, buffer, x, area.y, text.width() as u16, &text, look.quiet());
         }

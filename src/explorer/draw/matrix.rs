@@ -4,21 +4,20 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Modifier, Style};
 
 use super::before::{self, Before};
 use super::layout::HEAD;
+use super::number::{MARKS, Number};
 use super::{Board, Hit, Mark, Marks, put};
 use crate::graph::{CellId, Graph, NodeId};
-use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
+use crate::render::{Charset, WindowOfMatrix, window_of_matrix};
 use crate::text::ScreenWidth;
 
 /// The most columns of a label.
 const LONGEST_LABEL: usize = 12;
 /// The most columns that are looked at for the width of a number.
 const MOST_MEASURED: usize = 24;
-/// The marks before and behind a number.
-const MARKS: usize = 2;
 /// From this height on there is room for a rule.
 const HEIGHT_WITH_RULE: usize = 8;
 
@@ -256,69 +255,6 @@ impl Shown<'_> {
                 put(look, buffer, x, area.y, room, &said, look.quiet());
             }
         }
-    }
-}
-
-/// A number with its marks.
-struct Number<'a> {
-    text: &'a str,
-    shading: Shading,
-    width: usize,
-    mark: Mark,
-    is_chosen: bool,
-    has_moved: bool,
-}
-
-impl Number<'_> {
-    fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, (x, y): (u16, u16)) {
-        let look = board.look;
-        let is_masked = self.shading.is_masked && self.text != "?";
-        let hatch = look.spelled(if is_masked { "░" } else { " " });
-        let pad = self.width.saturating_sub(self.text.width());
-        let padded = format!("{}{}", hatch.repeat(pad), self.text);
-        let (before, behind) = match self.mark {
-            Mark::Cursor => ('>', '<'),
-            Mark::First => ('[', ']'),
-            Mark::Second => ('(', ')'),
-            Mark::Fed => (' ', '\''),
-            Mark::None => (' ', ' '),
-        };
-        // What a number is to the cursor is still told by the mark before it, or by its line below.
-        let behind = if self.has_moved { '*' } else { behind };
-        let shade = match self.shading.colours.filter(|_| look.colour) {
-            // On a shade a reversed number would be the one that is seen least.
-            _ if self.mark == Mark::Cursor => Style::new(),
-            Some((ink, ground)) => Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground)),
-            None if is_masked => look.quiet(),
-            None => Style::new(),
-        };
-        let mark = style_of(board, self.mark);
-        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
-        let mut style =
-            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
-        if self.is_chosen {
-            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-        }
-        if self.has_moved {
-            style = style.add_modifier(Modifier::BOLD);
-        }
-        put(look, buffer, x, y, (self.width + MARKS) as u16, &format!("{before}{padded}{behind}"), style);
-    }
-}
-
-/// The style of a mark: without colour it can be told by brackets, reversal and underlining.
-fn style_of(board: &Board<'_>, mark: Mark) -> Style {
-    let look = board.look;
-    match mark {
-        Mark::Cursor => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
-        Mark::First => {
-            look.coloured(Style::new(), Color::Indexed(81), Color::Indexed(25)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Second => {
-            look.coloured(Style::new(), Color::Indexed(221), Color::Indexed(94)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Fed => Style::new().add_modifier(Modifier::UNDERLINED),
-        Mark::None => Style::new(),
     }
 }
 

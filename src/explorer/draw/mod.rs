@@ -6,6 +6,7 @@ mod layout;
 mod map;
 mod marks;
 mod matrix;
+mod number;
 mod said;
 mod sentence;
 mod wall;
