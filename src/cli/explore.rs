@@ -173,7 +173,7 @@ impl ExploreArgs {
             }
         };
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
-        options.run(of, (state, told), program, env, streams)
+        options.run(of, (state.opened(), told), program, env, streams)
     }
 }
 
@@ -273,13 +273,11 @@ impl ExploreOptions {
             return self.by_line(opened, script, has_input, streams);
         }
         if !is_terminal {
-            let typed = presentation::whole(program.typed);
-            return Err(Error::new("attn explore needs a terminal for its keys and its screen").help(
-                format!(
-                    "print the steps instead: {}, or add --plain --play FILE",
-                    typed.replacen("explore ", "", 1)
-                ),
-            ));
+            let error = Error::new("attn explore needs a terminal for its keys and its screen");
+            return Err(error.help(match of.printing(program.typed, &state) {
+                Some(command) => format!("print the steps instead: {command}, or add --plain --play FILE"),
+                None => "play keys without a terminal: add --plain --play FILE".to_string(),
+            }));
         }
         explore(Opened { state, told, screen: self.screen.shaded_screen(env), writer }, script)
     }

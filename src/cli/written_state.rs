@@ -6,6 +6,7 @@ use super::attend::{mask_options, position_options, scale_option};
 use crate::explore::{Changes, State};
 use crate::foreign::from_os;
 use crate::graph::address_of;
+use crate::text::quoted;
 
 /// What is explored, and so the command that prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,20 @@ impl Explored {
         };
         words.splice(end..end, more);
         words
+    }
+
+    /// The command that prints the steps; none for those of a file.
+    pub(super) fn printing(self, typed: &[OsString], state: &State) -> Option<String> {
+        let words = match self {
+            Explored::Attend | Explored::Demo => self.command(typed, state),
+            Explored::Steps if typed.get(1).is_some_and(|word| word == "model") => {
+                let of_the_explorer = [&OF_THE_EXPLORER[..], &["--layers", "--without"]].concat();
+                without(&typed[1..], &of_the_explorer, &["--plain"], |_| false)
+            }
+            Explored::Steps => return None,
+        };
+        let words = words.iter().map(|word| quoted(word).into_owned());
+        Some(std::iter::once("attn".to_string()).chain(words).collect::<Vec<_>>().join(" "))
     }
 
     /// Whether the command knows `--format json`, so that a lesson can compare a number in its text.

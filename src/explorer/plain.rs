@@ -11,9 +11,11 @@ use crate::error::{EXIT_DONE, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::graph::address_of;
 use crate::hint::Hint;
+use crate::render::wrapped_text;
 use crate::terminal::Key;
 use crate::text::counted;
 use attn_story::live::sentences;
+use attn_story::render::number_alone;
 
 /// The most cells that are listed as operands or dependents.
 const MOST_LISTED: usize = 4;
@@ -52,7 +54,10 @@ pub(crate) fn plain(
         for entry in entries(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
             let ends = match entry {
                 Entry::Key(key) => {
-                    script.record(key);
+                    // A recording ends with `q`, whatever ended the program.
+                    if action_in(reader.opened.state.mode(), key) != Some(Action::Interrupt) {
+                        script.record(key);
+                    }
                     reader.press(key, out)?
                 }
                 Entry::Text(text) => reader.enter(&text, script, out)?,
@@ -98,6 +103,24 @@ fn entries(line: &str, mode: &Mode) -> Vec<Entry> {
         None => Entry::Unknown(word.to_string()),
     };
     line.split_whitespace().map(word).collect()
+}
+
+/// What the number under the cursor and its matrix were in the state that is shown beside this one.
+fn beside(state: &State) -> Option<String> {
+    let (before, changes) = state.beside()?;
+    let when = if changes.is_nothing() { "At the start" } else { "Before the last change" };
+    let cell = state.cursor();
+    let node = &state.graph()[cell.node];
+    if before.find(&node.name).is_none_or(|there| before[there].shape() != node.shape()) {
+        return Some(format!("{when} there was no {} of this shape.", node.name));
+    }
+    let number = match state.change_at(cell) {
+        Some(change) => format!("was {}", number_alone(change.before, state.decimals())),
+        None => "was the same".to_string(),
+    };
+    let all = node.shape().rows * node.shape().cols;
+    let others = state.changed_count(cell.node);
+    Some(format!("{when} this number {number}; {others} of the {all} numbers of {} differ.", node.name))
 }
 
 struct Reader {
@@ -167,11 +190,10 @@ impl Reader {
             let names: Vec<String> = binding.keys.iter().map(|key| super::keys::name(*key)).collect();
             writeln!(out, "{}: {}", self.spelled(&names.join(" ")), self.spelled(binding.says))?;
         }
-        writeln!(
+        self.say(
             out,
-            "A number such as 2.5, or /cave, is typed and taken in one line. An empty line goes on."
-        )?;
-        Ok(())
+            "A number such as 2.5, or /cave, is typed and taken in one line. An empty line goes on.",
+        )
     }
 
     fn spelled(&self, text: &str) -> String {
@@ -186,10 +208,10 @@ impl Reader {
         let board = Board { state, story: &story, look, said: None };
         let sentence = story.sentence(state.cursor().node);
         if !sentence.is_empty() {
-            writeln!(out, "{}", self.spelled(sentence))?;
+            self.say(out, sentence)?;
         }
         for line in sentence_lines(&board, screen.width) {
-            writeln!(out, "{}", self.spelled(&line))?;
+            writeln!(out, "{line}")?;
         }
         let graph = state.graph();
         let shape = graph[state.cursor().node].shape();
@@ -202,22 +224,33 @@ impl Reader {
         );
         writeln!(out, "{place}")?;
         if let Some(cell) = state.chosen_operand() {
-            writeln!(out, "Enter goes to {}.", self.spelled(&address_of(graph, cell)))?;
+            self.say(out, &format!("Enter goes to {}.", address_of(graph, cell)))?;
         }
         let feeds = state.feeds();
         if !feeds.is_empty() {
             let named = feeds.iter().take(MOST_LISTED).map(|(node, places)| {
                 format!("{} of {}", counted(places.len(), "number"), graph[*node].name)
             });
-            writeln!(out, "It feeds {}.", self.spelled(&named.collect::<Vec<_>>().join(", ")))?;
+            self.say(out, &format!("It feeds {}.", named.collect::<Vec<_>>().join(", ")))?;
+        }
+        if let Some(said) = beside(state) {
+            self.say(out, &said)?;
         }
         let moved: usize = self.moved(state);
-        if moved > 0 && state.message().is_none() {
+        if moved > 0 && state.message().is_none() && state.beside().is_none() {
             writeln!(out, "The last change has moved {}.", counted(moved, "number"))?;
         }
         let said = sentences::bottom(state);
         if !said.is_empty() {
-            writeln!(out, "{}", self.spelled(&said))?;
+            self.say(out, &said)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a sentence in lines as wide as the screen.
+    fn say(&self, out: &mut dyn Write, text: &str) -> Result<()> {
+        for line in wrapped_text(&self.spelled(text), self.opened.screen.width) {
+            writeln!(out, "{line}")?;
         }
         Ok(())
     }

@@ -183,7 +183,10 @@ impl Session {
             let is_typed = matches!(self.state.mode(), Mode::Typing { .. });
             self.begun_by = script.begun(is_typed.then_some(Key::Escape));
         }
-        script.record(key);
+        // A recording ends with `q`, whatever ended the program.
+        if action != Some(Action::Interrupt) {
+            script.record(key);
+        }
         let ended = self.act(action)?;
         if was_stopped {
             self.say_stopped();

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use crate::explore::{Source, State};
-use crate::graph::{CellId, Convention, Graph, NodeId};
-use crate::render::{CellLines, Format, Screen, Style, cell_lines};
+use crate::graph::{CellId, Convention, Graph, NodeId, Op, Origin};
+use crate::render::{CellLines, Format, Screen, Style, cell_lines_to};
 use crate::story::{self, Digits, Story};
+
+/// What is said of the output of a head that is taken out.
+const TAKEN_OUT: &str = "This head is taken out: its output is 0.";
 
 /// The sentences of a graph.
 pub(super) struct StepsOfStory {
@@ -35,11 +38,14 @@ impl StepsOfStory {
 
     /// The sentence of a step; empty where there is none.
     pub fn sentence(&self, node: NodeId) -> &str {
+        if self.graph()[node].op == Op::Given(Origin::Removed) {
+            return TAKEN_OUT;
+        }
         self.sentences.get(&self.graph()[node].name).map_or("", String::as_str)
     }
 
-    /// The lines about a number.
-    pub fn lines_of(&self, cell: CellId, decimals: usize) -> CellLines {
-        cell_lines(&self.story, &Style { places: Some(decimals), ..self.style }, cell)
+    /// The lines about a number; long sums keep this many terms.
+    pub fn lines_of(&self, cell: CellId, decimals: usize, kept: usize) -> CellLines {
+        cell_lines_to(&self.story, &Style { places: Some(decimals), ..self.style }, cell, kept)
     }
 }

@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Modifier, Style};
 
 use super::draw::{Board, Look, draw};
 use super::keys::BINDINGS;
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
-use crate::matrix::Matrix;
+use crate::graph::{Graph, Op, Origin};
+use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
 
 fn start() -> State {
@@ -212,7 +214,153 @@ fn a_large_matrix_scrolls_under_its_labels() {
 }
 
 #[test]
+fn a_long_sum_leaves_room_for_its_result() {
+    let x = Matrix::from_fn(9, 4, |i, j| ((i * 7 + j * 5) % 9) as f64 - 4.0);
+    let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
+    let state = found(state, "A[5,3]");
+    for (width, height) in [(60, 16), (60, 24), (80, 24), (120, 40)] {
+        let shown = text(&drawn(&state, width, height, PLAIN));
+        let below: Vec<&str> = shown.lines().rev().take_while(|line| !line.starts_with('─')).collect();
+        let result = below.iter().position(|line| line.trim_start().starts_with("= 0.")).expect(&shown);
+        assert!(below.iter().any(|line| line.contains("with m = ")), "{shown}");
+        let formula = below[result + 1..].concat();
+        assert!(formula.contains("more") || formula.contains('…'), "what is left out can be seen: {shown}");
+        assert!(width < 80 || formula.contains("more") && !formula.contains('…'), "fewer terms: {shown}");
+    }
+}
+
+/// The state after a number of `X` is changed and a cell is looked at.
+fn edited_at(number: &str, cell: &str) -> State {
+    let typed = number.chars().map(Event::Type).chain([Event::Accept]);
+    found(typed.fold(found(start(), "X[cave,animals]"), update), cell)
+}
+
+#[test]
+fn a_cell_that_is_looked_at_shows_that_it_moved_and_what_it_was() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let shown = text(&drawn(&edited_at("3", "A[cave,bat]"), width, height, PLAIN));
+        assert!(shown.contains("[ 6.3640*[ 6.3640*"), "{shown}");
+        assert!(shown.contains(">0.5000* 0.5000*") && shown.contains("was     0.0558  0.9442"), "{shown}");
+        let shown = text(&drawn(&edited_at("3", "S[cave,bat]"), width, height, PLAIN));
+        assert!(
+            shown.contains("was         12      16") && shown.contains("racket      15       0"),
+            "{shown}"
+        );
+    }
+    // No row gives way to old numbers.
+    let x = Matrix::from_fn(9, 2, |i, j| (i * 2 + j) as f64);
+    let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
+    let state = found(update(found(state, "X[1,1]"), Event::Enter("7".into())), "S[1,1]");
+    let rows = |state: &State| {
+        let shown = text(&drawn(state, 60, 16, PLAIN));
+        assert!(!shown.contains("was "), "{shown}");
+        shown.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count()
+    };
+    assert_eq!(rows(&state), rows(&update(state.clone(), Event::Undo)));
+}
+
+#[test]
+fn the_cursor_on_a_shade_is_reversed_and_has_no_shade() {
+    let buffer = drawn(&found(start(), "A[cave,cave]"), 80, 24, (true, Charset::Utf8));
+    // In the map a step has the same sign, but no number behind it.
+    let is_cursor = |cells: &&[Cell]| cells[0].symbol() == ">" && cells[2].symbol() == ".";
+    let cells = buffer.content().windows(8).find(is_cursor).unwrap();
+    assert!(
+        cells.iter().all(|cell| cell.modifier.contains(Modifier::REVERSED | Modifier::BOLD)),
+        "{cells:?}"
+    );
+    assert!(cells.iter().all(|cell| (cell.fg, cell.bg) == (Color::Reset, Color::Reset)), "{cells:?}");
+}
+
+#[test]
+fn a_hidden_score_is_hatched_in_ascii_too() {
+    let shown = text(&drawn(&found(start(), "A[cave,bat]"), 80, 24, (false, Charset::Ascii)));
+    assert!(shown.contains(":::::0") && shown.contains(":::-inf"), "{shown}");
+    assert!(shown.contains("/ find"), "{shown}");
+}
+
+#[test]
+fn a_long_message_is_whole_at_eighty_columns() {
+    let shown = text(&drawn(&update(found(start(), "V[bat,sport]"), Event::Type('5')), 80, 24, PLAIN));
+    let said = shown.lines().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Enter leads to them, step by step."), "{shown}");
+    assert!(said.contains("    = 3 "), "the result is still there: {shown}");
+}
+
+#[test]
+fn text_that_is_cut_ends_in_one_dot_sign_and_in_ascii_with_two_dots() {
+    let look = |charset| Look { colour: false, theme: Theme::Dark, charset };
+    assert_eq!(look(Charset::Utf8).cut("a long text", 7), "a long…");
+    assert_eq!(look(Charset::Ascii).cut("a long text", 7), "a lon..");
+    assert_eq!(look(Charset::Ascii).cut("racket", 3), "rac");
+    assert_eq!(look(Charset::Utf8).cut("cave", 4), "cave");
+}
+
+#[test]
+fn side_by_side_both_matrices_show_the_same_columns() {
+    let x = Matrix::from_fn(6, 40, |i, j| (i * 40 + j) as f64);
+    let state = State::new(Source::attend(Recipe::default(), AttendInputs::of_tokens(x))).unwrap();
+    let state = update(found(state, "X[3,20]"), Event::Enter("123456.75".into()));
+    let state = update(state, Event::Versus);
+    for width in [80, 120] {
+        let shown = text(&drawn(&state, width, 24, PLAIN));
+        let labels = shown.lines().nth(3).unwrap();
+        let columns: Vec<&str> =
+            labels.split_whitespace().filter(|word| word.parse::<usize>().is_ok()).collect();
+        assert!(columns.len() >= 4 && columns.len().is_multiple_of(2), "{shown}");
+        let (left, right) = columns.split_at(columns.len() / 2);
+        assert_eq!(left, right, "{shown}");
+    }
+}
+
+#[test]
+fn a_number_that_nobody_touched_is_not_given_by_hand() {
+    let state = edited_at("3", "X[cave,sport]");
+    let head =
+        |state: &State| text(&drawn(state, 80, 24, PLAIN)).lines().nth(16).unwrap_or_default().to_string();
+    assert!(!head(&state).contains("by hand"), "{}", head(&state));
+    let state = found(state, "X[cave,animals]");
+    assert!(head(&state).contains("given by hand"), "{}", head(&state));
+}
+
+#[test]
+fn a_head_that_is_out_says_so() {
+    let x = Matrix::from_fn(3, 4, |i, j| ((i * 7 + j * 5) % 9) as f64 - 4.0);
+    let recipe = Recipe { heads: 2, kv_heads: 2, ..Recipe::causal() };
+    let state = State::new(Source::attend(recipe, AttendInputs::of_tokens(x))).unwrap();
+    let state = found(update(found(state, "A_1[1,1]"), Event::RemoveHead), "O_1[1,1]");
+    assert!(text(&drawn(&state, 80, 24, PLAIN)).contains("This head is taken out"));
+}
+
+#[test]
+fn a_graph_that_can_only_be_looked_at_says_so_when_it_is_opened() {
+    let graph = Arc::new(start().graph().clone());
+    let reason = "the file has version 1, which does not say how each step is computed.";
+    let state = State::new(Source::ReadOnly(graph, reason.to_string())).unwrap().opened();
+    let shown = text(&drawn(&state, 80, 24, PLAIN));
+    assert!(shown.lines().next().unwrap().ends_with("read-only"), "{shown}");
+    let said = shown.lines().rev().take(3).collect::<Vec<_>>();
+    assert!(
+        said.concat().contains("each step is computed.") && said.concat().contains("can only be looked at")
+    );
+}
+
+#[test]
+fn a_matrix_that_a_file_left_out_is_not_said_to_be_never_computed() {
+    let mut graph = Graph::new();
+    let x = graph.given("X", Matrix::identity(2), Origin::Stated).unwrap();
+    graph.never_formed("logits", Op::Transpose, &[x], Shape { rows: 2, cols: 50_000 }).unwrap();
+    let said = |source| text(&drawn(&State::new(source).unwrap(), 80, 24, PLAIN));
+    let reason = "the numbers of logits are too many, and are not in the file.".to_string();
+    let of_file = said(Source::ReadOnly(Arc::new(graph.clone()), reason));
+    assert!(of_file.contains("logits is not in this file: it is too large for it"), "{of_file}");
+    assert!(said(Source::steps(graph)).contains("logits is never formed: this path does not compute it."));
+}
+
+#[test]
 fn a_small_window_says_what_is_needed() {
+    let said = text(&drawn(&start(), 40, 16, PLAIN));
+    assert!(said.contains("60x16 are") && said.contains("needed."), "{said}");
     assert!(text(&drawn(&start(), 59, 16, PLAIN)).contains("60x16 are needed"));
     assert!(text(&drawn(&start(), 60, 15, PLAIN)).contains("60x16 are needed"));
     for (width, height) in [(1, 1), (2, 30), (200, 3)] {

@@ -6,10 +6,11 @@ use crate::error::{Error, Result};
 use crate::explore::{Form, Message, State};
 use crate::foreign::{to_path, visible};
 use crate::graph::{Graph, Node, NodeId, address_of};
+use crate::hint::Hint;
 use crate::input::{WritePermission, delimited_text, put_new_files, table};
 use crate::render::{Format, Page, Screen, Style, stories};
 use crate::story::{Digits, Story};
-use crate::text::{counted, quoted};
+use crate::text::{counted, grouped, quoted};
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
 
@@ -57,7 +58,7 @@ impl Writer {
                 Ok(format!("In {shown}: {command}"))
             }
             Form::Files => {
-                let files = files(state.graph())?;
+                let files = files(state.graph(), MOST_NUMBERS)?;
                 let all: Vec<(&str, &[u8])> =
                     files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
                 put_new_files(&path, &all, self.writing)?;
@@ -127,24 +128,26 @@ fn line(words: &[String]) -> String {
     std::iter::once("attn".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// More numbers than these are not written as text.
-const MOST_NUMBERS: usize = 4_000_000;
-
 /// The file of the whole computation.
 const GRAPH: &str = "graph.json";
 
+/// The most numbers that are written: a larger graph would fill gigabytes, and the screen would stand still meanwhile.
+const MOST_NUMBERS: usize = 10_000_000;
+
 /// Every given matrix as `X.csv`, and the whole graph, which the explorer opens again.
-fn files(graph: &Graph) -> Result<Vec<(String, String)>> {
+fn files(graph: &Graph, most: usize) -> Result<Vec<(String, String)>> {
+    let formed = graph.nodes().filter(|(_, node)| node.tensor().is_some());
+    let count: usize = formed.map(|(_, node)| node.shape().rows * node.shape().cols).sum();
+    if count > most {
+        let (count, most) = (grouped(count as u64), grouped(most as u64));
+        return Err(Error::new(format!("this graph has {count} numbers, and at most {most} are written"))
+            .help(format!(
+                "copy one matrix with Y, or let a command write it with {} NODE=FILE",
+                Hint::Save
+            )));
+    }
     let is_here = |node: &Node| node.op.is_given() && node.tensor().is_some_and(|tensor| !tensor.is_stored());
     let given: Vec<NodeId> = graph.nodes().filter(|(_, node)| is_here(node)).map(|(id, _)| id).collect();
-    let count = |(_, node): (NodeId, &Node)| node.shape().rows * node.shape().cols;
-    let all: usize = graph.nodes().map(count).sum();
-    if all > MOST_NUMBERS {
-        return Err(Error::new(format!(
-            "all matrices have {all} numbers, more than fit a folder of text files"
-        ))
-        .help("Y copies one matrix, and w c writes the command"));
-    }
     let mut all: Vec<(String, String)> = Vec::new();
     for id in given {
         let mut name = format!("{}.csv", file_name(&graph[id].name));
@@ -165,4 +168,24 @@ fn files(graph: &Graph) -> Result<Vec<(String, String)>> {
 fn file_name(node: &str) -> String {
     let is_usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     node.chars().map(|c| if is_usual(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
+    use crate::matrix::Matrix;
+
+    #[test]
+    fn a_graph_of_too_many_numbers_is_refused_with_the_way_to_write_one_matrix() {
+        let graph = attend(&Recipe::default(), AttendInputs::of_tokens(Matrix::identity(3))).unwrap();
+        let shapes = graph.nodes().map(|(_, node)| node.shape());
+        let count: usize = shapes.map(|shape| shape.rows * shape.cols).sum();
+        assert!(files(&graph, count).is_ok());
+        let said = files(&graph, count - 1).unwrap_err().to_string();
+        assert!(
+            said.contains(&format!("has {count} numbers")) && said.contains("copy one matrix with Y"),
+            "{said}"
+        );
+    }
 }

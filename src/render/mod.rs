@@ -29,8 +29,8 @@ pub use attn_story::render::html_live;
 pub use attn_story::render::html_page;
 pub use attn_story::render::numpy;
 pub use attn_story::render::{
-    CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64, cell_lines,
-    model_page,
+    CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
+    cell_lines_to, model_page,
 };
 use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
 pub use file_rows::{FileRows, wrapped_text};

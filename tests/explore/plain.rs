@@ -86,6 +86,40 @@ fn without_a_terminal_the_error_says_what_to_type_instead() {
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("attn explore needs a terminal"), "{said}");
     assert!(said.contains("attn attend --words 'bat cave racket' --causal"), "{said}");
+    let (_folder, file) = written(&["attend", "--words", "bat cave", "--format", "json"]);
+    let keys = std::env::temp_dir().join("never-written.txt").to_string_lossy().into_owned();
+    for (args, command) in [
+        (
+            vec!["attend", "--words", "bat cave", "--at", "S", "--record", &keys],
+            "attn attend --words 'bat cave',",
+        ),
+        (vec!["demo", "mask", "--at=S"], "attn demo mask,"),
+        (
+            vec!["model", "words", "the bat", "--layers", "1", "--set", "W_E[bat,1]=9", "--at", "L1.A_3"],
+            "attn model words 'the bat',",
+        ),
+        (vec![&*file, "--at", "S"], "add --plain --play FILE"),
+    ] {
+        let (said, code) = run(&[&["explore"], &args[..]].concat(), "");
+        assert!(code == 2 && said.contains(command), "{said}");
+        assert!(!said.contains(&format!("attn {file}")), "{said}");
+        if let Some(command) = command.strip_suffix(',') {
+            let words = shlex::split(command).expect("words");
+            let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+            assert_eq!(run(&words, "").1, 0, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_is_told_in_one_sentence() {
+    let keys = "6\n/X[cave,sport]\n1\n/S[cave,bat]\nv\nv\nq\n";
+    let (said, code) = run(&[&WORDS[..], &["--plain", "--at", "X[cave,animals]"]].concat(), keys);
+    assert_eq!(code, 0, "{said}");
+    // (6, 1)·(3, 3) = 21 after 6·3 = 18 and, at the start, 4·3 = 12.
+    assert!(said.contains("Before the last change this number was 18;"), "{said}");
+    assert!(said.contains("At the start this number was 12;"), "{said}");
+    assert!(said.contains("of the 9 numbers of S differ."), "{said}");
 }
 
 #[test]
@@ -178,4 +212,18 @@ fn some_layers_of_a_model_are_opened_and_too_many_say_which_fit() {
     assert_eq!(code, 0, "{said}");
     let (said, code) = run(&[&model[..], &["--limit", "12000", "--layers", "2"]].concat(), "q\n");
     assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen_so_that_a_lesson_can_hold_what_is_printed() {
+    let model = ["explore", "model", "words", "the bat sleeps in the cave . it is", "--plain"];
+    for width in ["60", "80"] {
+        let (said, code) =
+            run(&[&model[..], &["--at", "L1.A_3", "--width", width]].concat(), "x\nn\nb\nb\nq\n");
+        assert_eq!(code, 0, "{said}");
+        let most: usize = width.parse().expect("a width");
+        let widest = said.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(most), "{widest:?} of {width}: {said}");
+        assert!(said.contains("with m = max(") && said.contains("shortened: "), "{said}");
+    }
 }

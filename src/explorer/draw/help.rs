@@ -22,10 +22,18 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
         let room = width.saturating_sub(1);
         let bold = Style::new().add_modifier(Modifier::BOLD);
         match says {
-            None => put(buffer, x, y, room, keys, bold.add_modifier(Modifier::UNDERLINED)),
+            None => put(board.look, buffer, x, y, room, keys, bold.add_modifier(Modifier::UNDERLINED)),
             Some(says) => {
-                put(buffer, x, y, room, &board.look.spelled(keys), bold);
-                put(buffer, x + KEYS, y, room.saturating_sub(KEYS), &board.look.spelled(says), Style::new());
+                put(board.look, buffer, x, y, room, &board.look.spelled(keys), bold);
+                put(
+                    board.look,
+                    buffer,
+                    x + KEYS,
+                    y,
+                    room.saturating_sub(KEYS),
+                    &board.look.spelled(says),
+                    Style::new(),
+                );
             }
         }
     }
@@ -33,7 +41,7 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
         0 | 1 => "Esc goes on.".to_string(),
         count => format!("Page {} of {count}: Space shows the next one, Esc goes on.", page + 1),
     };
-    put(buffer, 0, area.height - 1, area.width, &said, board.look.quiet());
+    put(board.look, buffer, 0, area.height - 1, area.width, &said, board.look.quiet());
 }
 
 /// The columns of a key with its meaning.

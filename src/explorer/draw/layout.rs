@@ -16,6 +16,8 @@ pub(super) struct Size {
     pub least: usize,
     /// Its rows of numbers.
     pub rows: usize,
+    /// The lines that it fills with old numbers where there is room.
+    pub below: usize,
 }
 
 /// What is to be laid out: operands from the left, the current matrix, and what reads it.
@@ -26,6 +28,8 @@ pub(super) struct Equation {
     pub current: usize,
     /// The places of the operands, the one that matters most first.
     pub operands: Vec<usize>,
+    /// Whether the matrices are the same one at two times, which share the room evenly.
+    pub is_even: bool,
 }
 
 /// The room for it.
@@ -123,7 +127,8 @@ impl Equation {
         }
         // Large matrices share what is left; others need a rule and an empty line.
         let left = room.height - above - below;
-        let more = if is_least { left / 2 } else { left.min(2) };
+        let wanted = self.sizes[self.current].below;
+        let more = if is_least { left / 2 } else { left.saturating_sub(wanted).max(1).min(left).min(2) };
         let operands = self.shared(self.operands.clone(), gap, width);
         let mut result = self.shared(vec![self.current], gap, width - gap);
         self.add_readers(&mut result, gap, width - gap);
@@ -137,6 +142,13 @@ impl Equation {
     /// The widths of matrices that share a line: each has the least, and then the first ones take what is left.
     fn shared(&self, order: Vec<usize>, gap: usize, width: usize) -> Vec<(usize, usize)> {
         let mut left = width.saturating_sub(self.width(&order, gap, true));
+        if self.is_even {
+            let even = (left + self.width(&order, 0, true)) / order.len().max(1);
+            let share = |place: usize| (place, self.sizes[place].whole.min(even));
+            let mut places: Vec<_> = order.into_iter().map(share).collect();
+            places.sort_unstable();
+            return places;
+        }
         let mut places: Vec<(usize, usize)> = Vec::new();
         for place in order {
             let more = (self.sizes[place].whole - self.least(place)).min(left);
@@ -191,8 +203,8 @@ mod tests {
     use super::*;
 
     fn equation(widths: [usize; 3], rows: usize) -> Equation {
-        let size = |whole: usize| Size { whole, least: whole.min(20), rows };
-        Equation { sizes: widths.map(size).to_vec(), current: 2, operands: vec![0, 1] }
+        let size = |whole: usize| Size { whole, least: whole.min(20), rows, below: 0 };
+        Equation { sizes: widths.map(size).to_vec(), current: 2, operands: vec![0, 1], is_even: false }
     }
 
     fn places(plan: &Plan) -> Vec<Vec<usize>> {
@@ -221,6 +233,15 @@ mod tests {
         let width: usize = large.lines[0].places.iter().map(|(_, width)| width).sum();
         assert!(width + 2 * large.gap <= 67, "{large:?}");
         assert_eq!(large.lines[0].places[2].1, 21, "the result is whole where it can be: {large:?}");
+    }
+
+    #[test]
+    fn a_matrix_at_two_times_has_the_same_room_twice() {
+        let size = |whole: usize| Size { whole, least: 20, rows: 5, below: 0 };
+        let sizes = vec![size(120), size(121)];
+        let plan = Equation { sizes, current: 1, operands: vec![0], is_even: true }.plan(ROOM);
+        let [(0, left), (1, right)] = plan.lines[0].places[..] else { panic!("{plan:?}") };
+        assert!(left == right && left > 25, "{plan:?}");
     }
 
     #[test]

@@ -58,9 +58,9 @@ pub(super) fn draw(board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: 
         let mut end = room;
         if buffer.area.width >= WIDTH_WITH_SHAPES {
             end = room.saturating_sub(shape.width() as u16);
-            put(buffer, area.x + end, y, room, &shape, board.look.quiet());
+            put(board.look, buffer, area.x + end, y, room, &shape, board.look.quiet());
             end = end.saturating_sub(1);
         }
-        put(buffer, area.x, y, end, &name, style);
+        put(board.look, buffer, area.x, y, end, &name, style);
     }
 }

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Modifier, Style};
 
+use super::before::{self, Before};
 use super::layout::HEAD;
-use super::{Board, Hit, Mark, Marks, cut, put};
+use super::number::{MARKS, Number};
+use super::{Board, Hit, Mark, Marks, put};
 use crate::graph::{CellId, Graph, NodeId};
-use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
+use crate::render::{Charset, WindowOfMatrix, window_of_matrix};
 use crate::text::ScreenWidth;
 
 /// The most columns of a label.
 const LONGEST_LABEL: usize = 12;
 /// The most columns that are looked at for the width of a number.
 const MOST_MEASURED: usize = 24;
-/// The marks before and behind a number.
-const MARKS: usize = 2;
 /// From this height on there is room for a rule.
 const HEIGHT_WITH_RULE: usize = 8;
 
@@ -113,36 +113,87 @@ impl Shown<'_> {
             labels.iter().map(|label| label.width()).max().unwrap_or(0).min(most)
         };
         let number = window.texts.iter().flatten().map(|text| text.trim().width()).max().unwrap_or(1);
+        let was = if self.tells_before(board, marks) { before::WAS.len() } else { 0 };
         // A blank column, so that no mark touches a label.
-        let label = longest(&window.rows, LONGEST_LABEL) + 1;
+        let label = longest(&window.rows, LONGEST_LABEL).max(was) + 1;
         Widths { label, number: number.max(longest(&window.cols, 8)), columns, title: self.title.width() }
     }
 
-    /// Draws the matrix; returns where its cells are.
-    pub fn draw(&self, board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) -> Vec<Hit> {
+    /// Whether numbers before the last change stand below its rows.
+    fn tells_before(&self, board: &Board<'_>, marks: &Marks) -> bool {
+        !self.turned && !self.is_beside && before::is_told(board, marks, self.node)
+    }
+
+    /// The rows that have moved, each of which can have a line below it: at most this many.
+    pub fn moved_rows(&self, board: &Board<'_>, marks: &Marks, most: usize) -> usize {
+        let (rows, cols) = self.size();
+        let has_moved = |row: usize| {
+            (0..cols).any(|col| board.state.change_at(CellId { node: self.node, row, col }).is_some())
+        };
+        if !self.tells_before(board, marks) || rows > most {
+            return 0;
+        }
+        (0..rows).filter(|row| has_moved(*row)).count()
+    }
+
+    /// The number of columns that this width shows.
+    pub fn columns_in(&self, board: &Board<'_>, marks: &Marks, (width, height): (usize, usize)) -> usize {
+        self.widths(board, marks, height).fitting(width)
+    }
+
+    /// Draws the matrix, at most this many columns of it; returns where its cells are.
+    pub fn draw(
+        &self,
+        board: &Board<'_>,
+        marks: &Marks,
+        buffer: &mut Buffer,
+        (area, most): (Rect, usize),
+    ) -> Vec<Hit> {
         let look = board.look;
         let widths = self.widths(board, marks, area.height.into());
         let (height, width) = self.size();
         let rows = self.rows(marks, area.height.into());
-        let cols = around(self.focus(marks).1, width, widths.fitting(area.width.into()));
+        let cols = around(self.focus(marks).1, width, widths.fitting(area.width.into()).min(most));
         let window = self.window(board, (rows.clone(), cols.clone()));
         let is_current = self.is_beside || self.node == marks.cursor.node;
         let head = head(area.height.into(), height) as u16;
         let bold = Style::new().add_modifier(Modifier::BOLD);
-        put(buffer, area.x, area.y, area.width, &self.title, if is_current { bold } else { Style::new() });
+        put(
+            look,
+            buffer,
+            area.x,
+            area.y,
+            area.width,
+            &self.title,
+            if is_current { bold } else { Style::new() },
+        );
         let mut hits = Vec::new();
         let focus = self.focus(marks);
         if usize::from(head) > HEAD {
             let rule = if look.charset == Charset::Ascii { "-" } else { "─" };
             let columns = cols.len() * (widths.number + MARKS);
             let rule = rule.repeat((widths.label + columns).min(area.width.into()));
-            put(buffer, area.x, area.y + 2, area.width, &rule, look.quiet());
+            put(look, buffer, area.x, area.y + 2, area.width, &rule, look.quiet());
         }
+        for (j, col) in cols.clone().enumerate() {
+            let x = area.x + (widths.label + j * (widths.number + MARKS)) as u16;
+            let style = if is_current && col == focus.1 { bold } else { look.quiet() };
+            let label = look.cut(&window.cols[j], widths.number);
+            let label = format!("{}{label}", " ".repeat(widths.number.saturating_sub(label.width()) + 1));
+            put(look, buffer, x, area.y + 1, (widths.number + MARKS) as u16, &label, style);
+        }
+        let spare = usize::from(area.height.saturating_sub(head)).saturating_sub(rows.len());
+        let spare = if self.tells_before(board, marks) { spare } else { 0 };
+        let before = Before::of(board, marks, self.node, (rows.clone(), cols.clone()), spare);
+        let mut next = area.y + head;
         for (i, row) in rows.clone().enumerate() {
-            let y = area.y + head + i as u16;
+            let y = next;
             if y >= area.y + area.height {
                 break;
             }
+            let below = Rect { y: y + 1, height: 1, ..area };
+            let widths_of = (widths.label, widths.number);
+            next += 1 + before.draw(board, buffer, (row, cols.start), widths_of, below);
             let more = if i == 0 && rows.start > 0 {
                 '^'
             } else if row + 1 == rows.end && rows.end < height {
@@ -151,23 +202,10 @@ impl Shown<'_> {
                 ' '
             };
             let style = if is_current && row == focus.0 { bold } else { look.quiet() };
-            let label = cut(&window.rows[i], widths.label - 1);
-            put(buffer, area.x, y, area.width, &label, style);
+            let label = look.cut(&window.rows[i], widths.label - 1);
+            put(look, buffer, area.x, y, area.width, &label, style);
             for (j, col) in cols.clone().enumerate() {
                 let x = area.x + (widths.label + j * (widths.number + MARKS)) as u16;
-                if i == 0 {
-                    let style = if is_current && col == focus.1 { bold } else { look.quiet() };
-                    let label = cut(&window.cols[j], widths.number);
-                    let pad = widths.number.saturating_sub(label.width()) + 1;
-                    put(
-                        buffer,
-                        x,
-                        area.y + 1,
-                        (widths.number + MARKS) as u16,
-                        &format!("{}{label}", " ".repeat(pad)),
-                        style,
-                    );
-                }
                 let (row, col) = if self.turned { (col, row) } else { (row, col) };
                 let cell = CellId { node: self.node, row, col };
                 let number = Number {
@@ -191,9 +229,16 @@ impl Shown<'_> {
                 });
             }
             if more != ' ' && area.width > 0 {
-                put(buffer, area.x + area.width - 1, y, 1, &more.to_string(), look.quiet());
+                put(look, buffer, area.x + area.width - 1, y, 1, &more.to_string(), look.quiet());
             }
         }
+        self.draw_range(board, buffer, area, cols);
+        hits
+    }
+
+    /// Draws the range of columns that are shown behind the name, where they are not all.
+    fn draw_range(&self, board: &Board<'_>, buffer: &mut Buffer, area: Rect, cols: Range<usize>) {
+        let (look, width) = (board.look, self.size().1);
         let beyond = (cols.start > 0, cols.end < width);
         if beyond.0 || beyond.1 {
             let said = format!(
@@ -207,70 +252,9 @@ impl Shown<'_> {
             let x = (area.x + self.title.width() as u16 + 2).min(area.x + area.width);
             let room = (area.x + area.width).saturating_sub(x);
             if room as usize >= said.width() {
-                put(buffer, x, area.y, room, &said, look.quiet());
+                put(look, buffer, x, area.y, room, &said, look.quiet());
             }
         }
-        hits
-    }
-}
-
-/// A number with its marks.
-struct Number<'a> {
-    text: &'a str,
-    shading: Shading,
-    width: usize,
-    mark: Mark,
-    is_chosen: bool,
-    has_moved: bool,
-}
-
-impl Number<'_> {
-    fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, (x, y): (u16, u16)) {
-        let look = board.look;
-        let is_masked = self.shading.is_masked && self.text != "?";
-        let hatch = if is_masked && look.charset == Charset::Utf8 { "░" } else { " " };
-        let pad = self.width.saturating_sub(self.text.width());
-        let padded = format!("{}{}", hatch.repeat(pad), self.text);
-        let (before, behind) = match self.mark {
-            Mark::Cursor => ('>', '<'),
-            Mark::First => ('[', ']'),
-            Mark::Second => ('(', ')'),
-            _ if self.has_moved => (' ', '*'),
-            Mark::Fed => (' ', '\''),
-            Mark::None => (' ', ' '),
-        };
-        let shade = match self.shading.colours.filter(|_| look.colour) {
-            Some((ink, ground)) => Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground)),
-            None if is_masked => look.quiet(),
-            None => Style::new(),
-        };
-        let mark = style_of(board, self.mark);
-        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
-        let mut style =
-            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
-        if self.is_chosen {
-            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-        }
-        if self.has_moved && self.mark == Mark::None {
-            style = style.add_modifier(Modifier::BOLD);
-        }
-        put(buffer, x, y, (self.width + MARKS) as u16, &format!("{before}{padded}{behind}"), style);
-    }
-}
-
-/// The style of a mark: without colour it can be told by brackets, reversal and underlining.
-fn style_of(board: &Board<'_>, mark: Mark) -> Style {
-    let look = board.look;
-    match mark {
-        Mark::Cursor => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
-        Mark::First => {
-            look.coloured(Style::new(), Color::Indexed(81), Color::Indexed(25)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Second => {
-            look.coloured(Style::new(), Color::Indexed(221), Color::Indexed(94)).add_modifier(Modifier::BOLD)
-        }
-        Mark::Fed => Style::new().add_modifier(Modifier::UNDERLINED),
-        Mark::None => Style::new(),
     }
 }
 

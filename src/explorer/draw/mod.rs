@@ -1,10 +1,13 @@
 //! A state on a screen: the path, the matrices, the map of all steps, the sentence, the keys.
 
+mod before;
 mod help;
 mod layout;
 mod map;
 mod marks;
 mod matrix;
+mod number;
+mod said;
 mod sentence;
 mod wall;
 
@@ -16,8 +19,8 @@ use super::keys::{BINDINGS, Binding};
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Mode, Purpose, State};
 use crate::graph::{CellId, address_of};
-use crate::render::{Charset, Theme};
-use crate::text::{ScreenWidth, clipped};
+use crate::render::{Charset, Theme, wrapped_text};
+use crate::text::{CUT, ScreenWidth};
 use attn_story::live::sentences;
 pub(super) use marks::{Mark, Marks};
 pub(super) use sentence::lines as sentence_lines;
@@ -50,6 +53,19 @@ impl Look {
         self.coloured(Style::new(), Color::Indexed(245), Color::Indexed(242))
     }
 
+    /// A text that fits the room; a cut one ends with dots.
+    pub fn cut(self, text: &str, room: usize) -> String {
+        if text.width() <= room {
+            return text.to_string();
+        }
+        let dots = self.spelled(&CUT.to_string());
+        // Two dots would be all that is left of a few letters.
+        let dots = if dots.width() > 1 && room <= 4 { "" } else { &dots };
+        let mut start = text.to_string();
+        while start.width() + dots.width() > room && start.pop().is_some() {}
+        format!("{}{dots}", start.trim_end())
+    }
+
     /// The text in the characters that the screen has.
     pub fn spelled(self, text: &str) -> String {
         sentences::spelled(text, self.charset)
@@ -78,7 +94,9 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let (width, height) = LEAST;
         let text = format!("Make the window larger: {width}x{height} are needed.");
-        put(buffer, 0, 0, area.width, &text, Style::new());
+        for (y, line) in wrapped_text(&text, area.width.into()).iter().enumerate() {
+            put(board.look, buffer, 0, y as u16, area.width, line, Style::new());
+        }
         return (Vec::new(), None);
     }
     if let Mode::Help { page } = *board.state.mode() {
@@ -103,17 +121,16 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     }
     let hits = wall.draw(board, &marks, buffer, Rect { x: map, y: 2, width: area.width - map, height });
     let rule = if board.look.charset == Charset::Ascii { "-" } else { "─" };
-    put(buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
-    sentence::draw(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height: sentence_height });
-    let line = area.height - 2;
-    let said = board.said.map_or_else(|| sentences::bottom(board.state), str::to_string);
-    let said = board.look.spelled(&said);
-    let bold = Style::new().add_modifier(Modifier::BOLD);
-    put(buffer, 0, line, area.width, &said, bold);
+    put(board.look, buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
+    // A long message takes lines of the sentence.
+    let said = said::lines(board, area.width.into());
+    let more = said.len().saturating_sub(1) as u16;
+    let height = sentence_height - more;
+    sentence::draw(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height });
+    let y = area.height - 2 - more;
+    let cursor = said::draw(board, buffer, &said, Rect { x: 0, y, width: area.width, height: 1 + more });
     hints(board, buffer, area.height - 1);
-    let typing = matches!(board.state.mode(), Mode::Typing { .. });
-    let column = (said.width() as u16).min(area.width - 1);
-    (hits, typing.then_some(Position { x: column, y: line }))
+    (hits, cursor)
 }
 
 /// The path of the cursor, and the number of changes; below it the sentence of the step.
@@ -122,6 +139,9 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
     let graph = state.graph();
     let [done, undone] = state.undoable();
     let mut right: Vec<String> = Vec::new();
+    if !state.source().is_changeable() {
+        right.push("read-only".to_string());
+    }
     if state.predicts() {
         right.push("guessing".to_string());
     }
@@ -142,11 +162,11 @@ fn head(board: &Board<'_>, buffer: &mut Buffer) {
         places.remove(0);
         path = look.spelled(&format!("{more}{arrow}{}", places.join(arrow)));
     }
-    put(buffer, 0, 0, room as u16, &path, Style::new().add_modifier(Modifier::BOLD));
+    put(board.look, buffer, 0, 0, room as u16, &path, Style::new().add_modifier(Modifier::BOLD));
     let start = buffer.area.width.saturating_sub(right.width() as u16);
-    put(buffer, start, 0, right.width() as u16, &right, look.quiet());
+    put(board.look, buffer, start, 0, right.width() as u16, &right, look.quiet());
     let text = board.story.sentence(state.cursor().node);
-    put(buffer, 0, 1, buffer.area.width, &look.spelled(text), look.quiet());
+    put(board.look, buffer, 0, 1, buffer.area.width, &look.spelled(text), look.quiet());
 }
 
 /// The keys that are needed most, as many as there is room for; the list of all keys and the end are always there.
@@ -169,7 +189,9 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
     };
     all.sort_unstable();
     let spelled = |(_, keys, says): (u8, &str, &'static str)| {
-        (look.spelled(if says == "move" { "←↑↓→" } else { keys }), says)
+        // In ASCII the letters take less room than arrows.
+        let arrows = if look.charset == Charset::Ascii { "hjkl" } else { "←↑↓→" };
+        (look.spelled(if says == "move" { arrows } else { keys }), says)
     };
     let all: Vec<(String, &str)> = all.into_iter().map(spelled).collect();
     let width = |(keys, says): &(String, &str)| keys.width() + says.width() + 3;
@@ -185,29 +207,16 @@ fn hints(board: &Board<'_>, buffer: &mut Buffer, y: u16) {
             room -= width(hint);
         }
         let (keys, says) = hint;
-        put(buffer, x, y, buffer.area.width, keys, Style::new().add_modifier(Modifier::BOLD));
-        put(buffer, x + keys.width() as u16 + 1, y, buffer.area.width, says, look.quiet());
+        put(board.look, buffer, x, y, buffer.area.width, keys, Style::new().add_modifier(Modifier::BOLD));
+        put(board.look, buffer, x + keys.width() as u16 + 1, y, buffer.area.width, says, look.quiet());
         x += width(hint) as u16;
     }
 }
 
 /// Writes a text, cut where the room ends.
-pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) {
+pub(super) fn put(look: Look, buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) {
     if y < buffer.area.height && x < buffer.area.width {
         let room = usize::from(room.min(buffer.area.width - x));
-        buffer.set_stringn(x, y, cut(text, room), room, style);
+        buffer.set_stringn(x, y, look.cut(&look.spelled(text), room), room, style);
     }
-}
-
-/// A text that fits the room; a cut one ends with dots, in the characters that the text itself has.
-pub(super) fn cut(text: &str, room: usize) -> String {
-    if text.width() <= room {
-        return text.to_string();
-    }
-    if text.is_ascii() {
-        return if room > 4 { format!("{}..", &text[..room - 2]) } else { text[..room].to_string() };
-    }
-    let mut start = clipped(text, room).into_owned();
-    while start.width() > room && start.pop().is_some() {}
-    start
 }

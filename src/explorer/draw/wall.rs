@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::layout::{Equation, Plan, Room, Size};
+use super::layout::{Equation, Line, Plan, Room, Size};
 use super::matrix::Shown;
 use super::{Board, Hit, Marks, put};
 use crate::graph::{Graph, NodeId, Op};
@@ -36,11 +36,14 @@ impl<'a> Wall<'a> {
         let (first, others): (Vec<usize>, Vec<usize>) = (0..current).rev().partition(is_chosen);
         let size = |place: &Place<'_>| {
             let widths = place.shown.widths(board, marks, room.height);
-            Size { whole: widths.whole(), least: widths.with(FEWEST_COLUMNS), rows: place.shown.size().0 }
+            let below = place.shown.moved_rows(board, marks, room.height);
+            let rows = place.shown.size().0;
+            Size { whole: widths.whole(), least: widths.with(FEWEST_COLUMNS), rows, below }
         };
         let sizes = places.iter().map(size).collect();
         let operands = first.into_iter().chain(others).collect();
-        let plan = Equation { sizes, current, operands }.plan(room);
+        let is_even = board.state.beside().is_some();
+        let plan = Equation { sizes, current, operands, is_even }.plan(room);
         Wall { places, plan }
     }
 
@@ -58,22 +61,42 @@ impl<'a> Wall<'a> {
             let height = line.height as u16;
             let middles = line.places.iter().map(|(place, _)| self.places[*place].shown.middle(line.height));
             let middle = y + middles.max().unwrap_or(0) as u16;
+            let most = self.same_columns(board, marks, line);
             for (at, &(place, width)) in line.places.iter().enumerate() {
                 let Place { sign, shown } = &self.places[place];
                 // The second line begins with its sign.
                 if at + number > 0 {
                     let gap = self.plan.gap as u16;
                     let sign = board.look.spelled(sign);
-                    put(buffer, x + gap / 2 - sign.width() as u16 / 2, middle, gap, &sign, Style::new());
+                    put(
+                        board.look,
+                        buffer,
+                        x + gap / 2 - sign.width() as u16 / 2,
+                        middle,
+                        gap,
+                        &sign,
+                        Style::new(),
+                    );
                     x += gap;
                 }
                 let place = Rect { x, y, width: width as u16, height };
-                hits.extend(shown.draw(board, marks, buffer, place));
+                hits.extend(shown.draw(board, marks, buffer, (place, most)));
                 x += width as u16;
             }
             y += height;
         }
         hits
+    }
+
+    /// The most columns that each matrix shows: beside an earlier state both show the same ones.
+    fn same_columns(&self, board: &Board<'_>, marks: &Marks, line: &Line) -> usize {
+        if board.state.beside().is_none() {
+            return usize::MAX;
+        }
+        let columns = |&(place, width): &(usize, usize)| {
+            self.places[place].shown.columns_in(board, marks, (width, line.height))
+        };
+        line.places.iter().map(columns).min().unwrap_or(usize::MAX)
     }
 }
 

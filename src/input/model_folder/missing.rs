@@ -106,10 +106,11 @@ pub(super) fn no_tokenizer(folder: &str, others: &[String]) -> Error {
         others => Error::new(format!("there is no tokenizer.json in this folder, only {}", all_of(others))),
     };
     let error = error.of_kind(ErrorKind::File).in_source(folder);
-    let or = if others.is_empty() {
+    let instead = if others.is_empty() {
         "download the model's tokenizer.json"
     } else {
-        "make the file, in Python with transformers: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
+        "make the file, in Python with transformers: \
+         AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
     };
-    error.help(format!("type the ids of the tokens instead of text, such as {} 464,3290, or {or}", Hint::Ids))
+    error.help(format!("give the ids of the tokens instead of text: {} 464,3290, or {instead}", Hint::Ids))
 }

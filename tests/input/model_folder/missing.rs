@@ -108,14 +108,14 @@ fn a_missing_tokenizer_is_an_error_only_where_text_is_read() {
     };
     assert_eq!(
         said(&folder),
-        "FOLDER: there is no tokenizer.json in this folder\n  help: type the ids of the tokens instead of text, such as ids 464,3290, or download the \
-         model's tokenizer.json"
+        "FOLDER: there is no tokenizer.json in this folder\n  help: give the ids of the tokens instead of text: ids 464,3290, or \
+         download the model's tokenizer.json"
     );
     let folder = folder.with("vocab.json", "{}").with("merges.txt", "");
     assert_eq!(
         said(&folder),
-        "FOLDER: there is no tokenizer.json in this folder, only merges.txt and vocab.json\n  help: type the ids of the tokens \
-         instead of text, such as ids 464,3290, or make the file, in Python with transformers: \
+        "FOLDER: there is no tokenizer.json in this folder, only merges.txt and vocab.json\n  help: give the ids of the tokens \
+         instead of text: ids 464,3290, or make the file, in Python with transformers: \
          AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
     );
     for other in ["tokenizer.model", "vocab.txt"] {

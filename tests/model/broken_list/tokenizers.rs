@@ -34,7 +34,7 @@ fn tokenizers_that_are_broken() {
             case(
                 "missing",
                 without_file(copied("words"), FILE),
-                &["FOLDER: there is no tokenizer.json", "type the ids"],
+                &["FOLDER: there is no tokenizer.json", "give the ids"],
             ),
             case("larger than the model", zebra(json!(500)), &[other_model, "belongs to another model"]),
         ]

@@ -133,6 +133,12 @@ impl State {
         self
     }
 
+    /// This state as it is opened: of a graph that can only be looked at, it says so at once.
+    pub fn opened(mut self) -> State {
+        self.message = self.source.read_only().map(|reason| Message::ReadOnly(reason.to_string()));
+        self
+    }
+
     /// This state after these changes, in one step that can be taken back.
     ///
     /// # Errors
@@ -170,6 +176,20 @@ impl State {
     /// The recipe that is followed now; none where the computation has none.
     pub fn recipe(&self) -> Option<Recipe> {
         self.source.recipe(self.changes())
+    }
+
+    /// The origin at the start of a given number that is as it was, while others of its matrix are changed.
+    pub fn origin_at_start(&self, cell: CellId) -> Option<&Origin> {
+        let name = &self.graph()[cell.node].name;
+        let numbers = &self.changes().numbers;
+        let mut of_node = numbers.iter().filter(|number| number.node == *name).peekable();
+        of_node.peek()?;
+        let is_changed = of_node.any(|number| (number.row, number.col) == (cell.row, cell.col));
+        let start = &self.history[0].graph;
+        match &start[start.find(name)?].op {
+            Op::Given(origin) if !is_changed => Some(origin.of_row(cell.row)),
+            _ => None,
+        }
     }
 
     /// The cell under the cursor.

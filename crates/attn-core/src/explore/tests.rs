@@ -345,3 +345,33 @@ fn weights_in_a_file_are_edited_and_only_the_edited_number_has_moved() {
     let state = typed(state, "8");
     assert_eq!(number(&state, "E", 0, 0), 8.0);
 }
+
+#[test]
+fn a_step_of_no_head_has_no_next_head() {
+    let recipe = Recipe { heads: 2, kv_heads: 2, ..Recipe::causal() };
+    let state = State::new(Source::attend(recipe, AttendInputs::of_tokens(words()))).unwrap();
+    let at_output = update(found(state.clone(), "O"), Event::Head(1));
+    assert_eq!(at_output.message(), Some(&Message::NoHead));
+    let second = update(found(state, "A_1"), Event::Head(1));
+    assert_eq!(name(&second, second.cursor()), "A_2");
+    assert_eq!(update(second, Event::Head(1)).message(), Some(&Message::NoFurther));
+}
+
+#[test]
+fn a_number_beside_a_changed_one_keeps_its_origin() {
+    let state = found(start(), "X[cave,sport]");
+    assert_eq!(state.origin_at_start(state.cursor()), None, "nothing is changed");
+    let state = found(typed(found(state, "X[cave,animals]"), "6"), "X[cave,sport]");
+    let origin = state.origin_at_start(state.cursor()).map(ToString::to_string);
+    assert!(origin.is_some_and(|origin| !origin.contains("hand")));
+    let state = found(state, "X[cave,animals]");
+    assert_eq!(state.origin_at_start(state.cursor()), None);
+}
+
+#[test]
+fn what_can_only_be_looked_at_says_so_when_it_is_opened() {
+    assert_eq!(start().opened().message(), None);
+    let graph = Arc::new(start().graph().clone());
+    let state = State::new(Source::ReadOnly(graph, "it is old.".into())).unwrap().opened();
+    assert_eq!(state.message(), Some(&Message::ReadOnly("it is old.".into())));
+}

@@ -96,6 +96,7 @@ impl State {
             Event::PreviousOperand => self.choose(-1),
             Event::Open | Event::Accept => self.open(),
             Event::Back => self.back(),
+            Event::Head(_) if self.head().is_none() => self.message = Some(Message::NoHead),
             Event::Head(by) => self.beside_step(|step| Some(Step { head: moved(step.head?, by), ..step })),
             Event::Layer(by) => self.beside_step(|step| Some(Step { layer: moved(step.layer?, by), ..step })),
             Event::Node(by) => self.step(by),

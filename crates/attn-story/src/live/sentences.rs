@@ -21,8 +21,10 @@ pub fn message(state: &State, message: &Message) -> String {
         }
         Message::ReadOnly(reason) => format!("This graph can only be looked at: {reason}"),
         Message::NoNumber(text) if text.trim().is_empty() => "Nothing was typed.".to_string(),
-        Message::NoNumber(text) => format!("`{}` is not a number.", clip(text)),
-        Message::Stopped => "Stopped: nothing is changed.".to_string(),
+        Message::NoNumber(text) => {
+            format!("`{}` is not a number: type one such as 0.33 or -2e-3.", clip(text))
+        }
+        Message::Stopped => "Stopped: nothing is changed. For the change, type it again.".to_string(),
         Message::Refused(error) => error.lines().next().unwrap_or_default().to_string(),
         Message::NothingToUndo => "There is nothing to undo.".to_string(),
         Message::NothingToRedo => "There is nothing to make again.".to_string(),

@@ -3,7 +3,7 @@
 use super::Style;
 use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign};
 use super::viewer::Viewer;
-use crate::explain::{Explanation, SHOWN, notes, shortened};
+use crate::explain::{Explanation, SHOWN, notes, shortened_to};
 use crate::graph::{CellId, Graph, Symbols, Term, address_of};
 use crate::story::Story;
 
@@ -26,6 +26,11 @@ pub struct CellLines {
 
 /// The lines about a cell of the story's graph.
 pub fn cell_lines(story: &Story, style: &Style, cell: CellId) -> CellLines {
+    cell_lines_to(story, style, cell, SHOWN)
+}
+
+/// The lines about a cell, in which long sums keep this many terms.
+pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) -> CellLines {
     let viewer = Viewer { story, style };
     let graph = &story.graph;
     let writer = ExplanationWriter::of_nothing(&viewer, Symbols::of(graph, style.convention));
@@ -35,7 +40,7 @@ pub fn cell_lines(story: &Story, style: &Style, cell: CellId) -> CellLines {
         symbol: writer.symbols.cell(cell),
         ..CellLines::default()
     };
-    if let Some((_, derivation)) = short_derivation(&writer, graph, cell) {
+    if let Some((_, derivation)) = derivation_to(&writer, graph, cell, kept) {
         let Derivation { lines, with, notes } = derivation;
         told.lines = lines.into_iter().map(|(sign, line)| (sign.text(), line)).collect();
         told.with = with;
@@ -51,15 +56,24 @@ pub fn short_derivation(
     graph: &Graph,
     cell: CellId,
 ) -> Option<(Explanation, Derivation)> {
+    derivation_to(writer, graph, cell, SHOWN)
+}
+
+fn derivation_to(
+    writer: &ExplanationWriter<'_>,
+    graph: &Graph,
+    cell: CellId,
+    kept: usize,
+) -> Option<(Explanation, Derivation)> {
     let term = graph.terms(cell);
     if let Term::Leaf(..) = term {
         return None;
     }
-    let shown = shortened(graph, &term);
+    let shown = shortened_to(graph, &term, kept);
     let notes = notes(graph, cell, &shown);
     let value = Term::Cell(cell).evaluate(graph);
     let (address, operands) = (String::new(), Vec::new());
-    let explanation = Explanation { cell, address, value, term, shown, kept: SHOWN, notes, operands };
+    let explanation = Explanation { cell, address, value, term, shown, kept, notes, operands };
     let mut derivation = writer
         .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
     let lines = &mut derivation.lines;

@@ -30,7 +30,7 @@ pub mod view;
 pub mod viewer;
 
 pub use base64::encoded as base64;
-pub use cell_lines::{CellLines, cell_lines};
+pub use cell_lines::{CellLines, cell_lines, cell_lines_to};
 pub use charset::Charset;
 pub use digits::number_alone;
 pub use heat::Heat;
