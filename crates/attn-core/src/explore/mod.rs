@@ -23,14 +23,18 @@
 
 mod assignments;
 mod changes;
+mod changing;
+mod comparing;
 mod computation;
 mod event;
 mod feeds;
 mod heads;
 mod knobs;
 mod message;
+mod moving;
 mod relations;
 mod search;
+mod settings;
 mod source;
 mod state;
 #[cfg(test)]

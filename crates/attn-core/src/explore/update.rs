@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use super::changes::Changes;
 use super::computation::{Computation, Planned, Wanted};
 use super::event::{Event, Way};
-use super::heads::outputs;
-use super::knobs::{self, Knob, Setting};
-use super::message::{Form, Message};
-use super::search::{found, within};
+use super::knobs::Knob;
+use super::message::Message;
+use super::moving::moved;
+use super::search::found;
 use super::source::Source;
-use super::state::{Mode, Purpose, State, Version};
+use super::state::{Mode, Purpose, State};
 use super::typing::begins_number;
-use crate::graph::recipes::Recipe;
-use crate::graph::{CellId, ChangedNumber, Graph, NodeId, Step, Watch};
+use crate::graph::{CellId, ChangedNumber, Graph, Step, Watch};
 use crate::text::number;
 
 /// The most decimals that are shown.
@@ -140,92 +138,6 @@ impl State {
         None
     }
 
-    fn go(&mut self, way: Way) {
-        let shape = self.graph()[self.cursor.node].shape();
-        let CellId { row, col, .. } = &mut self.cursor;
-        match way {
-            Way::Left => *col = col.saturating_sub(1),
-            Way::Right => *col += 1,
-            Way::Up => *row = row.saturating_sub(1),
-            Way::Down => *row += 1,
-            Way::RowsUp(by) => *row = row.saturating_sub(by),
-            Way::RowsDown(by) => *row = row.saturating_add(by),
-            Way::RowStart => *col = 0,
-            Way::RowEnd => *col = shape.cols,
-            Way::Top => *row = 0,
-            Way::Bottom => *row = shape.rows,
-        }
-        self.put(self.cursor);
-    }
-
-    /// Puts the cursor on the nearest cell that exists.
-    fn put(&mut self, cell: CellId) {
-        if cell.node.position() < self.graph().nodes().count() {
-            let cell = within(self.graph(), cell);
-            if cell != self.cursor || self.guessed != Some(cell) {
-                self.guessed = None;
-            }
-            self.cursor = cell;
-            self.chosen = None;
-        }
-    }
-
-    /// Goes to a cell in such a way that [`Event::Back`] returns.
-    fn visit(&mut self, cell: CellId) {
-        if cell != self.cursor {
-            self.path.push(self.cursor);
-            self.put(cell);
-        }
-    }
-
-    fn choose(&mut self, by: isize) {
-        let all = self.operands();
-        let now = self.chosen_operand().and_then(|cell| all.iter().position(|other| *other == cell));
-        match now {
-            Some(now) => {
-                let next = now as isize + by;
-                self.chosen = Some(next.rem_euclid(all.len() as isize) as usize);
-            }
-            None => self.message = Some(Message::Given),
-        }
-    }
-
-    fn open(&mut self) {
-        match self.chosen_operand() {
-            Some(cell) => self.visit(cell),
-            None => self.message = Some(Message::Given),
-        }
-    }
-
-    fn back(&mut self) {
-        match self.path.pop() {
-            Some(cell) => self.put(cell),
-            None => {
-                self.beside = None;
-                self.find_moved();
-            }
-        }
-    }
-
-    /// Goes to the same step elsewhere: of another head or layer.
-    fn beside_step(&mut self, other: impl Fn(Step) -> Option<Step>) {
-        let graph = self.graph();
-        let step = graph[self.cursor.node].step;
-        match step.and_then(other).and_then(|step| graph.at(step)) {
-            Some(node) => self.put(CellId { node, ..self.cursor }),
-            None => self.message = Some(Message::NoFurther),
-        }
-    }
-
-    /// Goes to a step further on, or before.
-    fn step(&mut self, by: isize) {
-        let nodes: Vec<NodeId> = self.graph().nodes().map(|(id, _)| id).collect();
-        match self.cursor.node.position().checked_add_signed(by).and_then(|at| nodes.get(at)) {
-            Some(&node) => self.put(CellId { node, ..self.cursor }),
-            None => self.message = Some(Message::NoFurther),
-        }
-    }
-
     /// Begins a number: for the given cell, or as a guess.
     fn begin(&mut self, text: String) {
         if self.predicts {
@@ -299,88 +211,6 @@ impl State {
         None
     }
 
-    /// A change that is the next one of the history.
-    fn wanted(&self, changes: Changes) -> Wanted {
-        Wanted { changes, replaces: false, adjusts: None, settings: self.settings() }
-    }
-
-    fn choose_form(&mut self, letter: char) {
-        if let Some(form) = Form::of(letter) {
-            self.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
-        }
-    }
-
-    fn begin_adjusting(&mut self, knob: Knob) {
-        if let Some(reason) = self.source.read_only() {
-            self.message = Some(Message::ReadOnly(reason.to_string()));
-        } else if self.source.has_knob(knob, self.graph()) {
-            self.mode = Mode::Adjust(knob);
-            self.has_adjusted = false;
-        } else {
-            self.message = Some(Message::NoKnob(knob));
-        }
-    }
-
-    /// A setting changed by one step in a direction; a value that the computation refuses will be passed over.
-    fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
-        let settings = self.settings();
-        let changes = knobs::adjusted(self.changes().clone(), settings, knob, by);
-        if changes.is_none() {
-            self.message = Some(Message::NoFurther);
-        }
-        Some(Wanted { changes: changes?, replaces: self.has_adjusted, adjusts: Some((knob, by)), settings })
-    }
-
-    /// A setting with this value, if it does not have it already.
-    fn set(&self, setting: Setting, replaces: bool, adjusts: Option<(Knob, isize)>) -> Option<Wanted> {
-        let changes = setting.within(self.changes().clone());
-        let is_other = self.setting(setting.knob()) != setting;
-        is_other.then_some(Wanted { changes, replaces, adjusts, settings: self.settings() })
-    }
-
-    /// A setting as at the start.
-    fn reset(&self, knob: Knob) -> Option<Wanted> {
-        let changes = knobs::reset(self.changes().clone(), knob);
-        let is_other = changes != *self.changes();
-        let (replaces, settings) = (self.has_adjusted, self.settings());
-        // The start is never refused, so that the direction does not matter.
-        is_other.then_some(Wanted { changes, replaces, adjusts: Some((knob, 1)), settings })
-    }
-
-    fn follow_recipe(&mut self, recipe: Recipe) -> Option<Wanted> {
-        let Some(start) = self.source.recipe(&Changes::default()) else {
-            self.message = Some(Message::NoRecipe);
-            return None;
-        };
-        let changes = knobs::following(self.changes().clone(), start, recipe);
-        (self.recipe() != Some(recipe)).then(|| self.wanted(changes))
-    }
-
-    fn remove_head(&mut self) -> Option<Wanted> {
-        if let Some(reason) = self.source.read_only() {
-            self.message = Some(Message::ReadOnly(reason.to_string()));
-            return None;
-        }
-        let Some(head) = self.head().filter(|head| !outputs(self.with_all_heads(), *head).is_empty()) else {
-            self.message = Some(Message::NoHead);
-            return None;
-        };
-        let mut changes = self.changes().clone();
-        if !changes.removed.remove(&head) {
-            changes.removed.insert(head);
-        }
-        Some(self.wanted(changes))
-    }
-
-    /// The last graph of this recipe in which no head was taken out.
-    fn with_all_heads(&self) -> &Graph {
-        let is_whole = |version: &&Version| {
-            version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
-        };
-        let found = self.history[..=self.at].iter().rev().find(is_whole);
-        &found.unwrap_or(&self.history[0]).graph
-    }
-
     /// Moves along the history.
     fn travel(&mut self, by: isize) {
         let next = self.at.checked_add_signed(by).filter(|at| *at < self.history.len());
@@ -415,11 +245,6 @@ impl State {
         };
         self.find_moved();
     }
-}
-
-/// A number counted from 1, moved.
-fn moved(number: usize, by: isize) -> Option<usize> {
-    number.checked_add_signed(by).filter(|number| *number > 0)
 }
 
 impl Source {
