@@ -48,6 +48,8 @@ pub enum Op {
     Product,
     /// `a bᵀ`: all dot products between the rows of a and of b.
     ProductTransposed,
+    /// `aᵀ b`: all dot products between the columns of a and of b.
+    TransposedProduct,
     /// `a b + c`: a linear layer with weights b in the order in which a file has them, and the bias c, one row, where there is one.
     #[serde(with = "op_form::Linear")]
     Linear(WeightLayout),
@@ -100,6 +102,8 @@ pub enum Op {
     Exponential(Base),
     /// The natural logarithm of every cell.
     Logarithm,
+    /// The square root of every cell.
+    Root,
     /// Cells beyond the largest number of single precision become ∞ or −∞.
     SingleRange,
     /// The sum of each row (or column).
@@ -187,6 +191,8 @@ pub enum Op {
     /// a times the share of a standard normal distribution that lies below it.
     #[serde(skip)]
     Gelu(GeluForm),
+    /// The share of a standard normal distribution that lies below a: `(1 + erf(a/√2)) / 2`.
+    NormalShare,
     /// Each row minus its mean.
     MinusMean,
     /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
@@ -297,6 +303,7 @@ impl Op {
     pub(super) fn cells(&self, inputs: &[Shape]) -> usize {
         match (self, inputs) {
             (Op::Product, [a, b]) => a.rows.saturating_mul(b.cols),
+            (Op::TransposedProduct, [a, b]) => a.cols.saturating_mul(b.cols),
             (Op::Linear(layout), [a, b, ..]) => a.rows.saturating_mul(layout.inputs_and_outputs(*b).1),
             (Op::TokenRows(ids), [a]) => ids.len().saturating_mul(a.cols),
             (Op::Rows { count, .. }, [a]) => count.saturating_mul(a.cols),
