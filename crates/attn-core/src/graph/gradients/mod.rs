@@ -1,0 +1,115 @@
+//! Gradients: how much a loss changes with each number of a computation, as more nodes of the same graph.
+//!
+//! The gradient of a node `A` is the node `dA`, of the same shape. It is made of the ops that every other node is made of, so it
+//! can be explained, compared, saved and run again like them. The walk goes from the loss to what it came from: each step that
+//! reads a node hands a part of its own gradient on to it, and a node that several steps read gets the sum of these parts.
+
+mod backward;
+mod distances;
+mod functions;
+mod naming;
+mod norms;
+mod positions;
+mod products;
+mod rows;
+mod selections;
+mod summaries;
+mod walk;
+mod way_back;
+
+use super::{Given, Graph, NodeId, Op, Origin};
+use crate::error::{Error, ErrorKind, Result};
+use crate::matrix::Matrix;
+use walk::Walk;
+pub use way_back::WayBack;
+
+/// What the gradient of the loss itself is: the numbers that the walk starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// 1 in every cell: the loss is the sum of all cells.
+    Ones,
+    /// 1 in this cell, counted from 0, and 0 elsewhere: the loss is this cell.
+    Cell(usize, usize),
+    /// These numbers, one for each cell.
+    Given(Given),
+}
+
+/// The gradient of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The node.
+    pub of: NodeId,
+    /// Its gradient, of the same shape.
+    pub id: NodeId,
+    /// The nodes that were added for it, in the order of computing; its gradient is the last of them.
+    pub steps: Vec<NodeId>,
+}
+
+/// The gradients of a computation, from the loss back to what it was computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    /// The node that is the loss, or whose cells make it.
+    pub loss: NodeId,
+    /// The start: the gradient of that node.
+    pub start: NodeId,
+    /// The gradient of every node between the loss and the nodes that were asked for, these included.
+    pub all: Vec<Gradient>,
+}
+
+impl Gradients {
+    /// The gradient of a node; none where the loss does not depend on it.
+    pub fn of(&self, node: NodeId) -> Option<NodeId> {
+        if node == self.loss {
+            return Some(self.start);
+        }
+        self.all.iter().find(|gradient| gradient.of == node).map(|gradient| gradient.id)
+    }
+}
+
+impl Graph {
+    /// Adds the gradients of a loss with respect to some nodes, and of every node between: `dA` for `A`.
+    ///
+    /// # Shapes
+    /// A gradient has the shape of its node.
+    /// # Errors
+    /// If the start does not fit the loss, the loss depends on none of the nodes, a step between them has no gradient (the error
+    /// says why), the gradients of this graph are there already, or there is no room.
+    pub fn gradients(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
+        let layer = self.layer.take();
+        let gradients = self.gradients_of(loss, start, of);
+        self.layer = layer;
+        gradients
+    }
+
+    fn gradients_of(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
+        let walk = Walk::new(self, loss, of)?;
+        let start = self.start(loss, start)?;
+        let all = walk.run(self, start)?;
+        Ok(Gradients { loss, start, all })
+    }
+
+    /// Records the gradient of the loss.
+    fn start(&mut self, loss: NodeId, start: Start) -> Result<NodeId> {
+        let name = naming::gradient(&self[loss].name);
+        let shape = self[loss].shape();
+        let id = match start {
+            Start::Ones => self.add(&name, Op::Ones { rows: shape.rows, cols: shape.cols }, &[])?,
+            Start::Cell(row, col) => {
+                let one = |i, j| if (i, j) == (row, col) { 1.0 } else { 0.0 };
+                self.given(&name, Matrix::from_fn(shape.rows, shape.cols, one), Origin::Stated)?
+            }
+            Start::Given(given) if given.shape() == shape => self.given(&name, given.tensor, given.origin)?,
+            Start::Given(given) => {
+                return Err(Error::new(format!(
+                    "{name} is {}, but {} is {shape}",
+                    given.shape(),
+                    self[loss].name
+                ))
+                .of_kind(ErrorKind::Shape)
+                .help(format!("give one number for each cell of {}", self[loss].name)));
+            }
+        };
+        naming::as_of(self, id, loss);
+        Ok(id)
+    }
+}

@@ -1,0 +1,168 @@
+//! The story of the backward pass: what each number did to the loss, from the result back to the weights.
+
+use super::model::{Step, StepItem, Story};
+use super::sentence::in_sentence;
+use crate::graph::{self, CellId, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of};
+
+/// Appends the backward pass to the story of the graph, which has these gradients; `of` are the given matrices, of which the one
+/// with the largest influence is named last. The sentences are true for any numbers.
+pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId]) {
+    let graph = &story.graph;
+    let mut steps = vec![beginning(graph, gradients)];
+    let mut told: Vec<(String, Step)> = Vec::new();
+    let mut all: Vec<&Gradient> = gradients.all.iter().collect();
+    // Weights and tokens are told after the queries, keys and values, although each is next to the step that reads it.
+    all.sort_by_key(|gradient| place(graph, gradient.of));
+    for gradient in all {
+        let text = sentence(graph, gradient);
+        let shown = gradient.steps.iter().map(|id| shown(graph, *id));
+        match told.last_mut().filter(|(last, _)| *last == text) {
+            Some((_, step)) => step.shown.extend(shown),
+            None => told.push((text.clone(), Step { text, shown: shown.collect(), ..Step::default() })),
+        }
+    }
+    steps.extend(told.into_iter().map(|(_, step)| step));
+    if let (Some(last), Some(largest)) = (steps.last_mut(), largest(graph, gradients, of)) {
+        last.notice = Some(largest);
+    }
+    story.steps.extend(steps);
+}
+
+/// Constants are named, all other matrices are shown.
+fn shown(graph: &Graph, id: NodeId) -> StepItem {
+    match graph[id].op {
+        Op::Ones { .. } | Op::Diagonal => StepItem::Folded(vec![id]),
+        _ => StepItem::Node(id),
+    }
+}
+
+/// What the loss is, in words: `O[bat,x]`, “the sum of O”, “the loss”.
+fn loss(graph: &Graph, gradients: &Gradients) -> String {
+    let (start, name) = (&graph[gradients.start], &graph[gradients.loss].name);
+    match (&start.op, start.matrix()) {
+        (Op::Ones { .. }, _) => format!("the sum of {name}"),
+        (Op::Given(Origin::Stated), Some(matrix)) => {
+            let ones: Vec<(usize, usize)> = (0..matrix.rows())
+                .flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)))
+                .filter(|cell| matrix[*cell] != 0.0)
+                .collect();
+            match ones[..] {
+                [(row, col)] => address_of(graph, CellId { node: gradients.loss, row, col }),
+                _ => format!("the sum of a row of {name}"),
+            }
+        }
+        _ => "the loss".to_string(),
+    }
+}
+
+/// The step that shows the start.
+fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
+    let (start, of) = (&graph[gradients.start].name, &graph[gradients.loss].name);
+    let text = match loss(graph, gradients).as_str() {
+        "the loss" => format!(
+            "Now backward. {start} says how fast the loss changes with each number of {of}: it is given."
+        ),
+        loss => format!(
+            "Now backward: how fast does {loss} change with every number before it? {start} is the start: 1 for each number \
+             that counts, 0 for the others."
+        ),
+    };
+    Step { text, shown: vec![StepItem::Together(vec![gradients.start])], ..Step::default() }
+}
+
+/// The order in which gradients are told: that of the walk, but first the steps, then the weights, then what was given beside them.
+fn place(graph: &Graph, of: NodeId) -> usize {
+    match graph[of].step.map(|step| step.stage) {
+        Some(Stage::Role(role)) if role.is_weights() => 1,
+        Some(Stage::Role(Role::X) | Stage::Positioned) => 2,
+        Some(Stage::Role(role)) if !role.has_heads() => 3,
+        _ => 0,
+    }
+}
+
+/// The sentence on a gradient.
+fn sentence(graph: &Graph, gradient: &Gradient) -> String {
+    let node = &graph[gradient.of];
+    let name = &graph[gradient.id].name;
+    let Some(graph::Step { stage, head, .. }) = node.step else {
+        return format!("Back to {}.", node.name);
+    };
+    let start = |text: &str| match head {
+        None => text.to_string(),
+        Some(head) => format!("Head {head}: {}{}", text[..1].to_lowercase(), &text[1..]),
+    };
+    match stage {
+        Stage::Weights => start(&format!(
+            "What each weight did to the result: {name} compares what was wanted, a row of dO, with each value."
+        )),
+        _ if stage.is_scores() => start(&of_scores(graph, gradient)),
+        Stage::Role(role) if role.has_heads() && head.is_some() => {
+            start("What each query, key and value of the head did.")
+        }
+        Stage::Role(role) if role.has_heads() => {
+            "What each query, key and value did. Where several heads read one, their gradients are added or stand side by side."
+                .to_string()
+        }
+        Stage::QueriesRotated | Stage::KeysRotated => start("What each rotated query and key did."),
+        Stage::QueriesNormed | Stage::KeysNormed => {
+            start("What each normed query and key did. The norm takes away what would only change its length.")
+        }
+        Stage::Role(role) if role.is_weights() => {
+            "What each weight matrix did: what it reads, transposed, times the gradient of what it makes.".to_string()
+        }
+        Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.".to_string(),
+        Stage::Role(_) => "What the other given matrices did.".to_string(),
+        Stage::Mixed => start("The part of the gradient that belongs to this head."),
+        _ => format!("Back to {}.", node.name),
+    }
+}
+
+/// The sentence on the gradient of scores, by the step that reads them.
+fn of_scores(graph: &Graph, gradient: &Gradient) -> String {
+    let reader = graph.nodes().map(|(_, node)| node).find(|node| node.inputs.contains(&gradient.of));
+    match reader.map(|node| &node.op) {
+        Some(Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::UnguardedSoftmax(..)) => {
+            "Back through the softmax. Weights compete: a score counts by its weight, times how far its gradient is above the \
+             mean of the row."
+        }
+        Some(Op::Mask(_)) => "Back through the mask: a hidden score did nothing, so its gradient is 0.",
+        Some(Op::SoftCap(_)) => "Back through the soft-cap: the closer a score is to the bound, the less it counts.",
+        Some(Op::Temperature(_)) => "Back through the temperature: divided once more.",
+        Some(Op::Scale(_)) => "Back through the scale: the same factor once more.",
+        Some(Op::Add) => "Back through the sum: it hands its gradient on as it is.",
+        _ => "Back to the scores.",
+    }
+    .to_string()
+}
+
+/// The sentence on the number with the largest influence: among the weight matrices, or, without any, among all given matrices.
+fn largest(graph: &Graph, gradients: &Gradients, of: &[NodeId]) -> Option<String> {
+    let is_weights = |id: &NodeId| {
+        graph[*id].step.is_some_and(|step| matches!(step.stage, Stage::Role(role) if role.is_weights()))
+    };
+    let known: Vec<(NodeId, NodeId)> =
+        of.iter().filter_map(|&node| Some((node, gradients.of(node)?))).collect();
+    let weights: Vec<(NodeId, NodeId)> = known.iter().filter(|(node, _)| is_weights(node)).copied().collect();
+    let candidates = if weights.is_empty() { known } else { weights };
+    let cells = candidates.iter().flat_map(|&(node, gradient)| {
+        let matrix = graph[gradient].matrix();
+        matrix.into_iter().flat_map(move |matrix| {
+            (0..matrix.rows()).flat_map(move |row| {
+                (0..matrix.cols()).map(move |col| (CellId { node, row, col }, matrix[(row, col)]))
+            })
+        })
+    });
+    let cells: Vec<(CellId, f64)> = cells.filter(|(_, slope)| slope.is_finite()).collect();
+    let size = cells.iter().map(|(_, slope)| slope.abs()).fold(0.0, f64::max);
+    let loss = loss(graph, gradients);
+    if size == 0.0 {
+        return Some(format!("Every gradient is 0: no given number changes {loss}."));
+    }
+    let largest: Vec<&(CellId, f64)> = cells.iter().filter(|(_, slope)| slope.abs() == size).collect();
+    let (cell, slope) = largest.first()?;
+    let (address, slope) = (address_of(graph, *cell), in_sentence(*slope, 4));
+    Some(match largest.len() {
+        1 => format!("{address} has the largest influence on {loss}: its gradient is {slope}."),
+        _ => format!("No number has a larger influence on {loss} than {address}: its gradient is {slope}."),
+    })
+}
