@@ -192,3 +192,26 @@ fn changed(case: &Case, name: &str, cell: (usize, usize), by: f64) -> Matrix {
     let graph = crate::cases::run(&case.recipe, inputs);
     crate::cases::node(&graph, "O").clone()
 }
+
+/// Masks, groups, biases, norms and rotary positions, by the program that a user runs.
+#[test]
+fn gradients_of_whole_pipelines_are_those_of_pytorch() {
+    let golden = crate::golden::json("gradients.json");
+    let mut checked = 0;
+    for case in crate::golden::list(&golden, "cases") {
+        let args = crate::golden::list(case, "args").iter().map(|arg| format!("'{}'", arg.as_str().unwrap()));
+        let line = args.collect::<Vec<_>>().join(" ");
+        let nodes = crate::common::attn(&line).nodes();
+        for (name, theirs) in case["gradients"].as_object().expect("gradients") {
+            let (ours, theirs) = (nodes.matrix(name), crate::golden::matrix(theirs));
+            let size = theirs.cells().fold(1.0, |size: f64, x| size.max(x.abs()));
+            let what = crate::golden::string(case, "name");
+            assert!(
+                crate::cases::close(&ours, &theirs, 1e-9 * size),
+                "{what}: {name} is {ours:?}, not {theirs:?}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 60, "only {checked} gradients were compared");
+}
