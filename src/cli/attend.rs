@@ -224,7 +224,7 @@ impl VariedArgs {
                 Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
             };
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
-            return Ok((self.gradient.told(story, recipe, &mut files)?, None));
+            return Ok((self.gradient.told(story, recipe, convention, &mut files)?, None));
         };
         if !self.edits.is_nothing() {
             return Err(Error::new("--set and --without change steps that --fast does not form")

@@ -230,6 +230,7 @@ const LATEX_COMMANDS: [&str; 42] = [
     "right",
     "sin",
     "sqrt",
+    "surd",
     "tanh",
     "text",
     "textbf",

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::Recipe;
-use crate::graph::{Cells, Given, Graph, NodeId, Origin, Start, resolve};
+use crate::graph::{Cells, Convention, Given, Graph, NodeId, Origin, Start, resolve};
 use crate::input::{AllowedNumbers, Files};
 use crate::matrix::Matrix;
 use crate::story::{self, Story};
@@ -15,9 +15,6 @@ use crate::story::{self, Story};
 #[command(next_help_heading = "Attention")]
 pub(super) struct GradientArgs {
     /// Gradients back from O: ones, dO=FILE, O[bat,x]
-    ///
-    /// `ones` takes the sum of O as the loss, a cell of any step takes that cell, and dO=FILE gives the gradient of the loss
-    /// with respect to O (dA_2=FILE to A_2). Every step back has a node of its own: dA, dS, dQ, dW_Q.
     #[arg(long, value_name = "START")]
     gradient: Option<String>,
 }
@@ -32,7 +29,13 @@ impl GradientArgs {
     ///
     /// # Errors
     /// If the start names no step or does not fit it, or a step has no gradient.
-    pub(super) fn told(&self, story: Story, recipe: Recipe, files: &mut Files<'_>) -> Result<Story> {
+    pub(super) fn told(
+        &self,
+        story: Story,
+        recipe: Recipe,
+        convention: Convention,
+        files: &mut Files<'_>,
+    ) -> Result<Story> {
         let Some(text) = &self.gradient else { return Ok(story.built_by(recipe)) };
         let in_option = |error: Error| error.in_source(format!("--gradient {}", visible(text)));
         let mut story = story;
@@ -40,7 +43,7 @@ impl GradientArgs {
         let of: Vec<NodeId> =
             story.graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(id, _)| id).collect();
         let gradients = story.graph.gradients(loss, start, &of).map_err(in_option)?;
-        story::tell_gradients(&mut story, &gradients, &of);
+        story::tell_gradients(&mut story, &gradients, &of, convention);
         Ok(story)
     }
 }

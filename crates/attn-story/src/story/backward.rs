@@ -1,12 +1,15 @@
 //! The story of the backward pass: what each number did to the loss, from the result back to the weights.
 
+use super::attend::in_convention;
 use super::model::{Step, StepItem, Story};
 use super::sentence::in_sentence;
-use crate::graph::{self, CellId, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of};
+use crate::graph::{
+    self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
+};
 
 /// Appends the backward pass to the story of the graph, which has these gradients; `of` are the given matrices, of which the one
 /// with the largest influence is named last. The sentences are true for any numbers.
-pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId]) {
+pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId], convention: Convention) {
     let graph = &story.graph;
     let mut steps = vec![beginning(graph, gradients)];
     let mut told: Vec<(String, Step)> = Vec::new();
@@ -14,7 +17,7 @@ pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId]) {
     // Weights and tokens are told after the queries, keys and values, although each is next to the step that reads it.
     all.sort_by_key(|gradient| place(graph, gradient.of));
     for gradient in all {
-        let text = sentence(graph, gradient);
+        let text = in_convention(&sentence(graph, gradient), convention);
         let shown = gradient.steps.iter().map(|id| shown(graph, *id));
         match told.last_mut().filter(|(last, _)| *last == text) {
             Some((_, step)) => step.shown.extend(shown),
@@ -58,13 +61,18 @@ fn loss(graph: &Graph, gradients: &Gradients) -> String {
 /// The step that shows the start.
 fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
     let (start, of) = (&graph[gradients.start].name, &graph[gradients.loss].name);
-    let text = match loss(graph, gradients).as_str() {
-        "the loss" => format!(
-            "Now backward. {start} says how fast the loss changes with each number of {of}: it is given."
-        ),
-        loss => format!(
-            "Now backward: how fast does {loss} change with every number before it? {start} is the start: 1 for each number \
-             that counts, 0 for the others."
+    let text = match (loss(graph, gradients).as_str(), &graph[gradients.start].op) {
+        ("the loss", _) => {
+            format!("Now backward. {start} is given: how fast the loss changes with each number of {of}.")
+        }
+        (loss, Op::Ones { .. }) => {
+            format!(
+                "Now backward: how fast does {loss} change with every number before it? With each number of {of} at rate 1."
+            )
+        }
+        (loss, _) => format!(
+            "Now backward: how fast does {loss} change with every number before it? {start} is the start: 1 there, and 0 \
+             elsewhere."
         ),
     };
     Step { text, shown: vec![StepItem::Together(vec![gradients.start])], ..Step::default() }
@@ -93,25 +101,29 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
     };
     match stage {
         Stage::Weights => start(&format!(
-            "What each weight did to the result: {name} compares what was wanted, a row of dO, with each value."
+            "What each weight did to the result: {name} has the dot product of each row of dO with each value."
         )),
         _ if stage.is_scores() => start(&of_scores(graph, gradient)),
         Stage::Role(role) if role.has_heads() && head.is_some() => {
             start("What each query, key and value of the head did.")
         }
         Stage::Role(role) if role.has_heads() => {
-            "What each query, key and value did. Where several heads read one, their gradients are added or stand side by side."
-                .to_string()
+            let is_split = graph.at(stage.of_head(Some(1))).is_some();
+            let joined = if is_split { " The gradients of the heads stand side by side." } else { "" };
+            format!("What each query, key and value did.{joined}")
         }
         Stage::QueriesRotated | Stage::KeysRotated => start("What each rotated query and key did."),
-        Stage::QueriesNormed | Stage::KeysNormed => {
-            start("What each normed query and key did. The norm takes away what would only change its length.")
-        }
+        Stage::QueriesNormed | Stage::KeysNormed => start(
+            "What each normed query and key did. The norm takes away what would only change its length.",
+        ),
         Stage::Role(role) if role.is_weights() => {
-            "What each weight matrix did: what it reads, transposed, times the gradient of what it makes.".to_string()
+            "What each weight matrix did: what it reads, transposed, times the gradient of what it makes."
+                .to_string()
         }
         Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.".to_string(),
         Stage::Role(_) => "What the other given matrices did.".to_string(),
+        Stage::Projected => "Back through the residual: a sum hands its gradient on as it is.".to_string(),
+        Stage::Joined | Stage::Gated => "What each number of the joined heads did.".to_string(),
         Stage::Mixed => start("The part of the gradient that belongs to this head."),
         _ => format!("Back to {}.", node.name),
     }
@@ -122,14 +134,14 @@ fn of_scores(graph: &Graph, gradient: &Gradient) -> String {
     let reader = graph.nodes().map(|(_, node)| node).find(|node| node.inputs.contains(&gradient.of));
     match reader.map(|node| &node.op) {
         Some(Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::UnguardedSoftmax(..)) => {
-            "Back through the softmax. Weights compete: a score counts by its weight, times how far its gradient is above the \
-             mean of the row."
+            "Back through the softmax. Weights compete: the gradient of a score is its weight, times how far the gradient of that \
+             weight lies above the mean of its row. So each row sums to 0."
         }
         Some(Op::Mask(_)) => "Back through the mask: a hidden score did nothing, so its gradient is 0.",
         Some(Op::SoftCap(_)) => "Back through the soft-cap: the closer a score is to the bound, the less it counts.",
         Some(Op::Temperature(_)) => "Back through the temperature: divided once more.",
         Some(Op::Scale(_)) => "Back through the scale: the same factor once more.",
-        Some(Op::Add) => "Back through the sum: it hands its gradient on as it is.",
+        Some(Op::Add) => "Back through the bias: a sum hands its gradient on as it is.",
         _ => "Back to the scores.",
     }
     .to_string()

@@ -7,6 +7,7 @@
 mod backward;
 mod distances;
 mod functions;
+mod gradient;
 mod naming;
 mod norms;
 mod positions;
@@ -17,54 +18,12 @@ mod summaries;
 mod walk;
 mod way_back;
 
-use super::{Given, Graph, NodeId, Op, Origin};
+use super::{Graph, NodeId, Op, Origin};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::Matrix;
+pub use gradient::{Gradient, Gradients, Start};
 use walk::Walk;
 pub use way_back::WayBack;
-
-/// What the gradient of the loss itself is: the numbers that the walk starts from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Start {
-    /// 1 in every cell: the loss is the sum of all cells.
-    Ones,
-    /// 1 in this cell, counted from 0, and 0 elsewhere: the loss is this cell.
-    Cell(usize, usize),
-    /// These numbers, one for each cell.
-    Given(Given),
-}
-
-/// The gradient of one node.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gradient {
-    /// The node.
-    pub of: NodeId,
-    /// Its gradient, of the same shape.
-    pub id: NodeId,
-    /// The nodes that were added for it, in the order of computing; its gradient is the last of them.
-    pub steps: Vec<NodeId>,
-}
-
-/// The gradients of a computation, from the loss back to what it was computed from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gradients {
-    /// The node that is the loss, or whose cells make it.
-    pub loss: NodeId,
-    /// The start: the gradient of that node.
-    pub start: NodeId,
-    /// The gradient of every node between the loss and the nodes that were asked for, these included.
-    pub all: Vec<Gradient>,
-}
-
-impl Gradients {
-    /// The gradient of a node; none where the loss does not depend on it.
-    pub fn of(&self, node: NodeId) -> Option<NodeId> {
-        if node == self.loss {
-            return Some(self.start);
-        }
-        self.all.iter().find(|gradient| gradient.of == node).map(|gradient| gradient.id)
-    }
-}
 
 impl Graph {
     /// Adds the gradients of a loss with respect to some nodes, and of every node between: `dA` for `A`.

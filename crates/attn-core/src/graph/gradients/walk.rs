@@ -1,7 +1,9 @@
 //! The walk from the loss to what it was computed from.
 
 use super::backward::Backward;
-use super::{Gradient, WayBack, naming};
+use super::gradient::Gradient;
+use super::naming;
+use super::way_back::WayBack;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Op};
 
