@@ -13,6 +13,7 @@ mod demos;
 mod document_000;
 mod errata;
 mod functions;
+mod gradient_demos;
 mod gradients;
 mod imagined;
 mod legacy_stream;

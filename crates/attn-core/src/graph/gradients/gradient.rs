@@ -11,6 +11,8 @@ pub enum Start {
     Cell(usize, usize),
     /// These numbers, one for each cell.
     Given(Given),
+    /// The numbers of this node.
+    Node(NodeId),
 }
 
 /// The gradient of one node.

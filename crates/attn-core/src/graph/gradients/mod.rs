@@ -20,7 +20,7 @@ mod way_back;
 
 use super::{Graph, NodeId, Op, Origin};
 use crate::error::{Error, ErrorKind, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Shape};
 pub use gradient::{Gradient, Gradients, Start};
 use walk::Walk;
 pub use way_back::WayBack;
@@ -51,21 +51,28 @@ impl Graph {
     fn start(&mut self, loss: NodeId, start: Start) -> Result<NodeId> {
         let name = naming::gradient(&self[loss].name);
         let shape = self[loss].shape();
+        let of = self[loss].name.clone();
+        let fits = |given: Shape| {
+            if given == shape {
+                return Ok(());
+            }
+            Err(Error::new(format!("{name} is {given}, but {of} is {shape}"))
+                .of_kind(ErrorKind::Shape)
+                .help(format!("give one number for each cell of {of}")))
+        };
         let id = match start {
             Start::Ones => self.add(&name, Op::Ones { rows: shape.rows, cols: shape.cols }, &[])?,
             Start::Cell(row, col) => {
                 let one = |i, j| if (i, j) == (row, col) { 1.0 } else { 0.0 };
                 self.given(&name, Matrix::from_fn(shape.rows, shape.cols, one), Origin::Stated)?
             }
-            Start::Given(given) if given.shape() == shape => self.given(&name, given.tensor, given.origin)?,
             Start::Given(given) => {
-                return Err(Error::new(format!(
-                    "{name} is {}, but {} is {shape}",
-                    given.shape(),
-                    self[loss].name
-                ))
-                .of_kind(ErrorKind::Shape)
-                .help(format!("give one number for each cell of {}", self[loss].name)));
+                fits(given.shape())?;
+                self.given(&name, given.tensor, given.origin)?
+            }
+            Start::Node(node) => {
+                fits(self[node].shape())?;
+                if self[node].name == name { node } else { self.add(&name, Op::Add, &[node])? }
             }
         };
         naming::as_of(self, id, loss);
