@@ -62,8 +62,8 @@ fn jacobian(demo: &mut Builder) -> Result<()> {
         all([within(ROUNDING, max_of("J_sum"), 0.0), within(ROUNDING, min_of("J_sum"), 0.0)]),
         "Each row sums to 0 up to rounding: what one weight wins, the others lose.",
     )
-    .together(&[diagonal, outer])
-    .show(&[j, sums]);
+    .folded(&[diagonal, outer, sums])
+    .show(&[j]);
     through_jacobian(demo, [s, a, j])
 }
 
@@ -79,8 +79,10 @@ fn through_jacobian(demo: &mut Builder, [s, a, j]: [NodeId; 3]) -> Result<()> {
     .together(&[d_a])
     .show(&[by_jacobian]);
     let gradients = demo.gradients(a, Start::Node(d_a), &[s])?;
-    let steps = gradients.all.first().map_or_else(Vec::new, |gradient| gradient.steps.clone());
-    demo.compute("ds_apart", Op::Subtract, &[gradients.all[0].id, by_jacobian])?;
+    let [weighted, mean, repeated, centred, d_s] = gradients.all[0].steps[..] else {
+        return Err(Error::new("the softmax of one row has another way back"));
+    };
+    demo.compute("ds_apart", Op::Subtract, &[d_s, by_jacobian])?;
     demo.step(
         "The same without J: each gradient minus their mean, where each counts by its weight, and then times the weight. So \
          nobody stores a Jacobian.",
@@ -94,7 +96,8 @@ fn through_jacobian(demo: &mut Builder, [s, a, j]: [NodeId; 3]) -> Result<()> {
         "“bat” has a positive gradient, {da[1,1]}, and still its score should fall if the loss is to grow: its gradient is below \
          the mean {da_mean[1,1]}.",
     )
-    .show(&steps);
+    .folded(&[weighted, repeated])
+    .show(&[mean, centred, d_s]);
     Ok(())
 }
 
@@ -118,7 +121,7 @@ fn head(demo: &mut Builder) -> Result<Head> {
     let (weights, o) = demo.head("", [q, k, v], &Recipe::default())?;
     demo.step("A whole head, forward: tokens, three weight matrices, and what they make.")
         .together(&[x, w_q, w_k, w_v])
-        .together(&[q, k, v])
+        .folded(&[q, k, v])
         .show(&[weights.weights, o]);
     let shape = demo.matrix(o)?.shape();
     let d_o = Matrix::from_fn(shape.rows, shape.cols, |i, j| if (i + j) % 2 == 0 { 1.0 } else { -1.0 });
@@ -144,7 +147,7 @@ fn gradients(demo: &mut Builder, head: &Head) -> Result<()> {
          the dot product of a row of dO with the value that it weighs.",
     )
     .show(&[d_v, d_a]);
-    let steps = named(demo, &["dA_mean", "dS_scaled", "dS"])?;
+    let steps = named(demo, &["dA_centred", "dS_scaled", "dS"])?;
     let sums = demo.compute("dS_sum", Op::Sums(Axis::Rows), &[steps[2]])?;
     demo.step(
         "Back through the softmax, row by row as above, and through the scale: the same factor once more.",
@@ -153,8 +156,8 @@ fn gradients(demo: &mut Builder, head: &Head) -> Result<()> {
         within(ROUNDING, max_size_of("dS_sum"), 0.0),
         "Each row of dS sums to 0 up to rounding: a number added to a whole row of scores changes nothing.",
     )
-    .show(&steps)
-    .show(&[sums]);
+    .folded(&[sums])
+    .show(&steps);
     let (d_q, d_k) = (node(demo, "dQ")?, node(demo, "dK")?);
     demo.step(
         "Back through S = Q · Kᵀ. Each query gets the keys, each times its dS; each key gets the queries.",

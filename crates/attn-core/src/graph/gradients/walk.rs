@@ -151,5 +151,5 @@ fn put_together(graph: &Graph, of: NodeId, readers: &[Reader]) -> Option<(Op, Ve
     }
     let shape = graph[of].shape();
     let whole = if are_columns { shape.cols } else { shape.rows };
-    (end == whole).then(|| (if are_columns { Op::Concatenate } else { Op::Stack(None) }, order))
+    (end == whole).then_some((if are_columns { Op::Concatenate } else { Op::Stack(None) }, order))
 }
