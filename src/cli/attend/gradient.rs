@@ -15,7 +15,7 @@ use crate::story::{self, Story};
 #[command(next_help_heading = "Attention")]
 pub(super) struct GradientArgs {
     /// Gradients back from O: ones, dO=FILE, O[bat,x]
-    #[arg(long, value_name = "START")]
+    #[arg(long, value_name = "START", hide_short_help = true)]
     gradient: Option<String>,
 }
 

@@ -14,7 +14,6 @@ pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId], c
     let mut steps = vec![beginning(graph, gradients)];
     let mut told: Vec<(String, Step)> = Vec::new();
     let mut all: Vec<&Gradient> = gradients.all.iter().collect();
-    // Weights and tokens are told after the queries, keys and values, although each is next to the step that reads it.
     all.sort_by_key(|gradient| place(graph, gradient.of));
     for gradient in all {
         let text = in_convention(&sentence(graph, gradient), convention);
@@ -78,13 +77,20 @@ fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
     Step { text, shown: vec![StepItem::Together(vec![gradients.start])], ..Step::default() }
 }
 
-/// The order in which gradients are told: that of the walk, but first the steps, then the weights, then what was given beside them.
-fn place(graph: &Graph, of: NodeId) -> usize {
-    match graph[of].step.map(|step| step.stage) {
-        Some(Stage::Role(role)) if role.is_weights() => 1,
-        Some(Stage::Role(Role::X) | Stage::Positioned) => 2,
-        Some(Stage::Role(role)) if !role.has_heads() => 3,
-        _ => 0,
+/// The order in which gradients are told: what all heads share, then head by head from the result to the scores, then queries, keys
+/// and values, the weights that make them, the tokens, and what was given beside them. Within each it is the order of the walk.
+fn place(graph: &Graph, of: NodeId) -> (usize, usize) {
+    let Some(graph::Step { stage, head, .. }) = graph[of].step else { return (0, 0) };
+    match stage {
+        Stage::Role(role) if role.is_weights() => (6, 0),
+        Stage::Role(Role::X) | Stage::Positioned => (7, 0),
+        Stage::Role(role) if !role.has_heads() => (8, 0),
+        Stage::Role(_) => (if head.is_some() { 4 } else { 5 }, 0),
+        Stage::QueriesRotated | Stage::KeysRotated => (2, 0),
+        Stage::QueriesNormed | Stage::KeysNormed => (3, 0),
+        Stage::Weights | Stage::Mixed => (1, head.unwrap_or(0)),
+        _ if stage.is_scores() => (1, head.unwrap_or(0)),
+        _ => (0, 0),
     }
 }
 
@@ -99,23 +105,25 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
         None => text.to_string(),
         Some(head) => format!("Head {head}: {}{}", text[..1].to_lowercase(), &text[1..]),
     };
+    let d_o = head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}"));
     match stage {
         Stage::Weights => start(&format!(
-            "What each weight did to the result: {name} has the dot product of each row of dO with each value."
+            "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
         )),
         _ if stage.is_scores() => start(&of_scores(graph, gradient)),
         Stage::Role(role) if role.has_heads() && head.is_some() => {
-            start("What each query, key and value of the head did.")
+            "What each query, key and value of each head did.".to_string()
         }
         Stage::Role(role) if role.has_heads() => {
             let is_split = graph.at(stage.of_head(Some(1))).is_some();
             let joined = if is_split { " The gradients of the heads stand side by side." } else { "" };
             format!("What each query, key and value did.{joined}")
         }
-        Stage::QueriesRotated | Stage::KeysRotated => start("What each rotated query and key did."),
-        Stage::QueriesNormed | Stage::KeysNormed => start(
-            "What each normed query and key did. The norm takes away what would only change its length.",
-        ),
+        Stage::QueriesRotated | Stage::KeysRotated => "What each rotated query and key did.".to_string(),
+        Stage::QueriesNormed | Stage::KeysNormed => {
+            "What each normed query and key did. The norm takes away what would only change its length."
+                .to_string()
+        }
         Stage::Role(role) if role.is_weights() => {
             "What each weight matrix did: what it reads, transposed, times the gradient of what it makes."
                 .to_string()
