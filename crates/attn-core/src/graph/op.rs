@@ -2,7 +2,7 @@
 //!
 //! # To add an op
 //!
-//! The compiler asks for steps 1 to 5 as soon as [`Op`] has a new variant, and for 7 in the tests.
+//! The compiler asks for steps 1 to 6 as soon as [`Op`] has a new variant, and for 8 in the tests.
 //!
 //! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
 //!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers: `op_parameters.rs`; how
@@ -11,11 +11,12 @@
 //! 3. `apply.rs`: its value, by a function of [`crate::attention`].
 //! 4. `terms.rs`: the terms of one cell, in the order of computing, so that they evaluate to the same bits.
 //! 5. `formula.rs`: its equation.
-//! 6. For a function that no term has: `term.rs` (the variant and its value), `notation.rs` (the text), and of the program
+//! 6. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
+//! 7. For a function that no term has: `term.rs` (the variant and its value), `notation.rs` (the text), and of the program
 //!    `src/render/json_explanation.rs` and `src/render/latex_terms.rs`.
-//! 7. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its explanation in every format, and that
-//!    the graph can be run again.
-//! 8. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
+//! 8. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
+//!    format, and that the graph can be run again.
+//! 9. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use serde::{Deserialize, Serialize};

@@ -79,3 +79,63 @@ impl Graph {
         Ok(id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attention::Axis;
+
+    fn graph() -> (Graph, NodeId) {
+        let mut graph = Graph::new();
+        let x = Matrix::of([[1.0, 2.0, 4.0], [3.0, -1.0, 0.5]]).rows_named(&["bat", "cave"]);
+        let x = graph.given("X", x, Origin::Stated).unwrap();
+        (graph, x)
+    }
+
+    #[test]
+    fn a_node_that_one_step_reads_twice_gets_both_parts() {
+        let (mut graph, x) = graph();
+        let s = graph.add("S", Op::ProductTransposed, &[x, x]).unwrap();
+        let gradients = graph.gradients(s, Start::Cell(0, 1), &[x]).unwrap();
+        // S[bat,cave] is the dot product of both rows: each gets the other one.
+        let of_x = graph.matrix(gradients.of(x).unwrap()).unwrap();
+        assert_eq!(*of_x, Matrix::of([[3.0, -1.0, 0.5], [1.0, 2.0, 4.0]]).rows_named(&["bat", "cave"]));
+        assert!(graph.find("dX_from_S_as_1").is_some() && graph.find("dX_from_S_as_2").is_some());
+    }
+
+    #[test]
+    fn blocks_that_make_the_whole_stand_side_by_side_and_others_are_put_in_their_place() {
+        for (start, expected) in [(1, Op::Concatenate), (0, Op::Add)] {
+            let (mut graph, x) = graph();
+            let first = graph.add("Q_1", Op::Columns { start: 0, count: 1 }, &[x]).unwrap();
+            let second = graph.add("Q_2", Op::Columns { start, count: 2 }, &[x]).unwrap();
+            let y = graph.add("Y", Op::Concatenate, &[first, second]).unwrap();
+            let gradients = graph.gradients(y, Start::Ones, &[x]).unwrap();
+            let of_x = gradients.of(x).unwrap();
+            assert_eq!(graph[of_x].op, expected);
+            let row: Vec<f64> = graph.matrix(of_x).unwrap().row(0).collect();
+            assert_eq!(row, if start == 1 { [1.0, 1.0, 1.0] } else { [2.0, 1.0, 0.0] });
+        }
+    }
+
+    #[test]
+    fn a_step_without_a_gradient_is_refused_with_the_reason_and_nothing_is_added() {
+        let (mut graph, x) = graph();
+        let rounded = graph.add("R", Op::Round(1), &[x]).unwrap();
+        let sum = graph.add("sum", Op::Sums(Axis::Whole), &[rounded]).unwrap();
+        let error = graph.gradients(sum, Start::Ones, &[x]).unwrap_err().to_string();
+        assert!(error.contains("there is no dX: R is computed from X, and rounding is flat"), "{error}");
+        assert_eq!(graph.nodes().count(), 3);
+        assert!(graph.gradients(sum, Start::Ones, &[rounded]).is_ok());
+    }
+
+    #[test]
+    fn the_numbers_of_the_backward_pass_follow_the_forward_ones_when_they_are_run_again() {
+        let (mut graph, x) = graph();
+        let y = graph.add("Y", Op::Multiply, &[x, x]).unwrap();
+        let of_x = graph.gradients(y, Start::Ones, &[x]).unwrap().of(x).unwrap();
+        let again = graph.run_again().unwrap();
+        assert!(again.matrix(of_x).unwrap().same_bits(graph.matrix(of_x).unwrap()));
+        assert_eq!(graph.matrix(of_x).unwrap()[(0, 2)], 8.0);
+    }
+}
