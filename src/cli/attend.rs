@@ -2,6 +2,7 @@
 
 mod computation;
 mod fast;
+mod gradient;
 mod input_loader;
 mod inputs;
 mod masks;
@@ -96,6 +97,8 @@ struct VariedArgs {
     computation: ComputationArgs,
     #[command(flatten)]
     edits: EditArgs,
+    #[command(flatten)]
+    gradient: gradient::GradientArgs,
     #[command(flatten)]
     fast: fast::FastArgs,
 }
@@ -221,11 +224,16 @@ impl VariedArgs {
                 Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
             };
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
-            return Ok((story.built_by(recipe), None));
+            return Ok((self.gradient.told(story, recipe, convention, &mut files)?, None));
         };
         if !self.edits.is_nothing() {
             return Err(Error::new("--set and --without change steps that --fast does not form")
                 .help("leave out --fast"));
+        }
+        if self.gradient.is_asked_for() {
+            return Err(
+                Error::new("--gradient reads steps that --fast does not form").help("leave out --fast")
+            );
         }
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();

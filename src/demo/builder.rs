@@ -7,7 +7,7 @@ use super::step_builder::StepBuilder;
 use crate::error::{Error, Result};
 use crate::explore::Source;
 use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
-use crate::graph::{Graph, Node, NodeId, Op, Origin};
+use crate::graph::{Gradients, Graph, Node, NodeId, Op, Origin, Start};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::story::condition::{Claim, own};
@@ -169,6 +169,14 @@ impl Builder {
         let weights = self.weights(suffix, q, k, recipe)?;
         let mix = self.compute(&format!("O{suffix}"), Op::Product, &[weights.weights, v])?;
         Ok((weights, mix))
+    }
+
+    /// The gradients of a loss with respect to some nodes, and of every node between: `dA` for `A`.
+    ///
+    /// # Errors
+    /// If the start does not fit the loss, or a step between has no gradient.
+    pub fn gradients(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
+        self.graph.gradients(loss, start, of)
     }
 
     /// A matrix cut into heads: neighbouring columns, the same number for each.

@@ -305,6 +305,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::Given | OpKind::Fused => Vec::new(),
         OpKind::Product => of(&[Op::Product], &[a, turned]),
         OpKind::ProductTransposed => of(&[Op::ProductTransposed], &[a, b]),
+        OpKind::TransposedProduct => of(&[Op::TransposedProduct], &[a, b]),
         OpKind::Linear => {
             let (in_out, out_in) = (Op::Linear(WeightLayout::InOut), Op::Linear(WeightLayout::OutIn));
             vec![
@@ -343,6 +344,8 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::MinusMax => along(Op::MinusMax),
         OpKind::Exponential => of(&[e, Base::Number(3.0)].map(Op::Exponential), &[a]),
         OpKind::Logarithm => of(&[Op::Logarithm], &[a]),
+        OpKind::Root => of(&[Op::Root], &[a]),
+        OpKind::NormalShare => of(&[Op::NormalShare], &[a]),
         OpKind::SingleRange => of(&[Op::SingleRange], &[a]),
         OpKind::Sums => along(Op::Sums),
         OpKind::BlockSums => of(&[Op::BlockSums { rows: 2, cols: 3 }], &[a]),

@@ -28,6 +28,7 @@ fn functions_of_one_number_have_the_values_of_their_series() {
     };
     for op in [
         Op::Tanh,
+        Op::NormalShare,
         Op::Sigmoid,
         Op::Gelu(GeluForm::Erf),
         Op::Gelu(GeluForm::Tanh),
@@ -52,6 +53,7 @@ fn norms_with_and_without_gain_and_bias_are_those_of_numpy() {
         ("rms-norm", &rms, &[&x]),
         ("rms-norm, gain", &rms, &[&x, &gain]),
         ("quotient", &Op::Quotient, &[&x, &other]),
+        ("root", &Op::Root, &[&theirs("squares")]),
         ("times", &Op::Times, &[&x, &Matrix::filled(1, 1, 0.3)]),
     ] {
         crate::golden::assert_close(name, &value(op.clone(), inputs), &theirs(name));

@@ -13,6 +13,8 @@ mod demos;
 mod document_000;
 mod errata;
 mod functions;
+mod gradient_demos;
+mod gradients;
 mod imagined;
 mod legacy_stream;
 mod mechanism_demos_1;

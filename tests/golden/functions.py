@@ -42,6 +42,7 @@ FUNCTIONS = {
     "sigmoid": lambda x: 1 / (1 + (-x).exp()),
     "gelu": lambda x: x / 2 * (1 + erf(x / Decimal(2).sqrt())),
     "gelu-tanh": gelu_tanh,
+    "normal-share": lambda x: (1 + erf(x / Decimal(2).sqrt())) / 2,
     "elu-plus-one": lambda x: x + 1 if x > 0 else x.exp(),
     "soft-cap": lambda x: 2 * tanh(x / 2),
 }
@@ -57,7 +58,7 @@ matrices = {
     "x": x, "other": other, "gain": gain, "bias": bias,
     "layer-norm": layer, "layer-norm, gain": layer * gain, "layer-norm, gain and bias": layer * gain + bias,
     "rms-norm": rms, "rms-norm, gain": rms * gain, "quotient": np.divide(x, other),
-    "times": np.multiply(x, 0.3),
+    "times": np.multiply(x, 0.3), "squares": np.square(x), "root": np.abs(x),
 }
 about = "Functions of one number by series of 60 digits, and norms by NumPy; made by functions.py"
 figures = {"x": X, **values, "matrices": {name: value.tolist() for name, value in matrices.items()}}

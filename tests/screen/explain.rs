@@ -198,7 +198,7 @@ fn every_op_can_be_told_in_every_format_width_and_charset() {
 }
 
 /// The commands that explanations are written with: those of LaTeX, amsmath and graphicx, and `\attnfit`, which a page defines.
-const LATEX_COMMANDS: [&str; 42] = [
+const LATEX_COMMANDS: [&str; 43] = [
     "Sigma",
     "approx",
     "attnfit",
@@ -231,6 +231,7 @@ const LATEX_COMMANDS: [&str; 42] = [
     "right",
     "sin",
     "sqrt",
+    "surd",
     "tanh",
     "text",
     "textbf",

@@ -14,6 +14,7 @@ mod explain;
 mod explain_command;
 mod foreign;
 mod front;
+mod gradient;
 mod html;
 mod language;
 mod layout;

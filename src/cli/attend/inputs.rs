@@ -55,7 +55,7 @@ pub(super) struct InputArgs {
     vectors: WordArgs,
     /// Random tokens and weights: T tokens of width E
     ///
-    /// X (T×E) and W_Q, W_K, W_V (E×E) are drawn as np.random.randn draws them; --words or --tokens name the rows.
+    /// X (T×E), then weights, all from np.random.randn; --words or --tokens name the rows.
     #[arg(long, value_name = "T,E")]
     random: Option<String>,
     /// Seed of --random

@@ -1,7 +1,8 @@
-//! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block, and what
-//! today's models add to it, or compute in its place.
+//! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block, what
+//! today's models add to it, or compute in its place, and how gradients run back through it.
 
 mod alibi;
+mod backward;
 mod blocks;
 mod cache;
 mod cache_costs;
@@ -12,13 +13,14 @@ mod linear;
 mod online;
 mod rope;
 mod rope_scaling;
+mod saturated;
 mod sink;
 
 use super::{Builder, Demo, Passage};
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 
-/// How kernels compute attention, then what models add to it, then what they compute instead.
+/// How kernels compute attention, then what models add to it, then what they compute instead; gradients last.
 pub const DEMOS: &[Demo] = &[
     online::DEMO,
     blocks::DEMO,
@@ -29,7 +31,18 @@ pub const DEMOS: &[Demo] = &[
     linear::DEMO,
     latent::DEMO,
     differential::DEMO,
+    backward::DEMO,
+    saturated::DEMO,
 ];
+
+const ATTENTION: Passage = Passage {
+    authors: "Vaswani et al.",
+    year: 2017,
+    title: "Attention Is All You Need",
+    place: "section 3.2.1",
+};
+
+const STANDARD_BACKWARD: Passage = Passage { place: "section 2.2", ..FLASH_ATTENTION_2 };
 
 const ONLINE_NORMALIZER: Passage = Passage {
     authors: "Milakov and Gimelshein",

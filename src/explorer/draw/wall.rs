@@ -126,7 +126,12 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
     let op = &graph[node].op;
     let inputs = &graph[node].inputs;
     let sign = match op {
-        Op::Product | Op::ProductTransposed | Op::Linear(_) | Op::Multiply | Op::Times => "·",
+        Op::Product
+        | Op::ProductTransposed
+        | Op::TransposedProduct
+        | Op::Linear(_)
+        | Op::Multiply
+        | Op::Times => "·",
         Op::Add => "+",
         Op::Subtract => "−",
         Op::Divide | Op::Quotient => "/",
@@ -139,6 +144,7 @@ fn places<'a>(board: &'a Board<'_>, marks: &Marks) -> Vec<Place<'a>> {
     let mut all: Vec<Place<'a>> = Vec::new();
     for (number, input) in operands.iter().enumerate() {
         let turned = matches!(op, Op::ProductTransposed) && number > 0
+            || matches!(op, Op::TransposedProduct) && number == 0
             || matches!(op, Op::Linear(crate::attention::WeightLayout::OutIn)) && number == 1;
         all.push(Place {
             sign: if number == 0 { "" } else { sign },

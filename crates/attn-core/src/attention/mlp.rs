@@ -47,6 +47,12 @@ pub fn gelu(x: &Matrix) -> Matrix {
     with_limit_0(x, |x| 0.5 * x * (1.0 + elementary::erf(x / root)))
 }
 
+/// `out = (1 + erf(x/√2)) / 2` of every cell: the share of a standard normal distribution that lies below it.
+pub fn normal_share(x: &Matrix) -> Matrix {
+    let root = 2.0_f64.sqrt();
+    x.map(|x| 0.5 * (1.0 + elementary::erf(x / root)))
+}
+
 /// `out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))` of every cell: [`gelu`] but for 5·10⁻⁴ at most. At −∞ it is 0, its limit.
 ///
 /// # Source

@@ -34,17 +34,18 @@ pub use heads::{
 pub use linear::{WeightLayout, linear};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{HidingRule, Mask, MatrixRule, Visibility, mask, mask_pattern};
-pub use mlp::{GELU_CUBIC, elu_plus_one, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
+pub use mlp::{GELU_CUBIC, elu_plus_one, gelu, gelu_tanh, normal_share, relu, sigmoid, silu, tanh};
 pub use norm::{layer_norm, minus_mean, rms_norm};
 pub use order::{Order, sort_rows};
 pub use pairs::{MaskCells, Pairs};
 pub use positions::{Pairing, Rotation, rotary, sinusoid, sinusoidal};
 pub use product::{
     add, change, divide, is_hidden_by, multiply, product, product_transposed, quotient, subtract, times,
+    transposed_product,
 };
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
-    Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max, single_range,
+    Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max, root, single_range,
     soft_cap, softmax, softmax_with_sink, sums, unguarded_softmax,
 };
 pub use token_rows::token_rows;

@@ -41,6 +41,16 @@ pub fn product_transposed(a: &Matrix, b: &Matrix) -> Result<Matrix> {
         .with_col_labels(b.row_labels().cloned()))
 }
 
+/// All dot products between columns: `out[i,j] = Σ_k a[k,i] · b[k,j]`, that is `aᵀ b`, summed over k from left to right.
+///
+/// # Shapes
+/// `a` is (n, d), `b` is (n, m); the result is (d, m), labelled by the columns of both.
+/// # Errors
+/// If the columns differ in length.
+pub fn transposed_product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    product(&a.transposed(), b)
+}
+
 /// `out[i,j] = Σ_k a[i,k] · share(k, j)`, summed over k from left to right: each column of the result mixes the columns of a.
 ///
 /// A whole column is summed at a time, so that the processor can work on several cells at once; the order in each cell, and

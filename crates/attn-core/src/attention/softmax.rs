@@ -161,6 +161,11 @@ pub fn logarithm(x: &Matrix) -> Matrix {
     x.map(elementary::ln)
 }
 
+/// The square root of every cell: NaN below 0.
+pub fn root(x: &Matrix) -> Matrix {
+    x.map(f64::sqrt)
+}
+
 /// ∞ (or −∞) for every cell that is larger than the largest number of single precision, 3.4e38; all others stay.
 pub fn single_range(x: &Matrix) -> Matrix {
     x.map(|x| if x.abs() > f64::from(f32::MAX) { x * f64::INFINITY } else { x })

@@ -80,14 +80,24 @@ fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
             Readers::Block(0..rows, row..row + 1)
         }
         (Op::Linear(_), 2) => Readers::Block(0..rows, this_col),
+        (Op::TransposedProduct, 0) => Readers::Block(col..col + 1, 0..cols),
+        (Op::TransposedProduct, 1) => Readers::Block(0..rows, this_col),
         (Op::Transpose, _) => Readers::Block(col..col + 1, row..row + 1),
         (Op::Softmax(Axis::Rows, _), 0) | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => {
             Readers::Block(this_row, 0..cols)
         }
         (Op::RmsNorm(_) | Op::LayerNorm(_), _) => Readers::Block(0..rows, this_col),
-        (Op::Scale(_) | Op::Temperature(_) | Op::SoftCap(_) | Op::Relu | Op::Silu | Op::Gelu(_), 0) => {
-            Readers::Block(this_row, this_col)
-        }
+        (
+            Op::Scale(_)
+            | Op::Temperature(_)
+            | Op::SoftCap(_)
+            | Op::Relu
+            | Op::Silu
+            | Op::Gelu(_)
+            | Op::NormalShare
+            | Op::Root,
+            0,
+        ) => Readers::Block(this_row, this_col),
         (Op::Columns { start, count }, 0) if (*start..start + count).contains(&col) => {
             Readers::Block(this_row, col - start..col - start + 1)
         }

@@ -28,6 +28,7 @@ impl Op {
             ))),
             Op::Product => attention::product(a(), b()),
             Op::ProductTransposed => attention::product_transposed(a(), b()),
+            Op::TransposedProduct => attention::transposed_product(a(), b()),
             Op::Linear(_) | Op::TokenRows(_) => {
                 let tensors: Vec<Tensor> = inputs.iter().map(|&matrix| matrix.clone().into()).collect();
                 self.apply_in_place(&tensors.iter().collect::<Vec<_>>())
@@ -50,6 +51,8 @@ impl Op {
             Op::MinusMax(axis) => Ok(attention::minus_max(a(), *axis)),
             Op::Exponential(base) => Ok(attention::exponential(a(), *base)),
             Op::Logarithm => Ok(attention::logarithm(a())),
+            Op::Root => Ok(attention::root(a())),
+            Op::NormalShare => Ok(attention::normal_share(a())),
             Op::SingleRange => Ok(attention::single_range(a())),
             Op::Sums(axis) => Ok(attention::sums(a(), *axis)),
             Op::BlockSums { rows, cols } => attention::block_sums(a(), *rows, *cols),

@@ -64,6 +64,8 @@ impl Op {
             | Op::MinusMax(_)
             | Op::Exponential(_)
             | Op::Logarithm
+            | Op::Root
+            | Op::NormalShare
             | Op::SingleRange
             | Op::Sums(_)
             | Op::BlockSums { .. }
@@ -97,6 +99,7 @@ impl Op {
             | Op::Truncate(_) => Arity::exactly(1),
             Op::Product
             | Op::ProductTransposed
+            | Op::TransposedProduct
             | Op::Subtract
             | Op::Change
             | Op::Multiply

@@ -57,6 +57,7 @@ impl Op {
             Op::Given(_) => Some(result),
             Op::Fused(fusion) => fused(*fusion, a, result),
             Op::Product => b.filter(|b| a.cols == b.rows).and_then(|b| shape(a.rows, b.cols)),
+            Op::TransposedProduct => b.filter(|b| a.rows == b.rows).and_then(|b| shape(a.cols, b.cols)),
             Op::ProductTransposed | Op::Cosine | Op::Euclidean => {
                 b.filter(|b| a.cols == b.cols).and_then(|b| shape(a.rows, b.rows))
             }
@@ -81,6 +82,8 @@ impl Op {
             | Op::MinusMax(_)
             | Op::Exponential(_)
             | Op::Logarithm
+            | Op::Root
+            | Op::NormalShare
             | Op::SingleRange
             | Op::DivideBySum(_)
             | Op::Softmax(..)

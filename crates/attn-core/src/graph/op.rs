@@ -2,7 +2,7 @@
 //!
 //! # To add an op
 //!
-//! The compiler asks for steps 1 to 5 as soon as [`Op`] has a new variant, and for 7 in the tests.
+//! The compiler asks for steps 1 to 6 as soon as [`Op`] has a new variant, and for 8 in the tests.
 //!
 //! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
 //!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers: `op_parameters.rs`; how
@@ -11,11 +11,12 @@
 //! 3. `apply.rs`: its value, by a function of [`crate::attention`].
 //! 4. `terms.rs`: the terms of one cell, in the order of computing, so that they evaluate to the same bits.
 //! 5. `formula.rs`: its equation.
-//! 6. For a function that no term has: `term.rs` (the variant and its value), `notation.rs` (the text), and of the program
+//! 6. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
+//! 7. For a function that no term has: `term.rs` (the variant and its value), `notation.rs` (the text), and of the program
 //!    `src/render/json_explanation.rs` and `src/render/latex_terms.rs`.
-//! 7. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its explanation in every format, and that
-//!    the graph can be run again.
-//! 8. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
+//! 8. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
+//!    format, and that the graph can be run again.
+//! 9. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,8 @@ pub enum Op {
     Product,
     /// `a bᵀ`: all dot products between the rows of a and of b.
     ProductTransposed,
+    /// `aᵀ b`: all dot products between the columns of a and of b.
+    TransposedProduct,
     /// `a b + c`: a linear layer with weights b in the order in which a file has them, and the bias c, one row, where there is one.
     #[serde(with = "op_form::Linear")]
     Linear(WeightLayout),
@@ -100,6 +103,8 @@ pub enum Op {
     Exponential(Base),
     /// The natural logarithm of every cell.
     Logarithm,
+    /// The square root of every cell.
+    Root,
     /// Cells beyond the largest number of single precision become ∞ or −∞.
     SingleRange,
     /// The sum of each row (or column).
@@ -187,6 +192,8 @@ pub enum Op {
     /// a times the share of a standard normal distribution that lies below it.
     #[serde(skip)]
     Gelu(GeluForm),
+    /// The share of a standard normal distribution that lies below a: `(1 + erf(a/√2)) / 2`.
+    NormalShare,
     /// Each row minus its mean.
     MinusMean,
     /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
@@ -297,6 +304,7 @@ impl Op {
     pub(super) fn cells(&self, inputs: &[Shape]) -> usize {
         match (self, inputs) {
             (Op::Product, [a, b]) => a.rows.saturating_mul(b.cols),
+            (Op::TransposedProduct, [a, b]) => a.cols.saturating_mul(b.cols),
             (Op::Linear(layout), [a, b, ..]) => a.rows.saturating_mul(layout.inputs_and_outputs(*b).1),
             (Op::TokenRows(ids), [a]) => ids.len().saturating_mul(a.cols),
             (Op::Rows { count, .. }, [a]) => count.saturating_mul(a.cols),

@@ -39,6 +39,9 @@ impl InputReader<'_> {
                 Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, k, j))).collect())
             }
             Op::ProductTransposed => self.dot(i, j),
+            Op::TransposedProduct => Term::Sum(
+                (0..self.height(0)).map(|k| times(self.cell(0, k, i), self.cell(1, k, j))).collect(),
+            ),
             Op::Linear(layout) => self.linear(*layout, i, j),
             Op::TokenRows(ids) => self.cell(0, ids[i], j),
             Op::Ones { .. } => Term::Number(1.0),
@@ -59,6 +62,8 @@ impl InputReader<'_> {
             Op::MinusMax(axis) => self.minus_max(*axis, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
             Op::Logarithm => Term::Logarithm(Box::new(self.cell(0, i, j))),
+            Op::Root => root(self.cell(0, i, j)),
+            Op::NormalShare => self.normal_share(i, j),
             Op::SingleRange => self.single_range(i, j),
             Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
             Op::BlockSums { rows, cols } => self.block_sum([i, j], [*rows, *cols]),

@@ -256,22 +256,23 @@ fn operands(id: NodeId, viewer: &Viewer<'_>) -> Vec<(&'static str, View)> {
     if node.inputs.iter().any(|&input| graph[input].is_never_formed()) {
         return Vec::new();
     }
-    let (sign, turn_second) = match &node.op {
-        Op::Product => ("·", false),
-        Op::ProductTransposed => ("·", true),
-        Op::Add => ("+", false),
-        Op::Subtract => ("−", false),
-        Op::Multiply => ("∘", false),
-        _ if node.inputs.len() == 1 => ("", false),
+    let (sign, turned) = match &node.op {
+        Op::Product => ("·", None),
+        Op::ProductTransposed => ("·", Some(1)),
+        Op::TransposedProduct => ("·", Some(0)),
+        Op::Add => ("+", None),
+        Op::Subtract => ("−", None),
+        Op::Multiply => ("∘", None),
+        _ if node.inputs.len() == 1 => ("", None),
         _ => return Vec::new(),
     };
     let views = node
         .inputs
         .iter()
         .enumerate()
-        .map(|(i, &input)| (if i == 0 { "" } else { sign }, viewer.node(input, turn_second && i == 1)));
+        .map(|(i, &input)| (if i == 0 { "" } else { sign }, viewer.node(input, turned == Some(i))));
     let mut views: Vec<_> = views.collect();
-    let is_product = matches!(node.op, Op::Product | Op::ProductTransposed);
+    let is_product = matches!(node.op, Op::Product | Op::ProductTransposed | Op::TransposedProduct);
     if is_product && viewer.style.convention == crate::graph::Convention::Columns {
         let signs: Vec<_> = views.iter().map(|(sign, _)| *sign).collect();
         views.reverse();

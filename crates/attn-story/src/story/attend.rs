@@ -157,7 +157,7 @@ impl PipelinePart {
 }
 
 /// A sentence about rows, which the column convention turns into one about columns.
-fn in_convention(sentence: &str, convention: Convention) -> String {
+pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
     match convention {
         Convention::Rows => sentence.to_string(),
         Convention::Columns => sentence.split_inclusive(' ').map(turned).collect(),

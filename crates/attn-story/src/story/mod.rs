@@ -4,6 +4,7 @@
 //! a result; a demo builds its own story.
 
 mod attend;
+mod backward;
 mod comparison;
 pub mod condition;
 pub mod diagnosis;
@@ -26,6 +27,7 @@ mod visible;
 mod window;
 
 pub use attend::attend;
+pub use backward::tell_gradients;
 pub use comparison::{Comparison, comparison};
 pub use condition::{Claim, Condition, Quantity, Relation};
 pub use head_steps::{HeadStep, head_steps};

@@ -37,6 +37,12 @@ impl InputReader<'_> {
         times(Term::Number(cap), Term::Tanh(Box::new(share)))
     }
 
+    pub(super) fn normal_share(&self, i: usize, j: usize) -> Term {
+        let share = over(self.cell(0, i, j), root(Term::Number(2.0)));
+        let sum = Term::Sum(vec![Term::Number(1.0), Term::Erf(Box::new(share))]);
+        times(Term::Number(0.5), sum)
+    }
+
     pub(super) fn gelu(&self, i: usize, j: usize) -> Term {
         let share = over(self.cell(0, i, j), root(Term::Number(2.0)));
         self.half_times_one_and(Term::Erf(Box::new(share)), i, j)

@@ -1,0 +1,188 @@
+//! The story of the backward pass: what each number did to the loss, from the result back to the weights.
+
+use super::attend::in_convention;
+use super::model::{Step, StepItem, Story};
+use super::sentence::in_sentence;
+use crate::graph::{
+    self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
+};
+
+/// Appends the backward pass to the story of the graph, which has these gradients; `of` are the given matrices, of which the one
+/// with the largest influence is named last. The sentences are true for any numbers.
+pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId], convention: Convention) {
+    let graph = &story.graph;
+    let mut steps = vec![beginning(graph, gradients)];
+    let mut told: Vec<(String, Step)> = Vec::new();
+    let mut all: Vec<&Gradient> = gradients.all.iter().collect();
+    all.sort_by_key(|gradient| place(graph, gradient.of));
+    for gradient in all {
+        let text = in_convention(&sentence(graph, gradient), convention);
+        let shown = gradient.steps.iter().map(|id| shown(graph, *id));
+        match told.last_mut().filter(|(last, _)| *last == text) {
+            Some((_, step)) => step.shown.extend(shown),
+            None => told.push((text.clone(), Step { text, shown: shown.collect(), ..Step::default() })),
+        }
+    }
+    steps.extend(told.into_iter().map(|(_, step)| step));
+    if let (Some(last), Some(largest)) = (steps.last_mut(), largest(graph, gradients, of)) {
+        last.notice = Some(largest);
+    }
+    story.steps.extend(steps);
+}
+
+/// Constants are named, all other matrices are shown.
+fn shown(graph: &Graph, id: NodeId) -> StepItem {
+    match graph[id].op {
+        Op::Ones { .. } | Op::Diagonal => StepItem::Folded(vec![id]),
+        _ => StepItem::Node(id),
+    }
+}
+
+/// What the loss is, in words: `O[bat,x]`, “the sum of O”, “the loss”.
+fn loss(graph: &Graph, gradients: &Gradients) -> String {
+    let (start, name) = (&graph[gradients.start], &graph[gradients.loss].name);
+    match (&start.op, start.matrix()) {
+        (Op::Ones { .. }, _) => format!("the sum of {name}"),
+        (Op::Given(Origin::Stated), Some(matrix)) => {
+            let ones: Vec<(usize, usize)> = (0..matrix.rows())
+                .flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)))
+                .filter(|cell| matrix[*cell] != 0.0)
+                .collect();
+            match ones[..] {
+                [(row, col)] => address_of(graph, CellId { node: gradients.loss, row, col }),
+                _ => format!("the sum of a row of {name}"),
+            }
+        }
+        _ => "the loss".to_string(),
+    }
+}
+
+/// The step that shows the start.
+fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
+    let (start, of) = (&graph[gradients.start].name, &graph[gradients.loss].name);
+    let text = match (loss(graph, gradients).as_str(), &graph[gradients.start].op) {
+        ("the loss", _) => {
+            format!("Now backward. {start} is given: how fast the loss changes with each number of {of}.")
+        }
+        (loss, Op::Ones { .. }) => {
+            format!(
+                "Now backward: how fast does {loss} change with every number before it? With each number of {of} at rate 1."
+            )
+        }
+        (loss, _) => format!(
+            "Now backward: how fast does {loss} change with every number before it? {start} is the start: 1 there, and 0 \
+             elsewhere."
+        ),
+    };
+    Step { text, shown: vec![StepItem::Together(vec![gradients.start])], ..Step::default() }
+}
+
+/// The order in which gradients are told: what all heads share, then head by head from the result to the scores, then queries, keys
+/// and values, the weights that make them, the tokens, and what was given beside them. Within each it is the order of the walk.
+fn place(graph: &Graph, of: NodeId) -> (usize, usize) {
+    let Some(graph::Step { stage, head, .. }) = graph[of].step else { return (0, 0) };
+    match stage {
+        Stage::Role(role) if role.is_weights() => (6, 0),
+        Stage::Role(Role::X) | Stage::Positioned => (7, 0),
+        Stage::Role(role) if !role.has_heads() => (8, 0),
+        Stage::Role(_) => (if head.is_some() { 4 } else { 5 }, 0),
+        Stage::QueriesRotated | Stage::KeysRotated => (2, 0),
+        Stage::QueriesNormed | Stage::KeysNormed => (3, 0),
+        Stage::Weights | Stage::Mixed => (1, head.unwrap_or(0)),
+        _ if stage.is_scores() => (1, head.unwrap_or(0)),
+        _ => (0, 0),
+    }
+}
+
+/// The sentence on a gradient.
+fn sentence(graph: &Graph, gradient: &Gradient) -> String {
+    let node = &graph[gradient.of];
+    let name = &graph[gradient.id].name;
+    let Some(graph::Step { stage, head, .. }) = node.step else {
+        return format!("Back to {}.", node.name);
+    };
+    let start = |text: &str| match head {
+        None => text.to_string(),
+        Some(head) => format!("Head {head}: {}{}", text[..1].to_lowercase(), &text[1..]),
+    };
+    let d_o = head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}"));
+    match stage {
+        Stage::Weights => start(&format!(
+            "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
+        )),
+        _ if stage.is_scores() => start(&of_scores(graph, gradient)),
+        Stage::Role(role) if role.has_heads() && head.is_some() => {
+            "What each query, key and value of each head did.".to_string()
+        }
+        Stage::Role(role) if role.has_heads() => {
+            let is_split = graph.at(stage.of_head(Some(1))).is_some();
+            let joined = if is_split { " The gradients of the heads stand side by side." } else { "" };
+            format!("What each query, key and value did.{joined}")
+        }
+        Stage::QueriesRotated | Stage::KeysRotated => "What each rotated query and key did.".to_string(),
+        Stage::QueriesNormed | Stage::KeysNormed => {
+            "What each normed query and key did. The norm takes away what would only change its length."
+                .to_string()
+        }
+        Stage::Role(role) if role.is_weights() => {
+            "What each weight matrix did: what it reads, transposed, times the gradient of what it makes."
+                .to_string()
+        }
+        Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.".to_string(),
+        Stage::Role(_) => "What the other given matrices did.".to_string(),
+        Stage::Projected => "Back through the residual: a sum hands its gradient on as it is.".to_string(),
+        Stage::Joined | Stage::Gated => "What each number of the joined heads did.".to_string(),
+        Stage::Mixed => start("The part of the gradient that belongs to this head."),
+        _ => format!("Back to {}.", node.name),
+    }
+}
+
+/// The sentence on the gradient of scores, by the step that reads them.
+fn of_scores(graph: &Graph, gradient: &Gradient) -> String {
+    let reader = graph.nodes().map(|(_, node)| node).find(|node| node.inputs.contains(&gradient.of));
+    match reader.map(|node| &node.op) {
+        Some(Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::UnguardedSoftmax(..)) => {
+            "Back through the softmax. Weights compete: the gradient of a score is its weight, times how far the gradient of that \
+             weight lies above the mean of its row. So each row sums to 0."
+        }
+        Some(Op::Mask(_)) => "Back through the mask: a hidden score did nothing, so its gradient is 0.",
+        Some(Op::SoftCap(_)) => "Back through the soft-cap: the closer a score is to the bound, the less it counts.",
+        Some(Op::Temperature(_)) => "Back through the temperature: divided once more.",
+        Some(Op::Scale(_)) => "Back through the scale: the same factor once more.",
+        Some(Op::Add) => "Back through the bias: a sum hands its gradient on as it is.",
+        _ => "Back to the scores.",
+    }
+    .to_string()
+}
+
+/// The sentence on the number with the largest influence: among the weight matrices, or, without any, among all given matrices.
+fn largest(graph: &Graph, gradients: &Gradients, of: &[NodeId]) -> Option<String> {
+    let is_weights = |id: &NodeId| {
+        graph[*id].step.is_some_and(|step| matches!(step.stage, Stage::Role(role) if role.is_weights()))
+    };
+    let known: Vec<(NodeId, NodeId)> =
+        of.iter().filter_map(|&node| Some((node, gradients.of(node)?))).collect();
+    let weights: Vec<(NodeId, NodeId)> = known.iter().filter(|(node, _)| is_weights(node)).copied().collect();
+    let candidates = if weights.is_empty() { known } else { weights };
+    let cells = candidates.iter().flat_map(|&(node, gradient)| {
+        let matrix = graph[gradient].matrix();
+        matrix.into_iter().flat_map(move |matrix| {
+            (0..matrix.rows()).flat_map(move |row| {
+                (0..matrix.cols()).map(move |col| (CellId { node, row, col }, matrix[(row, col)]))
+            })
+        })
+    });
+    let cells: Vec<(CellId, f64)> = cells.filter(|(_, slope)| slope.is_finite()).collect();
+    let size = cells.iter().map(|(_, slope)| slope.abs()).fold(0.0, f64::max);
+    let loss = loss(graph, gradients);
+    if size == 0.0 {
+        return Some(format!("Every gradient is 0: no given number changes {loss}."));
+    }
+    let largest: Vec<&(CellId, f64)> = cells.iter().filter(|(_, slope)| slope.abs() == size).collect();
+    let (cell, slope) = largest.first()?;
+    let (address, slope) = (address_of(graph, *cell), in_sentence(*slope, 4));
+    Some(match largest.len() {
+        1 => format!("{address} has the largest influence on {loss}: its gradient is {slope}."),
+        _ => format!("No number has a larger influence on {loss} than {address}: its gradient is {slope}."),
+    })
+}

@@ -1,0 +1,217 @@
+//! Gradients agree with differences of the numbers themselves.
+
+use std::collections::BTreeSet;
+
+use attn::graph::recipes::AttendInputs;
+use attn::graph::{Graph, NodeId, Op, OpKind, Origin, Start, WayBack};
+use attn::matrix::Matrix;
+use proptest::prelude::*;
+
+use crate::cases::{Case, cases, every_op, given};
+
+/// Numbers between 0.3 and 2, of both signs and all of another size: none is near a place where a function jumps, a divisor is 0 or
+/// two numbers are the largest.
+fn away_from_zero() -> impl Strategy<Value = Matrix> {
+    let sizes = Just((0..12).collect::<Vec<usize>>()).prop_shuffle();
+    let cells = proptest::collection::vec((0.0..0.1_f64, any::<bool>()), 12);
+    (sizes, cells).prop_map(|(sizes, cells)| {
+        let sign = |negative: bool| if negative { -1.0 } else { 1.0 };
+        let number = |(size, (more, negative)): (usize, (f64, bool))| {
+            sign(negative) * (0.3 + size as f64 * 0.14 + more)
+        };
+        let values: Vec<f64> = sizes.into_iter().zip(cells).map(number).collect();
+        Matrix::from_row_major(3, 4, &values).unwrap()
+    })
+}
+
+/// `Σ w ∘ y` over the cells of y that are finite.
+fn loss(y: &Matrix, w: &Matrix) -> f64 {
+    y.cells().zip(w.cells()).filter(|(y, _)| y.is_finite()).map(|(y, w)| y * w).sum()
+}
+
+/// The slope of a function of one number, from its values beside 0.
+fn slope(f: impl Fn(f64) -> f64) -> f64 {
+    let h = 1e-5;
+    (f(h) - f(-h)) / (2.0 * h)
+}
+
+/// The same from four values, for functions that bend more.
+fn smooth_slope(f: impl Fn(f64) -> f64) -> f64 {
+    let h = 2e-4;
+    (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+}
+
+/// The matrix with one cell changed by this much.
+fn nudged(matrix: &Matrix, at: (usize, usize), by: f64) -> Matrix {
+    Matrix::from_fn(matrix.rows(), matrix.cols(), |i, j| {
+        if (i, j) == at { matrix[(i, j)] + by } else { matrix[(i, j)] }
+    })
+}
+
+/// Whether a gradient is that of the differences, relative to its largest number.
+fn assert_slopes(what: &str, ours: &Matrix, theirs: impl Fn((usize, usize)) -> f64, within: f64) {
+    let size = ours.cells().fold(1.0, |size: f64, x| size.max(x.abs()));
+    for (i, j) in (0..ours.rows()).flat_map(|i| (0..ours.cols()).map(move |j| (i, j))) {
+        let (ours, theirs) = (ours[(i, j)], theirs((i, j)));
+        assert!(
+            (ours - theirs).abs() <= within * size,
+            "{what}[{i},{j}]: {ours} but differences say {theirs}"
+        );
+    }
+}
+
+/// The inputs of an op as it takes them: some are defined, or bend little, for positive numbers alone.
+fn within_range(op: &Op, input: &Matrix) -> Matrix {
+    let is_positive = matches!(OpKind::from(op), OpKind::Logarithm | OpKind::Root | OpKind::DivideBySum);
+    if is_positive { input.map(f64::abs) } else { input.clone() }
+}
+
+/// Checks the gradient of one step with respect to each of its inputs, and returns how many have one.
+fn check_step(graph: &Graph, id: NodeId, weights: &Matrix) -> usize {
+    let op = &graph[id].op;
+    let inputs: Vec<Matrix> =
+        graph[id].inputs.iter().map(|&input| within_range(op, graph.matrix(input).unwrap())).collect();
+    let value = |inputs: &[Matrix]| op.apply(&inputs.iter().collect::<Vec<_>>()).unwrap();
+    let y = value(&inputs);
+    let w = Matrix::from_fn(y.rows(), y.cols(), |i, j| {
+        let place = (i * y.cols() + j) % 12;
+        if y[(i, j)].is_finite() { weights[(place / 4, place % 4)] } else { 0.0 }
+    });
+    let mut checked = 0;
+    for at in 0..inputs.len() {
+        let WayBack::Through(_) = op.way_back(at) else { continue };
+        let mut own = Graph::new();
+        let leaf = |(number, matrix): (usize, &Matrix)| {
+            own.given(&format!("x{}", number + 1), matrix.clone(), Origin::Stated).unwrap()
+        };
+        let leaves: Vec<NodeId> = inputs.iter().enumerate().map(leaf).collect();
+        let y = own.add("y", op.clone(), &leaves).unwrap();
+        let gradients = own.gradients(y, Start::Given(given(&w).unwrap()), &[leaves[at]]).unwrap();
+        let ours = own.matrix(gradients.of(leaves[at]).unwrap()).unwrap();
+        let theirs = |cell| {
+            slope(|by| {
+                let mut inputs = inputs.clone();
+                inputs[at] = nudged(&inputs[at], cell, by);
+                loss(&value(&inputs), &w)
+            })
+        };
+        assert_slopes(&format!("{} by input {}", graph[id].name, at + 1), ours, theirs, 1e-6);
+        checked += 1;
+    }
+    checked
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn the_gradient_of_every_op_is_that_of_central_differences(
+        a in away_from_zero(),
+        b in away_from_zero(),
+        weights in away_from_zero(),
+    ) {
+        let graph = every_op(a, b);
+        let computed = graph.nodes().filter(|(_, node)| !node.inputs.is_empty());
+        let steps = computed.map(|(id, _)| check_step(&graph, id, &weights));
+        let checked: usize = steps.sum();
+        prop_assert!(checked > 120, "only {} gradients were checked", checked);
+    }
+
+    #[test]
+    fn gradients_of_whole_pipelines_are_those_of_differences(case in cases(), seed in away_from_zero()) {
+        check_case(&case, &seed);
+    }
+}
+
+#[test]
+fn an_op_without_a_gradient_says_why() {
+    let numbers = Matrix::from_fn(3, 4, |i, j| 0.4 + (i * 4 + j) as f64 / 10.0);
+    let graph = every_op(numbers.clone(), numbers);
+    let (mut refused, mut ends) = (BTreeSet::new(), BTreeSet::new());
+    for (_, node) in graph.nodes() {
+        for input in 0..node.inputs.len() {
+            match node.op.way_back(input) {
+                WayBack::Through(_) => {}
+                WayBack::Ends(why) => {
+                    assert!(why.len() > 20, "{}", node.name);
+                    ends.insert((node.op.name(), input));
+                }
+                WayBack::Refused(why) => {
+                    assert!(why.len() > 20, "{}", node.name);
+                    refused.insert(node.op.name());
+                }
+            }
+        }
+    }
+    assert_eq!(
+        refused.into_iter().collect::<Vec<_>>(),
+        ["round", "singular-values", "singular-vectors", "sort-rows", "truncate"]
+    );
+    let ends: Vec<(&str, usize)> = ends.into_iter().collect();
+    assert_eq!(
+        ends,
+        [
+            ("guard", 1),
+            ("mask", 1),
+            ("mask-pattern", 0),
+            ("mask-pattern", 1),
+            ("rotary", 1),
+            ("scaled-frequencies", 0),
+            ("scaled-frequencies", 1)
+        ]
+    );
+}
+
+/// Q, K, V and the bias of a case, each with its gradient and those of the differences.
+fn check_case(case: &Case, seed: &Matrix) {
+    let mut graph = case.run();
+    let o = graph.require("O").unwrap();
+    let shape = graph[o].shape();
+    let w = Matrix::from_fn(shape.rows, shape.cols, |i, j| seed[(i % 3, j % 4)]);
+    let of: Vec<NodeId> = ["Q", "K", "V", "B"].iter().filter_map(|name| graph.find(name)).collect();
+    let gradients = graph.gradients(o, Start::Given(given(&w).unwrap()), &of).unwrap();
+    for node in of {
+        let Some(ours) = gradients.of(node) else { continue };
+        let name = graph[node].name.clone();
+        let theirs = |cell| smooth_slope(|by| loss(&changed(case, &name, cell, by), &w));
+        assert_slopes(&format!("d{name}"), graph.matrix(ours).unwrap(), theirs, 1e-6);
+    }
+}
+
+/// The result of a case with one number changed.
+fn changed(case: &Case, name: &str, cell: (usize, usize), by: f64) -> Matrix {
+    let mut inputs: AttendInputs = case.inputs();
+    let of = match name {
+        "Q" => &mut inputs.q,
+        "K" => &mut inputs.k,
+        "V" => &mut inputs.v,
+        _ => &mut inputs.bias,
+    };
+    let before = of.take().unwrap().tensor;
+    *of = given(&nudged(before.matrix().unwrap(), cell, by));
+    let graph = crate::cases::run(&case.recipe, inputs);
+    crate::cases::node(&graph, "O").clone()
+}
+
+/// Masks, groups, biases, norms and rotary positions, by the program that a user runs.
+#[test]
+fn gradients_of_whole_pipelines_are_those_of_pytorch() {
+    let golden = crate::golden::json("gradients.json");
+    let mut checked = 0;
+    for case in crate::golden::list(&golden, "cases") {
+        let args = crate::golden::list(case, "args").iter().map(|arg| format!("'{}'", arg.as_str().unwrap()));
+        let line = args.collect::<Vec<_>>().join(" ");
+        let nodes = crate::common::attn(&line).nodes();
+        for (name, theirs) in case["gradients"].as_object().expect("gradients") {
+            let (ours, theirs) = (nodes.matrix(name), crate::golden::matrix(theirs));
+            let size = theirs.cells().fold(1.0, |size: f64, x| size.max(x.abs()));
+            let what = crate::golden::string(case, "name");
+            assert!(
+                crate::cases::close(&ours, &theirs, 1e-9 * size),
+                "{what}: {name} is {ours:?}, not {theirs:?}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 60, "only {checked} gradients were compared");
+}
