@@ -24,12 +24,12 @@ pub(super) struct Told {
     digits: Digits,
     headed: bool,
     skipped: usize,
-    /// Whether it is the story of a pipeline, which is told anew where the steps change.
+    /// Whether it is the story of a pipeline, which is told again where the steps change.
     is_of_pipeline: bool,
 }
 
 impl Told {
-    /// The story of a page. It is told anew after a change if a recipe built its graph, and it is not a part of that story.
+    /// The story of a page. It is told again after a change if a recipe built its graph, and it is not a part of that story.
     pub(super) fn of(page: &Page, convention: Convention) -> Told {
         let story = page.story.clone();
         let as_told = |told: Story| {
