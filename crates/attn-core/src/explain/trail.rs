@@ -1,7 +1,7 @@
 //! The way down from a number of a model to its weights: which operands are followed, and where a level ends.
 //!
-//! A number of a model is made of so many others that a tree with all of them is of no use. So a tree follows the largest term of
-//! each cell, and a level goes as far as the next weights.
+//! A number of a model is made of thousands of others, and a tree with all of them would be of no use. So a tree follows the largest
+//! term of each cell, and a level goes as far as the next weights.
 
 use crate::graph::{Bindings, CellId, Graph, Op, Origin, Term};
 

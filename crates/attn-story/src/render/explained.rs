@@ -124,7 +124,7 @@ impl<'a> ExplanationWriter<'a> {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
         let origin = match stored_weight(graph, cell) {
-            // Whoever looks it up in the file needs all of it.
+            // A reader who looks it up in the file needs all of it.
             Some(weight) => format!("{}{}", weight.tensor, weight.place.replace(' ', "\u{a0}")),
             None => clipped(&self.equation(cell).right, LONGEST_ORIGIN).into_owned(),
         };
