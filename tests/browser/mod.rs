@@ -415,3 +415,18 @@ impl Drop for Page<'_> {
         }
     }
 }
+
+/// Asserts that numbers of a page, by their places `node:row,column`, have the bits of a graph as JSON; returns how many they are.
+#[track_caller]
+pub fn assert_bits(on_page: &Value, json: &Value) -> usize {
+    let nodes = json["graphs"][0]["nodes"].as_array().expect("nodes");
+    let on_page = on_page.as_object().expect("numbers by their places");
+    for (place, exact) in on_page {
+        let at: Vec<usize> = place.split([':', ',']).map(|part| part.parse().unwrap()).collect();
+        let there = &nodes[at[0]]["values"][at[1]][at[2]];
+        let there = there.as_f64().unwrap_or_else(|| there.as_str().unwrap().parse().unwrap());
+        let here: f64 = exact.as_str().unwrap().parse().unwrap();
+        assert_eq!(here.to_bits(), there.to_bits(), "{}[{},{}]", nodes[at[0]]["name"], at[1], at[2]);
+    }
+    on_page.len()
+}

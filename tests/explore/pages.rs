@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::browser::{Page, browser, window};
+use crate::browser::{Page, assert_bits, browser, window};
 use crate::common::attn;
 
 /// The page of a command.
@@ -37,18 +37,7 @@ fn exact_numbers(page: &mut Page<'_>) -> Value {
 #[track_caller]
 fn assert_same_bits(page: &mut Page<'_>, command: &str) {
     let json: Value = serde_json::from_str(&attn(command).arg("--format=json").ok().out).unwrap();
-    let nodes = json["graphs"][0]["nodes"].as_array().unwrap();
-    let on_page = exact_numbers(page);
-    let on_page = on_page.as_object().unwrap();
-    let mut compared = 0;
-    for (place, exact) in on_page {
-        let at: Vec<usize> = place.split([':', ',']).map(|part| part.parse().unwrap()).collect();
-        let there = &nodes[at[0]]["values"][at[1]][at[2]];
-        let there = there.as_f64().unwrap_or_else(|| there.as_str().unwrap().parse().unwrap());
-        let here: f64 = exact.as_str().unwrap().parse().unwrap();
-        assert_eq!(here.to_bits(), there.to_bits(), "{}[{},{}]", nodes[at[0]]["name"], at[1], at[2]);
-        compared += 1;
-    }
+    let compared = assert_bits(&exact_numbers(page), &json);
     assert!(compared >= 9 * 4, "only {compared} numbers were compared");
 }
 

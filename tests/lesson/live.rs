@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::browser::{Page, Window, browser, window};
+use crate::browser::{Page, Window, assert_bits, browser, window};
 use crate::common::attn;
 use attn::lesson::BUILT_IN;
 
@@ -42,17 +42,8 @@ fn exact_numbers(page: &mut Page<'_>, story: usize) -> Value {
 #[track_caller]
 fn assert_same_bits(page: &mut Page<'_>, story: usize, command: &str) {
     let json: Value = serde_json::from_str(&attn(command).arg("--format=json").ok().out).unwrap();
-    let nodes = json["graphs"][0]["nodes"].as_array().unwrap();
-    let on_page = exact_numbers(page, story);
-    let on_page = on_page.as_object().unwrap();
-    for (place, exact) in on_page {
-        let at: Vec<usize> = place.split([':', ',']).map(|part| part.parse().unwrap()).collect();
-        let there = &nodes[at[0]]["values"][at[1]][at[2]];
-        let there = there.as_f64().unwrap_or_else(|| there.as_str().unwrap().parse().unwrap());
-        let here: f64 = exact.as_str().unwrap().parse().unwrap();
-        assert_eq!(here.to_bits(), there.to_bits(), "{}[{},{}]", nodes[at[0]]["name"], at[1], at[2]);
-    }
-    assert!(on_page.len() >= 9, "only {} numbers were compared", on_page.len());
+    let compared = assert_bits(&exact_numbers(page, story), &json);
+    assert!(compared >= 9, "only {compared} numbers were compared");
 }
 
 /// Asserts that nothing was asked of the network, and nothing went wrong.
