@@ -2,6 +2,7 @@
 
 mod builder;
 mod documents;
+mod drawn_scores;
 pub mod errata;
 mod fit;
 mod glossary;

@@ -1,6 +1,7 @@
 //! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k prevents it.
 
 use crate::attention::{Axis, Base};
+use crate::demo::drawn_scores::drawn_scores;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -36,11 +37,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     let mut widths = Vec::new();
     let mut stream = LegacyStream::seeded(demo.seed());
     for width in WIDTHS {
-        let q = demo.drawn(&format!("Q_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
-        let k = demo.drawn(&format!("K_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
-        let d_k = demo.matrix(k)?.cols();
+        let (s, d_k) = drawn_scores(demo, &mut stream, TOKENS, width)?;
         widths.push(d_k);
-        let s = demo.compute(&format!("S_d{width}"), Op::ProductTransposed, &[q, k])?;
         measure(demo, &mut plain, &format!("d{width}"), s)?;
         let s = demo.compute(&format!("S_scaled_d{width}"), Op::Scale(Factor::InverseRoot(d_k)), &[s])?;
         measure(demo, &mut scaled, &format!("scaled_d{width}"), s)?;

@@ -1,6 +1,7 @@
 //! `saturated`: large scores make a softmax that no gradient gets through, and 1/√d_k keeps them small.
 
 use crate::attention::{Axis, Base};
+use crate::demo::drawn_scores::drawn_scores;
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Start, Statistic};
@@ -86,11 +87,8 @@ fn every_width(demo: &mut Builder) -> Result<()> {
     let (mut plain, mut scaled) = (Sizes::default(), Sizes::default());
     let mut widths = Vec::new();
     for width in WIDTHS {
-        let q = demo.drawn(&format!("Q_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
-        let k = demo.drawn(&format!("K_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
-        let d_k = demo.matrix(k)?.cols();
+        let (s, d_k) = drawn_scores(demo, &mut stream, TOKENS, width)?;
         widths.push(d_k);
-        let s = demo.compute(&format!("S_d{width}"), Op::ProductTransposed, &[q, k])?;
         measure(demo, &mut plain, &format!("d{width}"), [s, d_a])?;
         let scale = Op::Scale(Factor::InverseRoot(d_k));
         let s = demo.compute(&format!("S_scaled_d{width}"), scale, &[s])?;
