@@ -39,11 +39,15 @@ pub(super) fn layer_norm(step: &mut Backward<'_>, epsilon: f64, input: usize) ->
     step.finish(Op::Quotient, &[across, size])
 }
 
-/// `y = x / ‖x‖`: `dx = (dy − y · Σ dy ∘ y) / ‖x‖`.
+/// `y = x / ‖x‖`: `dx = (dy − y · Σ dy ∘ y) / ‖x‖`. A row of zeros stays 0 in `y`, and its gradient is 0.
 pub(super) fn unit_rows(step: &mut Backward<'_>, x: NodeId, unit: NodeId, of_unit: NodeId) -> Result<NodeId> {
     let across = across(step, of_unit, unit, false)?;
     let size = size(step, x, None)?;
-    step.finish(Op::Quotient, &[across, size])
+    let has_length = step.where_zero("has_length", false, size)?;
+    let has_none = step.where_zero("has_no_length", true, size)?;
+    let divisor = step.part("divisor", Op::Add, &[size, has_none])?;
+    let counted = step.part("counted", Op::Multiply, &[across, has_length])?;
+    step.finish(Op::Quotient, &[counted, divisor])
 }
 
 /// The gradient of the gain, or of the bias after it.
