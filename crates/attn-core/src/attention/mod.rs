@@ -46,6 +46,6 @@ pub use product::{
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
     Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max, root, single_range,
-    soft_cap, softmax, softmax_with_sink, sums, unguarded_softmax,
+    soft_cap, softmax, softmax_of_row, softmax_with_sink, sums, unguarded_softmax,
 };
 pub use token_rows::token_rows;

@@ -48,15 +48,23 @@ impl Base {
 /// maximum, and becomes 0 even where it has left the range.
 pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {
-        let max = max(row.iter().copied());
-        let alone = row.iter().filter(|&&x| x != f64::NEG_INFINITY).nth(1).is_none();
-        let less = |x: f64| match x {
-            f64::NEG_INFINITY => x,
-            f64::INFINITY if alone => 0.0,
-            _ => x - max,
-        };
-        row.iter().copied().map(less).collect()
+        let mut row = row.to_vec();
+        minus_max_of_row(&mut row);
+        row
     })
+}
+
+/// [`minus_max`] of one row, in place.
+fn minus_max_of_row(row: &mut [f64]) {
+    let max = max(row.iter().copied());
+    let alone = row.iter().filter(|&&x| x != f64::NEG_INFINITY).nth(1).is_none();
+    for x in row {
+        *x = match *x {
+            f64::NEG_INFINITY => f64::NEG_INFINITY,
+            f64::INFINITY if alone => 0.0,
+            other => other - max,
+        };
+    }
 }
 
 /// The max of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
@@ -117,11 +125,19 @@ pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
 /// # Source
 /// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.
 pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
-    let powers = exponential(&minus_max(x, axis), base);
-    along_rows(&powers, axis, |row| {
-        let sum = row.iter().fold(0.0, |sum, x| sum + x);
-        row.iter().map(|x| if sum == 0.0 { 0.0 } else { x / sum }).collect()
+    along_rows(x, axis, |row| {
+        let mut row = row.to_vec();
+        softmax_of_row(&mut row, base);
+        row
     })
+}
+
+/// [`softmax`] of one row, in place.
+pub fn softmax_of_row(row: &mut [f64], base: Base) {
+    minus_max_of_row(row);
+    row.iter_mut().for_each(|x| *x = base.power(*x));
+    let sum = row.iter().fold(0.0, |sum, x| sum + x);
+    row.iter_mut().for_each(|x| *x = if sum == 0.0 { 0.0 } else { *x / sum });
 }
 
 /// The softmax of each row together with a sink, a score of no key: `out[i,j] = e^(x[i,j] − m_i) / (Σ_k e^(x[i,k] − m_i) + e^(σ − m_i))`,

@@ -1,0 +1,50 @@
+//! The number types that a model learns in.
+
+use crate::attention;
+use crate::elementary;
+use crate::error::{Error, Result};
+use crate::kernel::{Band, Machine, ProductKernels, SimdLevel, softmax_rows};
+use crate::tensor::Element;
+
+/// `f64`, the exact path, or `f32`, which is what models are trained in. Neither depends on the machine.
+pub trait Number: ProductKernels + Element + 'static {
+    /// The softmax of each row of some scores, in place, with 0 where a score is −∞.
+    ///
+    /// # Errors
+    /// If the scores are not rows of this many columns.
+    fn softmax(scores: &mut [Self], cols: usize, simd: SimdLevel) -> Result<()>;
+
+    /// The square root.
+    fn root(self) -> Self;
+}
+
+impl Number for f64 {
+    fn softmax(scores: &mut [f64], cols: usize, _: SimdLevel) -> Result<()> {
+        for row in scores.chunks_exact_mut(cols.max(1)) {
+            attention::softmax_of_row(row);
+        }
+        Ok(())
+    }
+
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+}
+
+impl Number for f32 {
+    fn softmax(scores: &mut [f32], cols: usize, simd: SimdLevel) -> Result<()> {
+        let all = Band::default();
+        softmax_rows(scores, cols, all, Machine { simd, threads: 1 })
+            .map(|_| ())
+            .map_err(|error| Error::new(error.to_string()))
+    }
+
+    fn root(self) -> f32 {
+        self.sqrt()
+    }
+}
+
+/// The natural logarithm, through `f64`, so that it is the same everywhere.
+pub(super) fn logarithm<T: Number>(x: T) -> T {
+    T::from_f64(elementary::ln(x.to_f64()))
+}

@@ -1,0 +1,294 @@
+//! From the graph of one example to a plan.
+
+use std::collections::HashMap;
+
+use super::action::{Action, Ids, Working};
+use super::{Instruction, Place, Plan};
+use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId, Op, Origin};
+use crate::kernel::SimdLevel;
+use crate::learn::number::Number;
+use crate::matrix::{Matrix, Shape};
+
+/// The ids that stand for those of any example, in the graph that is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaves<'a> {
+    /// The tokens.
+    pub tokens: &'a [usize],
+    /// What they have to predict.
+    pub targets: &'a [usize],
+}
+
+/// What a node depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum DependsOn {
+    Nothing,
+    Weights,
+    Example,
+}
+
+impl<T: Number> Plan<T> {
+    /// The plan of a graph for batches of this many examples. It keeps the nodes of `kept`; of those in `means`, it keeps the mean over
+    /// all examples.
+    ///
+    /// # Errors
+    /// If a step that is needed has no action for a batch, or there is nothing to do.
+    pub fn compile(
+        graph: &Graph,
+        leaves: Leaves<'_>,
+        examples: usize,
+        (kept, means): (&[NodeId], &[NodeId]),
+    ) -> Result<Plan<T>> {
+        if examples == 0 {
+            return Err(Error::new("a batch has at least one example"));
+        }
+        let compiler = Compiler::new(graph, leaves, examples, (kept, means));
+        compiler.compile((kept, means))
+    }
+}
+
+struct Compiler<'g, T> {
+    graph: &'g Graph,
+    leaves: Leaves<'g>,
+    examples: usize,
+    depends: Vec<DependsOn>,
+    /// The last step that reads each node; the number of nodes for those that are kept.
+    last_use: Vec<usize>,
+    places: HashMap<NodeId, Place>,
+    slots: Vec<Vec<T>>,
+    /// Memory that no later step reads, by its length.
+    free: HashMap<usize, Vec<usize>>,
+    weights: Vec<(String, Place)>,
+    instructions: Vec<Instruction<T>>,
+}
+
+impl<'g, T: Number> Compiler<'g, T> {
+    fn new(
+        graph: &'g Graph,
+        leaves: Leaves<'g>,
+        examples: usize,
+        (kept, means): (&[NodeId], &[NodeId]),
+    ) -> Self {
+        let depends = dependencies(graph);
+        let mut last_use = vec![0; depends.len()];
+        for (at, wanted) in needed(graph, kept, means).iter().enumerate() {
+            let id = NodeId::at(at);
+            if *wanted {
+                graph[id].inputs.iter().for_each(|input| last_use[input.position()] = at);
+            }
+        }
+        kept.iter().for_each(|id| last_use[id.position()] = usize::MAX);
+        Compiler {
+            graph,
+            leaves,
+            examples,
+            depends,
+            last_use,
+            places: HashMap::new(),
+            slots: Vec::new(),
+            free: HashMap::new(),
+            weights: Vec::new(),
+            instructions: Vec::new(),
+        }
+    }
+
+    fn compile(mut self, (kept, means): (&[NodeId], &[NodeId])) -> Result<Plan<T>> {
+        let mut averaged = Vec::new();
+        for (at, wanted) in needed(self.graph, kept, means).iter().enumerate() {
+            let id = NodeId::at(at);
+            if !*wanted {
+                continue;
+            }
+            self.node(id)?;
+            if means.contains(&id) {
+                averaged.push((id, self.mean(id)?));
+            }
+            self.release(at);
+        }
+        let mut all: Vec<(NodeId, Place)> = averaged;
+        all.extend(kept.iter().filter_map(|id| Some((*id, *self.places.get(id)?))));
+        Ok(Plan {
+            examples: self.examples,
+            instructions: self.instructions,
+            slots: self.slots,
+            weights: self.weights,
+            kept: all,
+            working: Working::new(SimdLevel::detect()),
+        })
+    }
+
+    fn node(&mut self, id: NodeId) -> Result<()> {
+        let node = &self.graph[id];
+        if let Op::Given(Origin::Weights(_)) = node.op {
+            let place = self.filled(id)?;
+            self.weights.push((node.name.clone(), place));
+            return Ok(());
+        }
+        if self.depends[id.position()] == DependsOn::Nothing {
+            self.filled(id)?;
+            return Ok(());
+        }
+        let (action, read) = self.action(id)?;
+        let inputs: Vec<Place> =
+            read.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
+        let per_example = self.depends[id.position()] == DependsOn::Example;
+        let out = self.reserve(node.shape(), per_example);
+        self.places.insert(id, out);
+        self.instructions.push(Instruction { action, inputs, out });
+        Ok(())
+    }
+
+    /// The mean over all examples of a node that has just been computed.
+    fn mean(&mut self, id: NodeId) -> Result<Place> {
+        let from = self.place_of(id)?;
+        let out = self.reserve(from.shape, false);
+        let share = T::from_f64(1.0 / self.examples as f64);
+        self.instructions.push(Instruction { action: Action::MeanOfExamples(share), inputs: vec![from], out });
+        Ok(out)
+    }
+
+    fn place_of(&self, id: NodeId) -> Result<Place> {
+        self.places.get(&id).copied().ok_or_else(|| {
+            Error::new(format!("{} is read before it is computed", self.graph[id].name))
+        })
+    }
+
+    /// Memory of its own with the numbers that the graph has.
+    fn filled(&mut self, id: NodeId) -> Result<Place> {
+        let node = &self.graph[id];
+        let tensor =
+            node.tensor().ok_or_else(|| Error::new(format!("{} has no numbers", node.name)))?;
+        let numbers = tensor.cells().map(T::from_f64).collect();
+        let place = Place { slot: self.slots.len(), shape: node.shape(), per_example: false };
+        self.slots.push(numbers);
+        self.places.insert(id, place);
+        self.last_use[id.position()] = usize::MAX;
+        Ok(place)
+    }
+
+    /// Memory for a result: what is free, or new.
+    fn reserve(&mut self, shape: Shape, per_example: bool) -> Place {
+        let count = shape.rows * shape.cols * if per_example { self.examples } else { 1 };
+        let slot = self.free.get_mut(&count).and_then(Vec::pop).unwrap_or_else(|| {
+            self.slots.push(vec![T::ZERO; count]);
+            self.slots.len() - 1
+        });
+        Place { slot, shape, per_example }
+    }
+
+    /// Frees what no step after this one reads.
+    fn release(&mut self, at: usize) {
+        let mut done: Vec<NodeId> = self.graph[NodeId::at(at)].inputs.clone();
+        done.push(NodeId::at(at));
+        done.sort();
+        done.dedup();
+        for id in done.into_iter().filter(|id| self.last_use[id.position()] <= at) {
+            if let Some(place) = self.places.remove(&id) {
+                self.free.entry(self.slots[place.slot].len()).or_default().push(place.slot);
+            }
+        }
+    }
+
+    /// What a step does, and the nodes that it reads.
+    fn action(&self, id: NodeId) -> Result<(Action<T>, Vec<NodeId>)> {
+        let node = &self.graph[id];
+        let inputs = node.inputs.clone();
+        let product = |a_transposed, b_transposed| Action::Product { a_transposed, b_transposed };
+        let action = match &node.op {
+            Op::Product => product(false, false),
+            Op::ProductTransposed => product(false, true),
+            Op::TransposedProduct => product(true, false),
+            Op::Linear(layout) if inputs.len() == 2 => product(false, *layout == WeightLayout::OutIn),
+            Op::TokenRows(ids) => Action::LookUp(self.ids(ids)?),
+            Op::Rows { start, .. } => Action::Rows(*start),
+            Op::Columns { start, .. } => Action::Columns(*start),
+            Op::Concatenate => Action::Concatenate,
+            Op::Stack(_) => Action::Stack,
+            Op::Transpose => Action::Transpose,
+            Op::Add => Action::Add,
+            Op::Subtract => Action::Subtract,
+            Op::Multiply => Action::Multiply,
+            Op::Quotient => Action::Quotient,
+            Op::Times => Action::Times,
+            Op::Divide => Action::Divide,
+            Op::Scale(factor) => Action::Scale(T::from_f64(factor.value())),
+            Op::Temperature(by) => Action::Temperature(T::from_f64(*by)),
+            Op::OnePlus => Action::OnePlus,
+            Op::Relu => Action::Relu,
+            Op::Root => Action::Root,
+            Op::Logarithm => Action::Logarithm,
+            Op::Mask(mask) if mask.matrix.is_none() => Action::Hide(hidden(mask, node.shape())),
+            Op::MaskPattern(mask) if mask.matrix.is_some() => Action::WhereZero(pattern_of_zeros(mask)?),
+            Op::Softmax(Axis::Rows, Base::E) => Action::Softmax,
+            Op::Sums(Axis::Rows) => Action::SumOfRows,
+            Op::Sums(Axis::Columns) => Action::SumOfColumns,
+            Op::Sums(Axis::Whole) => Action::SumOfAll,
+            Op::RepeatColumns(_) => Action::RepeatColumns,
+            Op::RmsNorm(epsilon) if inputs.len() == 1 => Action::RmsNorm(T::from_f64(*epsilon)),
+            other => {
+                return Err(Error::new(format!(
+                    "{} is made by `{}`, which is not computed for a batch",
+                    node.name,
+                    other.name()
+                )));
+            }
+        };
+        Ok((action, inputs))
+    }
+
+    fn ids(&self, ids: &[usize]) -> Result<Ids> {
+        match () {
+            () if ids == self.leaves.tokens => Ok(Ids::Tokens),
+            () if ids == self.leaves.targets => Ok(Ids::Targets),
+            () => Err(Error::new("these ids are neither the tokens nor the targets of the example")),
+        }
+    }
+}
+
+/// What each node depends on.
+fn dependencies(graph: &Graph) -> Vec<DependsOn> {
+    let mut depends: Vec<DependsOn> = Vec::new();
+    for (_, node) in graph.nodes() {
+        let own = match &node.op {
+            Op::Given(Origin::Weights(_)) => DependsOn::Weights,
+            Op::TokenRows(_) => DependsOn::Example,
+            _ => DependsOn::Nothing,
+        };
+        let inputs = node.inputs.iter().map(|input| depends[input.position()]);
+        let all = inputs.fold(own, Ord::max);
+        // The pattern of a rule depends on the shape alone.
+        let is_pattern = matches!(&node.op, Op::MaskPattern(mask) if mask.matrix.is_none());
+        depends.push(if is_pattern { DependsOn::Nothing } else { all });
+    }
+    depends
+}
+
+/// The nodes that some are computed from, and these themselves.
+fn needed(graph: &Graph, kept: &[NodeId], means: &[NodeId]) -> Vec<bool> {
+    let depends = dependencies(graph);
+    let mut needed = vec![false; depends.len()];
+    kept.iter().chain(means).for_each(|id| needed[id.position()] = true);
+    for at in (0..needed.len()).rev() {
+        // What depends on nothing is known: its inputs are not needed.
+        if needed[at] && depends[at] != DependsOn::Nothing {
+            graph[NodeId::at(at)].inputs.iter().for_each(|input| needed[input.position()] = true);
+        }
+    }
+    needed
+}
+
+/// The hidden cells of a rule, row by row.
+fn hidden(mask: &Mask, shape: Shape) -> Vec<bool> {
+    let pattern: Matrix = mask.pattern(shape.rows, shape.cols, None);
+    pattern.cells().map(|cell| cell == 0.0).collect()
+}
+
+/// Whether a mask by a matrix lets through where that is 0.
+fn pattern_of_zeros(mask: &Mask) -> Result<bool> {
+    match *mask {
+        Mask { matrix: Some(MatrixRule::Block), .. } => Ok(true),
+        Mask { matrix: Some(MatrixRule::Allow), .. } => Ok(false),
+        _ => Err(Error::new("a mask that is added is not computed for a batch")),
+    }
+}

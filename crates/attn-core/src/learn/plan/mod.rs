@@ -1,0 +1,118 @@
+//! A plan: the steps of a graph, for all examples of a batch at once, in memory that is used again.
+//!
+//! The graph of one example is compiled once. A step of the plan is a step of the graph: the same op, in the same order, on the
+//! rows of all examples. So a plan in `f64` gives each example the bits that its own graph has.
+//!
+//! What all examples share, weights and what is computed from them alone, is there once; what depends on neither the example nor
+//! the weights is computed when the plan is made.
+
+mod action;
+mod cells;
+mod compile;
+mod lines;
+mod places;
+
+use super::number::Number;
+use crate::error::{Error, Result};
+use crate::graph::NodeId;
+use crate::kernel::SimdLevel;
+use crate::matrix::Shape;
+use action::{Action, Working};
+pub use compile::Leaves;
+
+/// Where the numbers of a node are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// The number of the memory.
+    slot: usize,
+    /// The shape of one example.
+    shape: Shape,
+    /// True if each example has numbers of its own.
+    per_example: bool,
+}
+
+/// A step of the plan.
+#[derive(Debug)]
+struct Instruction<T> {
+    action: Action<T>,
+    inputs: Vec<Place>,
+    out: Place,
+}
+
+/// A compiled graph.
+#[derive(Debug)]
+pub struct Plan<T> {
+    examples: usize,
+    instructions: Vec<Instruction<T>>,
+    slots: Vec<Vec<T>>,
+    /// The weights, by name, in the order in which the graph has them.
+    weights: Vec<(String, Place)>,
+    /// The nodes that are kept.
+    kept: Vec<(NodeId, Place)>,
+    working: Working<T>,
+}
+
+impl<T: Number> Plan<T> {
+    /// The weights that the plan reads: their names in the graph, and their shapes.
+    pub fn weights(&self) -> impl Iterator<Item = (&str, Shape)> {
+        self.weights.iter().map(|(name, place)| (name.as_str(), place.shape))
+    }
+
+    /// The numbers of a weight, row by row, to be changed between runs; the weight is one of [`Plan::weights`] by its place there.
+    ///
+    /// # Errors
+    /// If there is no such weight.
+    pub fn weight_mut(&mut self, at: usize) -> Result<&mut [T]> {
+        let (_, place) = self.weights.get(at).ok_or_else(|| Error::new("the plan has no such weight"))?;
+        Ok(&mut self.slots[place.slot])
+    }
+
+    /// Runs all steps on a batch: `ids` are the tokens of all examples, `targets` what each of them has to predict.
+    ///
+    /// # Errors
+    /// If there are more or fewer than the plan is made for, or a token is outside of its table.
+    pub fn run(&mut self, ids: &[usize], targets: &[usize]) -> Result<()> {
+        for instruction in &self.instructions {
+            let out = &instruction.out;
+            let mut numbers = std::mem::take(&mut self.slots[out.slot]);
+            let done = instruction.action.run(
+                &self.slots,
+                (&instruction.inputs, out, self.examples),
+                (ids, targets),
+                (&mut self.working, &mut numbers),
+            );
+            self.slots[out.slot] = numbers;
+            done?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of a node that is kept, row by row, example by example.
+    ///
+    /// # Errors
+    /// If the plan does not keep it.
+    pub fn numbers(&self, node: NodeId) -> Result<&[T]> {
+        let (_, place) = self
+            .kept
+            .iter()
+            .find(|(kept, _)| *kept == node)
+            .ok_or_else(|| Error::new("the plan does not keep this step"))?;
+        Ok(&self.slots[place.slot])
+    }
+
+    /// The number of examples of a batch.
+    pub fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// The number of steps, and of the numbers that are in memory at once.
+    pub fn size(&self) -> (usize, usize) {
+        (self.instructions.len(), self.slots.iter().map(Vec::len).sum())
+    }
+}
+
+impl<T: Number> Working<T> {
+    fn new(simd: SimdLevel) -> Working<T> {
+        Working { simd, packed: Vec::new() }
+    }
+}
