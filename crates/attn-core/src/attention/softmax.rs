@@ -124,6 +124,18 @@ pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     })
 }
 
+/// `−ln softmax` of each row, without the small numbers between: `out[i,j] = ln Σ_k e^(x[i,k] − m_i) − (x[i,j] − m_i)`, with m_i the
+/// max of row i. It stays exact where a weight would round to 0 or to 1. A cell of −∞ has the weight 0, so its result is ∞.
+///
+/// # Source
+/// Blanchard, Higham and Higham 2021, “Accurately computing the log-sum-exp and softmax functions”.
+pub fn negative_log_softmax(x: &Matrix) -> Matrix {
+    along_rows(&minus_max(x, Axis::Rows), Axis::Rows, |row| {
+        let logarithm = elementary::ln(row.iter().fold(0.0, |sum, x| sum + elementary::exp(*x)));
+        row.iter().map(|x| if *x == f64::NEG_INFINITY { f64::INFINITY } else { logarithm - x }).collect()
+    })
+}
+
 /// The softmax of each row together with a sink, a score of no key: `out[i,j] = e^(x[i,j] − m_i) / (Σ_k e^(x[i,k] − m_i) + e^(σ − m_i))`,
 /// with m_i the max of row i and σ. The sink's own share is dropped, so a row sums to less than 1. A row of −∞ alone gives
 /// zeros, as does a row where σ is −∞ too.
