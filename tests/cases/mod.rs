@@ -357,6 +357,9 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::UnguardedSoftmax => {
             of(&[Op::UnguardedSoftmax(Axis::Rows, e), Op::UnguardedSoftmax(Axis::Columns, two)], &[a])
         }
+        OpKind::NegativeLogSoftmax => {
+            [of(&[Op::NegativeLogSoftmax], &[a]), of(&[Op::NegativeLogSoftmax], &[c])].concat()
+        }
         OpKind::Guard => [of(&[Op::Guard], &[a, b]), of(&[Op::Guard], &[a, c])].concat(),
         OpKind::Columns => of(&[Op::Columns { start: 1, count: 2 }], &[a]),
         OpKind::EveryNthColumn => of(&[Op::EveryNthColumn { start: 1, step: 2 }], &[a]),

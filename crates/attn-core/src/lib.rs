@@ -39,6 +39,7 @@
 //! - [`mod@explain`]: one cell, its terms, and theirs
 //! - [`params`]: from a model's configuration to its weight matrices and their counts
 //! - [`model`]: a model from its files: which tensors, and the graph of its layers
+//! - [`learn`]: small models that learn: tasks, a batch of examples as a plan, Adam
 //! - [`explore`]: a state over a graph: a cursor, edits, and what depends on them
 //! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
 //!
@@ -76,6 +77,7 @@ pub mod foreign;
 pub mod graph;
 pub mod hint;
 pub mod json_number;
+pub mod learn;
 pub mod matrix;
 pub mod memory;
 pub mod model;

@@ -45,7 +45,8 @@ pub use product::{
 };
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
-    Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max, root, single_range,
-    soft_cap, softmax, softmax_of_row, softmax_with_sink, sums, unguarded_softmax,
+    Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max,
+    negative_log_softmax, negative_log_softmax_of_row, root, single_range, soft_cap, softmax, softmax_of_row,
+    softmax_with_sink, sums, unguarded_softmax,
 };
 pub use token_rows::token_rows;

@@ -140,6 +140,28 @@ pub fn softmax_of_row(row: &mut [f64], base: Base) {
     row.iter_mut().for_each(|x| *x = if sum == 0.0 { 0.0 } else { *x / sum });
 }
 
+/// `−ln softmax` of each row, without the small numbers between: `out[i,j] = ln Σ_k e^(x[i,k] − m_i) − (x[i,j] − m_i)`, with m_i the
+/// max of row i. It stays exact where a weight would round to 0 or to 1. A cell of −∞ has the weight 0, so its result is ∞.
+///
+/// # Source
+/// Blanchard, Higham and Higham 2021, “Accurately computing the log-sum-exp and softmax functions”.
+pub fn negative_log_softmax(x: &Matrix) -> Matrix {
+    along_rows(x, Axis::Rows, |row| {
+        let mut row = row.to_vec();
+        negative_log_softmax_of_row(&mut row);
+        row
+    })
+}
+
+/// [`negative_log_softmax`] of one row, in place.
+pub fn negative_log_softmax_of_row(row: &mut [f64]) {
+    minus_max_of_row(row);
+    let logarithm = elementary::ln(row.iter().fold(0.0, |sum, x| sum + elementary::exp(*x)));
+    for x in row {
+        *x = if *x == f64::NEG_INFINITY { f64::INFINITY } else { logarithm - *x };
+    }
+}
+
 /// The softmax of each row together with a sink, a score of no key: `out[i,j] = e^(x[i,j] − m_i) / (Σ_k e^(x[i,k] − m_i) + e^(σ − m_i))`,
 /// with m_i the max of row i and σ. The sink's own share is dropped, so a row sums to less than 1. A row of −∞ alone gives
 /// zeros, as does a row where σ is −∞ too.

@@ -60,6 +60,7 @@ impl Op {
             Op::DivideBySum(axis) => Ok(attention::divide_by_sum(a(), *axis)),
             Op::Softmax(axis, base) => Ok(attention::softmax(a(), *axis, *base)),
             Op::UnguardedSoftmax(axis, base) => Ok(attention::unguarded_softmax(a(), *axis, *base)),
+            Op::NegativeLogSoftmax => Ok(attention::negative_log_softmax(a())),
             Op::SoftmaxWithSink { head } => softmax_with_sink(a(), b(), *head),
             Op::Guard => attention::guard(a(), b()),
             Op::EveryNthColumn { start, step } => attention::every_nth_column(a(), *start, *step),

@@ -73,6 +73,7 @@ impl Op {
             | Op::DivideBySum(_)
             | Op::Softmax(..)
             | Op::UnguardedSoftmax(..)
+            | Op::NegativeLogSoftmax
             | Op::Columns { .. }
             | Op::EveryNthColumn { .. }
             | Op::RepeatColumns(_)

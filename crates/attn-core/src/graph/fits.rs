@@ -88,6 +88,7 @@ impl Op {
             | Op::DivideBySum(_)
             | Op::Softmax(..)
             | Op::UnguardedSoftmax(..)
+            | Op::NegativeLogSoftmax
             | Op::ReverseRows
             | Op::SortRows(_)
             | Op::Relu

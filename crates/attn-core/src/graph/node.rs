@@ -52,6 +52,11 @@ impl NodeId {
     pub fn position(self) -> usize {
         self.0
     }
+
+    /// The node at this position, from 0.
+    pub fn at(position: usize) -> NodeId {
+        NodeId(position)
+    }
 }
 
 /// The value of a node.

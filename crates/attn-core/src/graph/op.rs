@@ -131,6 +131,8 @@ pub enum Op {
     /// The softmax without a guard: a row of −∞ gives NaN.
     #[serde(with = "op_form::Softmax")]
     UnguardedSoftmax(Axis, Base),
+    /// `−ln softmax(a)` of each row, by `ln Σ eᵃ − a`: the loss of a row if this column is its target.
+    NegativeLogSoftmax,
     /// The softmax of each row of a and of one more score, the sink of a head in the row b; the sink's share is dropped.
     SoftmaxWithSink {
         /// The column of b, from 0.

@@ -71,6 +71,7 @@ impl InputReader<'_> {
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
             Op::UnguardedSoftmax(axis, base) => self.unguarded_softmax(*axis, *base, i, j),
+            Op::NegativeLogSoftmax => self.negative_log_softmax(i, j),
             Op::SoftmaxWithSink { head } => self.softmax_with_sink(*head, i, j),
             Op::Guard => self.guarded(i, j),
             Op::EveryNthColumn { start, step } => self.cell(0, i, start + j * step),

@@ -1,6 +1,6 @@
 //! The number types that a model learns in.
 
-use crate::attention;
+use crate::attention::{self, Base};
 use crate::elementary;
 use crate::error::{Error, Result};
 use crate::kernel::{Band, Machine, ProductKernels, SimdLevel, softmax_rows};
@@ -14,6 +14,16 @@ pub trait Number: ProductKernels + Element + 'static {
     /// If the scores are not rows of this many columns.
     fn softmax(scores: &mut [Self], cols: usize, simd: SimdLevel) -> Result<()>;
 
+    /// `−ln softmax` of each row of some scores, in place. `room` is working memory.
+    ///
+    /// # Errors
+    /// If the scores are not rows of this many columns.
+    fn negative_log_softmax(
+        scores: &mut [Self],
+        cols: usize,
+        working: (SimdLevel, &mut Vec<Self>),
+    ) -> Result<()>;
+
     /// The square root.
     fn root(self) -> Self;
 }
@@ -21,7 +31,14 @@ pub trait Number: ProductKernels + Element + 'static {
 impl Number for f64 {
     fn softmax(scores: &mut [f64], cols: usize, _: SimdLevel) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
-            attention::softmax_of_row(row);
+            attention::softmax_of_row(row, Base::E);
+        }
+        Ok(())
+    }
+
+    fn negative_log_softmax(scores: &mut [f64], cols: usize, _: (SimdLevel, &mut Vec<f64>)) -> Result<()> {
+        for row in scores.chunks_exact_mut(cols.max(1)) {
+            attention::negative_log_softmax_of_row(row);
         }
         Ok(())
     }
@@ -37,6 +54,25 @@ impl Number for f32 {
         softmax_rows(scores, cols, all, Machine { simd, threads: 1 })
             .map(|_| ())
             .map_err(|error| Error::new(error.to_string()))
+    }
+
+    /// The largest weight of a row is 1 by the sum of its exponentials.
+    fn negative_log_softmax(
+        scores: &mut [f32],
+        cols: usize,
+        (simd, weights): (SimdLevel, &mut Vec<f32>),
+    ) -> Result<()> {
+        weights.clear();
+        weights.extend_from_slice(scores);
+        f32::softmax(weights, cols, simd)?;
+        let cols = cols.max(1);
+        for (row, weights) in scores.chunks_exact_mut(cols).zip(weights.chunks_exact(cols)) {
+            let max = row.iter().fold(f32::NEG_INFINITY, |max, x| max.max(*x));
+            let largest = weights.iter().fold(0.0_f32, |max, x| max.max(*x));
+            let logarithm = -logarithm(largest);
+            row.iter_mut().for_each(|x| *x = logarithm - (*x - max));
+        }
+        Ok(())
     }
 
     fn root(self) -> f32 {

@@ -70,6 +70,15 @@ impl<'g> Backward<'g> {
         self.once(&name, op, inputs)
     }
 
+    /// The node that already has these numbers, whatever its name; otherwise one that belongs to the step is added.
+    pub(super) fn made(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        let there = self.graph.nodes().find(|(_, node)| node.op == op && node.inputs == inputs);
+        match there.map(|(id, _)| id) {
+            Some(id) => Ok(id),
+            None => self.of_step(what, op, inputs),
+        }
+    }
+
     /// Adds a node, unless it is there already. A name that another node has is followed by a mark.
     fn once(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         let mut name = name.to_string();

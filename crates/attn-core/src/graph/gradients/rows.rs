@@ -28,7 +28,17 @@ pub(super) fn softmax(step: &mut Backward<'_>, axis: Axis, base: Base) -> Result
     }
 }
 
-/// The same, and the sink loses what the keys win: `−(1 − Σ y) · Σ y ∘ dy`, summed over all rows.
+/// `y = −ln softmax(a)`: `da = softmax(a) ∘ Σ dy − dy`.
+pub(super) fn negative_log_softmax(step: &mut Backward<'_>) -> Result<NodeId> {
+    let (a, dy) = (step.input(0), step.dy);
+    let softmax = step.made("softmax", Op::Softmax(Axis::Rows, Base::E), &[a])?;
+    let sum = step.part("sum", Op::Sums(Axis::Rows), &[dy])?;
+    let repeated = step.spread("sum_repeated", Axis::Rows, sum, dy)?;
+    let shared = step.part("shared", Op::Multiply, &[softmax, repeated])?;
+    step.finish(Op::Subtract, &[shared, dy])
+}
+
+/// As for the softmax, and the sink loses what the keys win: `−(1 − Σ y) · Σ y ∘ dy`, summed over all rows.
 pub(super) fn softmax_with_sink(step: &mut Backward<'_>, head: usize, input: usize) -> Result<NodeId> {
     if input == 0 {
         return softmax(step, Axis::Rows, Base::E);

@@ -107,6 +107,7 @@ impl Op {
                 let (axis, base) = (*axis, *base);
                 through(move |step| rows::softmax(step, axis, base))
             }
+            Op::NegativeLogSoftmax => through(rows::negative_log_softmax),
             Op::SoftmaxWithSink { head } => {
                 let head = *head;
                 through(move |step| rows::softmax_with_sink(step, head, input))

@@ -16,6 +16,7 @@ mod heads;
 mod hidden_scores;
 mod inputs;
 mod inside;
+mod loss;
 mod mechanisms;
 mod normalise;
 mod output;
@@ -43,6 +44,7 @@ pub(crate) use head_cache::{LookAtWeights, StepsOfHeads};
 pub use heads::split;
 pub use inputs::AttendInputs;
 pub(crate) use inside::{HeadInputs, heads_inside, removed};
+pub use loss::{CrossEntropy, cross_entropy, cross_entropy_in_batch};
 pub use mechanisms::{
     AlibiSlopes, CapPlace, Gating, MagnitudeUse, NormPlace, NormedRoles, PositionKind, Positions,
     QK_NORM_EPSILON, QkNorm, Rotary, RotatedPart, RotatedRoles, SineSigns, SinkUse,

@@ -71,18 +71,34 @@ impl InputReader<'_> {
         if self.along(axis, i, j).iter().all(is_hidden) {
             return chosen(Term::Number(0.0), "it may attend to nothing");
         }
-        let places: Vec<(usize, usize)> = self.places(axis, i, j).collect();
-        let alone = places.into_iter().any(|(i, j)| self.is_alone(axis, i, j));
-        let exponent = |cell| {
-            if is_hidden(&cell) {
+        let less_max = self.less_max(axis, i, j);
+        self.softmax_over(axis, i, j, |cell| power(less_max(cell)))
+    }
+
+    /// What makes a cell that shares its row (or column) with (i, j) that cell minus the max m.
+    fn less_max(&self, axis: Axis, i: usize, j: usize) -> impl Fn(Term) -> Term {
+        let alone = self.places(axis, i, j).any(|(i, j)| self.is_alone(axis, i, j));
+        move |cell| {
+            if cell.evaluate(self.graph) == f64::NEG_INFINITY {
                 chosen(cell, "a hidden score stays −∞")
             } else if alone {
                 chosen(Term::Number(0.0), "it is the only score that is not hidden")
             } else {
                 minus(cell, Term::Named("m"))
             }
-        };
-        self.softmax_over(axis, i, j, |cell| power(exponent(cell)))
+        }
+    }
+
+    pub(super) fn negative_log_softmax(&self, i: usize, j: usize) -> Term {
+        if self.value(0, i, j) == f64::NEG_INFINITY {
+            return chosen(Term::Number(f64::INFINITY), "a hidden score has no share");
+        }
+        let cells = self.along(Axis::Rows, i, j);
+        let less_max = self.less_max(Axis::Rows, i, j);
+        let power = |cell| Term::Power(Base::E, Box::new(less_max(cell)));
+        let logarithm = Term::Logarithm(Box::new(Term::Sum(cells.iter().cloned().map(power).collect())));
+        let within = minus(logarithm, less_max(self.cell(0, i, j)));
+        Term::With { name: "m", is: Box::new(Term::Max(cells)), within: Box::new(within) }
     }
 
     pub(super) fn softmax_with_sink(&self, head: usize, i: usize, j: usize) -> Term {

@@ -1,6 +1,6 @@
 //! What a step of a plan does.
 
-use super::{Place, cells, lines, places};
+use super::{Batch, Place, cells, lines, places};
 use crate::error::Result;
 use crate::kernel::{Operand, Products, SimdLevel, multiply_examples};
 use crate::learn::number::Number;
@@ -13,20 +13,17 @@ pub(super) struct Working<T> {
     pub packed: Vec<T>,
 }
 
-/// The ids that a step looks up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ids {
-    Tokens,
-    Targets,
-}
-
 /// An op of the graph, ready for a batch: numbers that it carries are in the type of the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action<T> {
     /// `a b`, where either may be read as its transpose.
     Product { a_transposed: bool, b_transposed: bool },
     /// The rows of a table at the ids of each example.
-    LookUp(Ids),
+    LookUp,
+    /// 1 at the target of each row, and 0 elsewhere.
+    OneHot,
+    /// Every cell divided by the number of rows that count in the batch, as a factor.
+    ByCounted,
     /// A block of neighbouring rows from here.
     Rows(usize),
     /// A block of neighbouring columns from here.
@@ -58,14 +55,15 @@ pub(super) enum Action<T> {
     /// 1 where b is 0 (or is not), and 0 elsewhere.
     WhereZero(bool),
     Softmax,
+    NegativeLogSoftmax,
     SumOfRows,
     SumOfColumns,
     SumOfAll,
     RepeatColumns,
     /// Each row divided by its root mean square, with this ε.
     RmsNorm(T),
-    /// The mean over all examples of a batch, as one matrix.
-    MeanOfExamples(T),
+    /// The sum over all examples of a batch, as one matrix.
+    SumOfExamples,
 }
 
 /// The numbers that a step reads: those of one input, for one example or for all.
@@ -82,7 +80,7 @@ impl<T: Number> Action<T> {
         &self,
         slots: &[Vec<T>],
         (inputs, out, examples): (&[Place], &Place, usize),
-        (tokens, targets): (&[usize], &[usize]),
+        batch: &Batch,
         (working, numbers): (&mut Working<T>, &mut [T]),
     ) -> Result<()> {
         let examples = if out.per_example { examples } else { 1 };
@@ -108,9 +106,11 @@ impl<T: Number> Action<T> {
                 return multiply_examples(problem, working.simd, &mut working.packed, numbers)
                     .map_err(|error| crate::error::Error::new(error.to_string()));
             }
-            Action::LookUp(ids) => {
-                let ids = if *ids == Ids::Tokens { tokens } else { targets };
-                return places::look_up(read(0), ids, cols, numbers);
+            Action::LookUp => return places::look_up(read(0), &batch.tokens, cols, numbers),
+            Action::OneHot => return places::one_hot(&batch.targets, cols, numbers),
+            Action::ByCounted => {
+                let share = T::from_f64(1.0 / batch.counted() as f64);
+                cells::one(read(0), numbers, |x| x * share);
             }
             Action::Rows(start) => places::rows(read(0), *start, (out.shape, examples), numbers),
             Action::Columns(start) => places::columns(read(0), *start, cols, numbers),
@@ -154,12 +154,16 @@ impl<T: Number> Action<T> {
                 cells::one(read(0), numbers, |x| x);
                 return T::softmax(numbers, cols, working.simd);
             }
+            Action::NegativeLogSoftmax => {
+                cells::one(read(0), numbers, |x| x);
+                return T::negative_log_softmax(numbers, cols, (working.simd, &mut working.packed));
+            }
             Action::SumOfRows => lines::sums_of_rows(read(0), numbers),
             Action::SumOfColumns => lines::sums_of_columns(read(0), examples, numbers),
             Action::SumOfAll => lines::sums_of_all(read(0), examples, numbers),
             Action::RepeatColumns => lines::repeat(read(0), (out.shape, examples), numbers),
             Action::RmsNorm(epsilon) => lines::rms_norm(read(0), *epsilon, numbers),
-            Action::MeanOfExamples(share) => lines::mean_of_examples(read(0), *share, numbers),
+            Action::SumOfExamples => lines::sums_of_examples(read(0), numbers),
         }
         Ok(())
     }

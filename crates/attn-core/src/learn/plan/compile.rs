@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::action::{Action, Ids, Working};
+use super::action::{Action, Working};
 use super::{Instruction, Place, Plan};
 use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
 use crate::error::{Error, Result};
@@ -11,25 +11,28 @@ use crate::kernel::SimdLevel;
 use crate::learn::number::Number;
 use crate::matrix::{Matrix, Shape};
 
-/// The ids that stand for those of any example, in the graph that is compiled.
+/// The nodes that each example has numbers of its own for, in the graph that is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaves<'a> {
-    /// The tokens.
+    /// The ids of the tokens: each look-up of these ids looks up those of an example.
     pub tokens: &'a [usize],
-    /// What they have to predict.
-    pub targets: &'a [usize],
+    /// 1 at the target of each row.
+    pub one_hot: NodeId,
+    /// The steps that divide by the number of rows with a target in the whole batch.
+    pub by_counted: [NodeId; 2],
 }
 
 /// What a node depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum DependsOn {
     Nothing,
+    /// Also the number of rows that count in a batch.
     Weights,
     Example,
 }
 
 impl<T: Number> Plan<T> {
-    /// The plan of a graph for batches of this many examples. It keeps the nodes of `kept`; of those in `means`, it keeps the mean over
+    /// The plan of a graph for batches of this many examples. It keeps the nodes of `kept`; of those in `sums`, it keeps the sum over
     /// all examples.
     ///
     /// # Errors
@@ -38,13 +41,13 @@ impl<T: Number> Plan<T> {
         graph: &Graph,
         leaves: Leaves<'_>,
         examples: usize,
-        (kept, means): (&[NodeId], &[NodeId]),
+        (kept, sums): (&[NodeId], &[NodeId]),
     ) -> Result<Plan<T>> {
         if examples == 0 {
             return Err(Error::new("a batch has at least one example"));
         }
-        let compiler = Compiler::new(graph, leaves, examples, (kept, means));
-        compiler.compile((kept, means))
+        let compiler = Compiler::new(graph, leaves, examples, (kept, sums));
+        compiler.compile((kept, sums))
     }
 }
 
@@ -68,11 +71,11 @@ impl<'g, T: Number> Compiler<'g, T> {
         graph: &'g Graph,
         leaves: Leaves<'g>,
         examples: usize,
-        (kept, means): (&[NodeId], &[NodeId]),
+        (kept, sums): (&[NodeId], &[NodeId]),
     ) -> Self {
-        let depends = dependencies(graph);
+        let depends = dependencies(graph, leaves);
         let mut last_use = vec![0; depends.len()];
-        for (at, wanted) in needed(graph, kept, means).iter().enumerate() {
+        for (at, wanted) in needed(graph, &depends, kept, sums).iter().enumerate() {
             let id = NodeId::at(at);
             if *wanted {
                 graph[id].inputs.iter().for_each(|input| last_use[input.position()] = at);
@@ -93,20 +96,20 @@ impl<'g, T: Number> Compiler<'g, T> {
         }
     }
 
-    fn compile(mut self, (kept, means): (&[NodeId], &[NodeId])) -> Result<Plan<T>> {
-        let mut averaged = Vec::new();
-        for (at, wanted) in needed(self.graph, kept, means).iter().enumerate() {
+    fn compile(mut self, (kept, sums): (&[NodeId], &[NodeId])) -> Result<Plan<T>> {
+        let mut summed = Vec::new();
+        for (at, wanted) in needed(self.graph, &self.depends, kept, sums).iter().enumerate() {
             let id = NodeId::at(at);
             if !*wanted {
                 continue;
             }
             self.node(id)?;
-            if means.contains(&id) {
-                averaged.push((id, self.mean(id)?));
+            if sums.contains(&id) {
+                summed.push((id, self.sum(id)?));
             }
             self.release(at);
         }
-        let mut all: Vec<(NodeId, Place)> = averaged;
+        let mut all: Vec<(NodeId, Place)> = summed;
         all.extend(kept.iter().filter_map(|id| Some((*id, *self.places.get(id)?))));
         Ok(Plan {
             examples: self.examples,
@@ -139,12 +142,11 @@ impl<'g, T: Number> Compiler<'g, T> {
         Ok(())
     }
 
-    /// The mean over all examples of a node that has just been computed.
-    fn mean(&mut self, id: NodeId) -> Result<Place> {
+    /// The sum over all examples of a node that has just been computed.
+    fn sum(&mut self, id: NodeId) -> Result<Place> {
         let from = self.place_of(id)?;
         let out = self.reserve(from.shape, false);
-        let share = T::from_f64(1.0 / self.examples as f64);
-        self.instructions.push(Instruction { action: Action::MeanOfExamples(share), inputs: vec![from], out });
+        self.instructions.push(Instruction { action: Action::SumOfExamples, inputs: vec![from], out });
         Ok(out)
     }
 
@@ -196,11 +198,13 @@ impl<'g, T: Number> Compiler<'g, T> {
         let inputs = node.inputs.clone();
         let product = |a_transposed, b_transposed| Action::Product { a_transposed, b_transposed };
         let action = match &node.op {
+            _ if id == self.leaves.one_hot => Action::OneHot,
+            Op::Scale(_) if self.leaves.by_counted.contains(&id) => Action::ByCounted,
             Op::Product => product(false, false),
             Op::ProductTransposed => product(false, true),
             Op::TransposedProduct => product(true, false),
             Op::Linear(layout) if inputs.len() == 2 => product(false, *layout == WeightLayout::OutIn),
-            Op::TokenRows(ids) => Action::LookUp(self.ids(ids)?),
+            Op::TokenRows(ids) if ids == self.leaves.tokens => Action::LookUp,
             Op::Rows { start, .. } => Action::Rows(*start),
             Op::Columns { start, .. } => Action::Columns(*start),
             Op::Concatenate => Action::Concatenate,
@@ -221,6 +225,7 @@ impl<'g, T: Number> Compiler<'g, T> {
             Op::Mask(mask) if mask.matrix.is_none() => Action::Hide(hidden(mask, node.shape())),
             Op::MaskPattern(mask) if mask.matrix.is_some() => Action::WhereZero(pattern_of_zeros(mask)?),
             Op::Softmax(Axis::Rows, Base::E) => Action::Softmax,
+            Op::NegativeLogSoftmax => Action::NegativeLogSoftmax,
             Op::Sums(Axis::Rows) => Action::SumOfRows,
             Op::Sums(Axis::Columns) => Action::SumOfColumns,
             Op::Sums(Axis::Whole) => Action::SumOfAll,
@@ -236,23 +241,17 @@ impl<'g, T: Number> Compiler<'g, T> {
         };
         Ok((action, inputs))
     }
-
-    fn ids(&self, ids: &[usize]) -> Result<Ids> {
-        match () {
-            () if ids == self.leaves.tokens => Ok(Ids::Tokens),
-            () if ids == self.leaves.targets => Ok(Ids::Targets),
-            () => Err(Error::new("these ids are neither the tokens nor the targets of the example")),
-        }
-    }
 }
 
 /// What each node depends on.
-fn dependencies(graph: &Graph) -> Vec<DependsOn> {
+fn dependencies(graph: &Graph, leaves: Leaves<'_>) -> Vec<DependsOn> {
     let mut depends: Vec<DependsOn> = Vec::new();
-    for (_, node) in graph.nodes() {
+    for (id, node) in graph.nodes() {
         let own = match &node.op {
             Op::Given(Origin::Weights(_)) => DependsOn::Weights,
             Op::TokenRows(_) => DependsOn::Example,
+            _ if id == leaves.one_hot => DependsOn::Example,
+            _ if leaves.by_counted.contains(&id) => DependsOn::Weights,
             _ => DependsOn::Nothing,
         };
         let inputs = node.inputs.iter().map(|input| depends[input.position()]);
@@ -265,10 +264,9 @@ fn dependencies(graph: &Graph) -> Vec<DependsOn> {
 }
 
 /// The nodes that some are computed from, and these themselves.
-fn needed(graph: &Graph, kept: &[NodeId], means: &[NodeId]) -> Vec<bool> {
-    let depends = dependencies(graph);
+fn needed(graph: &Graph, depends: &[DependsOn], kept: &[NodeId], sums: &[NodeId]) -> Vec<bool> {
     let mut needed = vec![false; depends.len()];
-    kept.iter().chain(means).for_each(|id| needed[id.position()] = true);
+    kept.iter().chain(sums).for_each(|id| needed[id.position()] = true);
     for at in (0..needed.len()).rev() {
         // What depends on nothing is known: its inputs are not needed.
         if needed[at] && depends[at] != DependsOn::Nothing {

@@ -62,13 +62,12 @@ pub(super) fn rms_norm<T: Number>(a: Read<'_, T>, epsilon: T, out: &mut [T]) {
     }
 }
 
-/// The mean over all examples: their sum, times `share`, which is 1 by their number.
-pub(super) fn mean_of_examples<T: Number>(a: Read<'_, T>, share: T, out: &mut [T]) {
+/// The sum over all examples.
+pub(super) fn sums_of_examples<T: Number>(a: Read<'_, T>, out: &mut [T]) {
     out.fill(T::ZERO);
     for numbers in a.numbers.chunks_exact(a.len().max(1)) {
         for (sum, x) in out.iter_mut().zip(numbers) {
             *sum = *sum + *x;
         }
     }
-    out.iter_mut().for_each(|x| *x = *x * share);
 }

@@ -12,6 +12,7 @@ mod compile;
 mod lines;
 mod places;
 
+use super::batch::Batch;
 use super::number::Number;
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
@@ -67,18 +68,18 @@ impl<T: Number> Plan<T> {
         Ok(&mut self.slots[place.slot])
     }
 
-    /// Runs all steps on a batch: `ids` are the tokens of all examples, `targets` what each of them has to predict.
+    /// Runs all steps on a batch: the tokens of all examples, and what each of them has to predict.
     ///
     /// # Errors
     /// If there are more or fewer than the plan is made for, or a token is outside of its table.
-    pub fn run(&mut self, ids: &[usize], targets: &[usize]) -> Result<()> {
+    pub fn run(&mut self, batch: &Batch) -> Result<()> {
         for instruction in &self.instructions {
             let out = &instruction.out;
             let mut numbers = std::mem::take(&mut self.slots[out.slot]);
             let done = instruction.action.run(
                 &self.slots,
                 (&instruction.inputs, out, self.examples),
-                (ids, targets),
+                batch,
                 (&mut self.working, &mut numbers),
             );
             self.slots[out.slot] = numbers;

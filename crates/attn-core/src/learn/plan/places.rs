@@ -31,6 +31,24 @@ pub(super) fn look_up<T: Number>(
     Ok(())
 }
 
+/// 1 at the target of each row, and 0 elsewhere.
+///
+/// # Errors
+/// If there are too few targets, or one is outside of the vocabulary.
+pub(super) fn one_hot<T: Number>(targets: &[Option<usize>], cols: usize, out: &mut [T]) -> Result<()> {
+    if targets.len() * cols != out.len() {
+        let read = out.len() / cols.max(1);
+        return Err(Error::new(format!("{} targets are given, but the plan reads {read}", targets.len())));
+    }
+    out.fill(T::ZERO);
+    for (row, target) in out.chunks_exact_mut(cols.max(1)).zip(targets) {
+        let Some(target) = *target else { continue };
+        let cell = row.get_mut(target);
+        *cell.ok_or_else(|| Error::new(format!("there is no token {target}: there are {cols}")))? = T::ONE;
+    }
+    Ok(())
+}
+
 /// A block of rows of each example.
 pub(super) fn rows<T: Number>(
     a: Read<'_, T>,
