@@ -1,9 +1,27 @@
-//! Small models that learn.
+//! Small models that learn, in fixed order: the same numbers on every machine.
+//!
+//! A [`Task`] says what the examples are. The computation on one example, forward and back, is a [`crate::graph::Graph`]: the steps
+//! of [`crate::model`], the cross-entropy, and the gradients of every weight. A [`Plan`] computes it for a batch. [`Trainer`] takes
+//! batch after batch, and [`Adam`] changes the weights. [`Pattern`] says what heads are scored by.
 
+mod adam;
 mod batch;
+mod example;
 mod number;
 mod plan;
+mod score;
+mod size;
+mod task;
+mod trainer;
+mod weights;
 
+pub use adam::{Adam, AdamSettings};
 pub use batch::{Batch, Example};
+pub use example::{ExampleGraph, ExampleModel};
 pub use number::Number;
 pub use plan::{Leaves, Plan};
+pub use score::Pattern;
+pub use size::{MOST_PARAMETERS, ModelSize, WeightName};
+pub use task::{Examples, HELD_OUT, Line, Pair, Symbols, Task};
+pub use trainer::{MOST_LOSS, Settings, Step, Trainer};
+pub use weights::WeightsInMemory;

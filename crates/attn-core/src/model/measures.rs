@@ -49,7 +49,7 @@ impl Look {
     }
 
     /// Returns true if a query looks there when it looks at this key; both from 0.
-    fn is(self, ids: &[usize], query: usize, key: usize) -> bool {
+    pub(crate) fn is(self, ids: &[usize], query: usize, key: usize) -> bool {
         match self {
             Look::Previous => key + 1 == query,
             Look::First => key == 0,

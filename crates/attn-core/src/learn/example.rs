@@ -1,0 +1,100 @@
+//! The graph of one example: the model, the loss, and the gradient of every weight.
+
+use super::batch::Example;
+use super::size::ModelSize;
+use super::weights::WeightsInMemory;
+use crate::error::{Error, Result};
+use crate::graph::recipes::{CrossEntropy, HeadCache, cross_entropy_in_batch};
+use crate::graph::{Graph, NodeId, Op, Origin, Start};
+use crate::matrix::Labels;
+use crate::model::{Architecture, Edits, LayerInput, ModelRun, Tensors, Text};
+
+/// A computation on one example, with its gradients.
+#[derive(Clone, Debug)]
+pub struct ExampleGraph {
+    /// All steps, forward and back.
+    pub graph: Graph,
+    /// The scores of the symbols that may come next.
+    pub logits: NodeId,
+    /// The steps of the loss.
+    pub loss: CrossEntropy,
+    /// The gradient of each weight, in the order of [`ModelSize::weights`].
+    pub weights: Vec<NodeId>,
+    /// The gradient of the sum of the losses.
+    pub of_sum: NodeId,
+    /// The weights of attention of each head, layer by layer.
+    pub heads: Vec<Vec<NodeId>>,
+}
+
+/// What the graphs of all examples have in common.
+#[derive(Clone, Debug)]
+pub struct ExampleModel {
+    size: ModelSize,
+    architecture: Architecture,
+    /// The symbols by their ids.
+    vocabulary: Labels,
+}
+
+impl ExampleModel {
+    /// A model of this size; `vocabulary` are the labels of its symbols.
+    ///
+    /// # Errors
+    /// If a size does not fit another.
+    pub fn new(size: ModelSize, vocabulary: Labels) -> Result<ExampleModel> {
+        Ok(ExampleModel { architecture: size.architecture()?, size, vocabulary })
+    }
+
+    /// The size.
+    pub fn size(&self) -> &ModelSize {
+        &self.size
+    }
+
+    /// The computation on one example of a batch, in which `counted` tokens have a target.
+    ///
+    /// # Errors
+    /// If the example does not fit the model, or there is no room for its numbers.
+    pub fn graph(&self, weights: &WeightsInMemory, example: &Example, counted: usize) -> Result<ExampleGraph> {
+        let tensors = Tensors::find(&self.architecture, weights)?;
+        let run = ModelRun::new(&self.architecture, &tensors);
+        let mut graph = Graph::new();
+        let logits = self.logits(&run, &mut graph, example)?;
+        let loss = cross_entropy_in_batch(&mut graph, logits, &example.targets, counted)?;
+        let names = self.size.weights();
+        let of: Vec<NodeId> = names.iter().map(|weight| weight_node(&graph, &weight.name)).collect::<Result<_>>()?;
+        let gradients = graph.gradients(loss.loss, Start::Ones, &of)?;
+        let missing = || Error::new("the loss does not depend on a weight");
+        let weights = of.iter().map(|id| gradients.of(*id).ok_or_else(missing)).collect::<Result<_>>()?;
+        let of_sum = gradients.of(loss.sum).ok_or_else(missing)?;
+        let heads = self.heads(&graph)?;
+        Ok(ExampleGraph { graph, logits, loss, weights, of_sum, heads })
+    }
+
+    fn logits(&self, run: &ModelRun<'_>, graph: &mut Graph, example: &Example) -> Result<NodeId> {
+        let tokens = example.tokens.iter().map(|id| self.vocabulary[*id].clone()).collect();
+        let text = Text { ids: example.tokens.clone(), tokens };
+        graph.set_vocabulary(self.vocabulary.clone());
+        let mut x = run.embed(graph, &text, 0)?;
+        let edits = Edits::default();
+        for layer in 1..=run.layers() {
+            x = run.layer(graph, layer, LayerInput { x, past: HeadCache::default(), edits: &edits })?.x;
+        }
+        run.logits(graph, x)
+    }
+
+    fn heads(&self, graph: &Graph) -> Result<Vec<Vec<NodeId>>> {
+        let of_head = |layer: usize, head: usize| {
+            let number = if self.size.heads > 1 { format!("_{head}") } else { String::new() };
+            graph.require(&format!("L{layer}.A{number}"))
+        };
+        (1..=self.size.layers)
+            .map(|layer| (1..=self.size.heads).map(|head| of_head(layer, head)).collect())
+            .collect()
+    }
+}
+
+/// The node of a weight, by its name in the file.
+fn weight_node(graph: &Graph, name: &str) -> Result<NodeId> {
+    let is = |origin: &Origin| matches!(origin, Origin::Weights(of) if of == name);
+    let node = graph.nodes().find(|(_, node)| matches!(&node.op, Op::Given(origin) if is(origin)));
+    node.map(|(id, _)| id).ok_or_else(|| Error::new(format!("no step reads the weight {name}")))
+}

@@ -1,0 +1,91 @@
+//! What the heads of a model look at while it learns.
+
+use super::number::Number;
+use crate::model::Look;
+
+/// A place that a head may look at, of which a task says whether it helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// A place that has a name in every text.
+    Look(Look),
+    /// The place that mirrors its own.
+    Mirror,
+    /// The tokens that are the answer.
+    Answer,
+}
+
+impl Pattern {
+    /// Its name on the screen and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pattern::Look(look) => look.name(),
+            Pattern::Mirror => "mirror",
+            Pattern::Answer => "answer",
+        }
+    }
+
+    /// What its score is: query i, key j, both from 1, of T tokens.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Pattern::Look(look) => look.rule(),
+            Pattern::Mirror => "the weight of key T + 1 − i",
+            Pattern::Answer => "the weight of keys that have the target of i",
+        }
+    }
+
+    fn is(self, tokens: &[usize], target: Option<usize>, query: usize, key: usize) -> bool {
+        match self {
+            Pattern::Look(look) => look.is(tokens, query, key),
+            Pattern::Mirror => key + query + 1 == tokens.len(),
+            Pattern::Answer => target == Some(tokens[key]),
+        }
+    }
+
+    /// The mean weight that queries give to this place, over those that could look there: for a place that only what is asked for
+    /// has, those with a target. None where no query could.
+    ///
+    /// `weights` is T × T, row by row.
+    pub fn score<T: Number>(
+        self,
+        weights: &[T],
+        tokens: &[usize],
+        targets: &[Option<usize>],
+        causal: bool,
+    ) -> Option<(f64, usize)> {
+        let (mut sum, mut queries) = (0.0, 0);
+        for (query, row) in weights.chunks_exact(tokens.len().max(1)).enumerate() {
+            let is_asked = targets[query].is_some() || matches!(self, Pattern::Look(Look::Previous));
+            let visible = if causal { query + 1 } else { row.len() };
+            let is = |key: &usize| self.is(tokens, targets[query], query, *key);
+            if !is_asked || !(0..visible).any(|key| is(&key)) {
+                continue;
+            }
+            queries += 1;
+            sum += (0..visible).filter(is).fold(0.0, |sum, key| sum + row[key].to_f64());
+        }
+        (queries > 0).then_some((sum, queries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_that_looks_at_the_mirrored_place_scores_1() {
+        let weights = [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
+        let targets = [Some(7), Some(6), Some(5)];
+        assert_eq!(Pattern::Mirror.score(&weights, &[5, 6, 7], &targets, false), Some((3.0, 3)));
+        assert_eq!(Pattern::Answer.score(&weights, &[5, 6, 7], &targets, false), Some((3.0, 3)));
+    }
+
+    #[test]
+    fn induction_counts_the_queries_with_a_target() {
+        // a b a b: the second a looks at the first b, the second b at itself.
+        let mut weights = [0.0_f32; 16];
+        (weights[2 * 4 + 1], weights[15]) = (0.75, 1.0);
+        let targets = [None, None, Some(1), Some(0)];
+        let induction = Pattern::Look(Look::Induction);
+        assert_eq!(induction.score(&weights, &[0, 1, 0, 1], &targets, true), Some((0.75, 2)));
+    }
+}
