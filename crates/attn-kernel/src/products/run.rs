@@ -123,12 +123,9 @@ impl<T: Chain> Task<'_, T> {
 fn transpose<T: Chain>(numbers: &[T], (rows, cols): (usize, usize), to: &mut Vec<T>) {
     to.clear();
     to.resize(rows * cols, T::ZERO);
-    if cols == 0 {
-        return;
-    }
-    for (i, row) in numbers.chunks_exact(cols).enumerate() {
-        for (j, x) in row.iter().enumerate() {
-            to[j * rows + i] = *x;
+    for i in 0..rows {
+        for j in 0..cols {
+            to[j * rows + i] = numbers[i * cols + j];
         }
     }
 }

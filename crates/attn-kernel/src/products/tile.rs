@@ -39,14 +39,14 @@ pub(super) fn multiply<T: Chain>(a: Strided<'_, T>, b: &[T], (inner, cols): (usi
     if cols == 0 {
         return;
     }
+    let all = out.len() / cols;
     let mut first = 0;
-    let mut tiles = out.chunks_exact_mut(ROWS * cols);
-    for tile in &mut tiles {
-        rows::<T, ROWS>(a, first, b, (inner, cols), tile);
+    while first + ROWS <= all {
+        rows::<T, ROWS>(a, first, b, (inner, cols), &mut out[first * cols..][..ROWS * cols]);
         first += ROWS;
     }
-    for row in tiles.into_remainder().chunks_exact_mut(cols) {
-        rows::<T, 1>(a, first, b, (inner, cols), row);
+    while first < all {
+        rows::<T, 1>(a, first, b, (inner, cols), &mut out[first * cols..][..cols]);
         first += 1;
     }
 }
@@ -89,16 +89,17 @@ fn tile<T: Chain, const M: usize, const W: usize>(
     out: &mut [T],
 ) {
     let mut sums = [[T::ZERO; W]; M];
-    for (k, row) in b.chunks_exact(cols).take(inner).enumerate() {
-        let Some(row) = row[at..].first_chunk::<W>() else { return };
-        for (m, sums) in sums.iter_mut().enumerate() {
+    // Loops by index: iterators that are joined are not inlined in functions of an instruction set.
+    for k in 0..inner {
+        let Some(row) = b[k * cols + at..].first_chunk::<W>() else { return };
+        for m in 0..M {
             let factor = a.numbers[(first + m) * a.row + k * a.inner];
-            for (sum, x) in sums.iter_mut().zip(row) {
-                *sum = T::chain(*sum, factor, *x);
+            for w in 0..W {
+                sums[m][w] = T::chain(sums[m][w], factor, row[w]);
             }
         }
     }
-    for (sums, row) in sums.iter().zip(out.chunks_exact_mut(cols)) {
-        row[at..at + W].copy_from_slice(sums);
+    for m in 0..M {
+        out[m * cols + at..][..W].copy_from_slice(&sums[m]);
     }
 }
