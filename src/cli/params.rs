@@ -205,7 +205,7 @@ fn ratios(model: &Model) -> Vec<String> {
         let equals = if width.saturating_mul(100).is_multiple_of(model.hidden) { "=" } else { "≈" };
         format!("{symbol} / d = {width} / {} {equals} {hundredths}", model.hidden)
     };
-    let dense = model.experts.is_none_or(|experts| experts.layers < model.layers);
+    let dense = model.has_mlp() && model.experts.is_none_or(|experts| experts.layers < model.layers);
     let expert = model.experts.map(|experts| {
         format!(
             "{}; each token uses {} of {} experts{}",

@@ -90,8 +90,18 @@ def bert(c):
     return total, total
 
 
+def attn_small(c):
+    """Two tables, square matrices without biases, an MLP where there is one, a head; norms have no weights."""
+    d = c["hidden_size"]
+    inner = c["intermediate_size"] if c["mlp"] == "relu" else 0
+    total = (c["vocab_size"] + c["max_position_embeddings"]) * d
+    total += c["num_hidden_layers"] * (4 * d * d + 2 * d * inner) + d * c["vocab_size"]
+    return total, total
+
+
 COUNT = {"mixtral": mixtral, "qwen2_moe": qwen_moe, "qwen3_moe": qwen_moe, "deepseek_v2": deepseek,
-         "deepseek_v3": deepseek, "phi3": phi3, "gpt_neox": gpt_neox, "opt": opt, "bert": bert}
+         "deepseek_v3": deepseek, "phi3": phi3, "gpt_neox": gpt_neox, "opt": opt, "bert": bert,
+         "attn-small": attn_small}
 
 # Configurations as published, and what is stated of them: all weights, those that one token uses, and where.
 MODELS = {
@@ -171,6 +181,16 @@ MODELS = {
         "model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
         "intermediate_size": 4096, "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2},
         335_141_888, None, "arXiv 1810.04805: 340M"),
+    "attn-small, induction": ({
+        "model_type": "attn-small", "vocab_size": 16, "max_position_embeddings": 24, "hidden_size": 16,
+        "num_hidden_layers": 2, "num_attention_heads": 1, "intermediate_size": 0, "norm": "none", "mlp": "none",
+        "causal": True, "tie_word_embeddings": False},
+        2_944, None, "arithmetic alone"),
+    "attn-small, names": ({
+        "model_type": "attn-small", "vocab_size": 27, "max_position_embeddings": 16, "hidden_size": 16,
+        "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64, "norm": "rms",
+        "rms_norm_eps": 1e-5, "mlp": "relu", "causal": True, "tie_word_embeddings": False},
+        4_192, None, "microGPT's count, github.com/karpathy gist 8627fe0"),
     "qwen2_moe with dense layers": ({
         "model_type": "qwen2_moe", "hidden_size": 64, "num_hidden_layers": 7, "num_attention_heads": 4,
         "num_key_value_heads": 2, "intermediate_size": 96, "moe_intermediate_size": 24,

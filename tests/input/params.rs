@@ -380,6 +380,44 @@ fn a_size_that_is_none_is_an_error_that_names_field_and_value() {
 }
 
 #[test]
+fn a_small_model_states_what_it_computes_and_nothing_that_contradicts_it() {
+    let small = |changes: &[(&str, Value)]| {
+        let mut object = json!({"model_type": "attn-small", "vocab_size": 16, "max_position_embeddings": 24,
+            "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "norm": "none", "mlp": "none",
+            "causal": true, "tie_word_embeddings": false});
+        for (key, value) in changes {
+            object[key] = value.clone();
+        }
+        object.to_string()
+    };
+    let read = |changes: &[(&str, Value)]| Model::from_config(&small(changes), "my.json").unwrap();
+    assert_eq!((total(&read(&[])), read(&[]).is_encoder()), (2_944, false));
+    assert!(read(&[("causal", json!(false))]).is_encoder());
+    for (changes, said) in [
+        (vec![("num_attention_heads", json!(3))], "`hidden_size` 16 cannot be shared evenly"),
+        (vec![("norm", json!("layer"))], "`norm` is `layer`, which is not known"),
+        (vec![("norm", json!(null))], "the configuration has no `norm`"),
+        (vec![("mlp", json!(1))], "`mlp` is `1`, not a text"),
+        (vec![("mlp", json!("relu"))], "the configuration has no `intermediate_size`"),
+        (
+            vec![("mlp", json!("relu")), ("intermediate_size", json!(0))],
+            "`intermediate_size` is `0`, not a size",
+        ),
+        (vec![("intermediate_size", json!(64))], "`mlp` is `none`, but `intermediate_size` is 64"),
+        (vec![("causal", json!("yes"))], "`causal` is `\"yes\"`"),
+        (vec![("tie_word_embeddings", json!(true))], "`tie_word_embeddings` is true"),
+        (vec![("vocab_size", json!(null))], "the configuration has no `vocab_size`"),
+        (
+            vec![("max_position_embeddings", json!(null))],
+            "the configuration has no `max_position_embeddings`",
+        ),
+    ] {
+        let error = refusal(&small(&changes));
+        assert!(error.starts_with(&format!("my.json: {said}")), "{error}");
+    }
+}
+
+#[test]
 fn a_misspelt_field_is_pointed_at() {
     let text = TINY.replace("vocab_size", "vocab_sise");
     let error = refusal(&text);

@@ -5,7 +5,7 @@ use clap::Args;
 use super::address::usual;
 use super::used::first;
 use crate::error::{Error, Result};
-use crate::model::{Architecture, Edits, Removal};
+use crate::model::{Architecture, Edits, Removal, Sublayers};
 use crate::text::clip;
 
 /// The parts of the model that are taken out.
@@ -79,6 +79,10 @@ fn take_out(part: &str, architecture: &Architecture, edits: &mut Edits) -> Resul
     let edit = edits.layers.entry(layer).or_default();
     match what {
         Part::Layer => (edit.attention, edit.mlp) = (true, true),
+        Part::Mlp if block.sublayers == Sublayers::AttentionAlone => {
+            return Err(Error::new(format!("`{}`: the model has no MLP", clip(part)))
+                .help(format!("take out a head or the whole layer: L{layer}")));
+        }
         Part::Mlp => edit.mlp = true,
         Part::Head(head) => {
             let heads = block.recipe.heads;

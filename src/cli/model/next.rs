@@ -7,7 +7,7 @@ use super::reading::first_part;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{ModelRun, PassOptions, Text};
-use crate::params::Positions;
+use crate::params::{Family, Positions};
 use crate::random::LegacyStream;
 use crate::story::{Prediction, Table};
 use crate::text::counted;
@@ -46,7 +46,11 @@ pub(super) fn tables(
     count: usize,
 ) -> Result<Vec<(String, Table)>> {
     if model.architecture.model.is_encoder() || !model.has_head {
-        return Err(Error::new(format!("{} does not write texts", model.architecture.model.family.name()))
+        let who = match model.architecture.model.family {
+            Family::AttnSmall => "a model that sees the whole text at once",
+            family => family.name(),
+        };
+        return Err(Error::new(format!("{who} does not write texts"))
             .help("--next needs a decoder, such as GPT-2 or Llama"));
     }
     check_length(model, read.text.ids.len(), count)?;

@@ -5,7 +5,7 @@ use crate::attention::RopeScaling;
 use crate::cli::output::OutputArgs;
 use crate::error::Result;
 use crate::graph::recipes::{PositionKind, Recipe};
-use crate::model::{AfterNorm, Architecture, Block, Sublayers};
+use crate::model::{AfterNorm, Architecture, Block, Gain, Sublayers};
 use crate::params::{self, Counts, NormKind, Positions};
 use crate::story::Table;
 use crate::text::{grouped, size};
@@ -80,6 +80,9 @@ fn heads(architecture: &Architecture) -> String {
 
 fn mlp(architecture: &Architecture) -> String {
     let own = &architecture.model;
+    if !own.has_mlp() {
+        return "none".to_string();
+    }
     let activation = architecture.blocks.first().map_or("", |block| block.activation.name());
     let gate = if own.gated { ", with a gate" } else { "" };
     format!("width {}, {activation}{gate}", own.intermediate)
@@ -153,18 +156,20 @@ fn scaled(scaling: RopeScaling) -> String {
 }
 
 fn norms(architecture: &Architecture, block: &Block) -> String {
+    let Some(norms) = architecture.model.norms else { return "none".to_string() };
     let name = match architecture.norm.kind {
         NormKind::LayerNorm => "LayerNorm",
         NormKind::RmsNorm => "RMSNorm",
     };
-    let places = match architecture.model.norms.map(|norms| norms.places) {
-        Some(params::NormPlaces::Before) | None => "before each part",
-        Some(params::NormPlaces::After) if block.after == AfterNorm::Sum => "after each sum",
-        Some(params::NormPlaces::After) => "after each part",
-        Some(params::NormPlaces::BeforeAndAfter) => "before and after each part",
+    let places = match norms.places {
+        params::NormPlaces::Before => "before each part",
+        params::NormPlaces::After if block.after == AfterNorm::Sum => "after each sum",
+        params::NormPlaces::After => "after each part",
+        params::NormPlaces::BeforeAndAfter => "before and after each part",
     };
+    let gains = if architecture.norm.gain == Gain::Nothing { ", without weights" } else { "" };
     let side = if block.sublayers == Sublayers::Parallel { "; attention and MLP side by side" } else { "" };
-    format!("{name} {places}{side}")
+    format!("{name} {places}{gains}{side}")
 }
 
 fn parameters(model: &OpenedModel, for_people: bool) -> Result<Table> {

@@ -2,6 +2,7 @@
 
 use super::opened::{OpenedModel, ReadText};
 use crate::error::{Error, Result};
+use crate::params::Family;
 
 /// A place of a text whose prediction is shown.
 pub(super) struct Predicted {
@@ -14,8 +15,12 @@ pub(super) struct Predicted {
 }
 
 /// The places of a text whose predictions are shown: the last one of a decoder, which predicts the token after it; of an
-/// encoder, which predicts the token at a place itself, those that are masked, or else the last one that the text gave.
+/// encoder, which predicts the token at a place itself, those that are masked, or else the last one that the text gave. None of a
+/// model whose predictions are shown at all positions.
 pub(super) fn places(model: &OpenedModel, read: &ReadText) -> Vec<Predicted> {
+    if is_of_all_positions(model) {
+        return Vec::new();
+    }
     let last = read.text.ids.len().saturating_sub(1);
     if !model.architecture.model.is_encoder() {
         let title = "The next token".to_string();
@@ -37,10 +42,17 @@ pub(super) fn places(model: &OpenedModel, read: &ReadText) -> Vec<Predicted> {
     masked.into_iter().map(|row| place(row, "puts")).collect()
 }
 
+/// Returns true if a model predicts something at every position of a text, and not only at masked ones: its last row alone would say
+/// little.
+pub(super) fn is_of_all_positions(model: &OpenedModel) -> bool {
+    let own = &model.architecture.model;
+    own.family == Family::AttnSmall && own.is_encoder()
+}
+
 /// What to do for a prediction of an encoder, where no place of the text is masked.
 pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String> {
     let is_predicted = model.architecture.model.is_encoder() && model.has_head;
-    if !is_predicted || masked(model, read).next().is_some() {
+    if !is_predicted || is_of_all_positions(model) || masked(model, read).next().is_some() {
         return None;
     }
     Some(match model.mask {

@@ -13,7 +13,7 @@ use crate::foreign::visible;
 use crate::model::{Edits, Forward, ModelRun, PassOptions};
 use crate::story::{
     HeadGrid, MeasuredText, Prediction, Table, change_table, entropy_grid, head_grid, head_rules,
-    last_token_grid, lens_table, prediction_table, survey_table,
+    last_token_grid, lens_table, position_table, prediction_table, survey_table,
 };
 use crate::tensor::Tensor;
 
@@ -70,8 +70,7 @@ struct ShownPredictions<'a> {
 
 impl ShownPredictions<'_> {
     fn name(&self, id: usize) -> String {
-        let shown = self.model.shown(id);
-        if self.for_people { visible(&shown).into_owned() } else { shown }
+        shown(&self.model.shown(id), self.for_people)
     }
 
     /// The predictions of two passes over the same text.
@@ -82,6 +81,9 @@ impl ShownPredictions<'_> {
     ) -> Result<Vec<(String, Table)>> {
         let options = PassOptions { measured: false, ..options };
         let other = self.run.forward(forward.text.clone(), options)?;
+        if predicted::is_of_all_positions(self.model) {
+            return Ok(vec![self.at_all_positions(&other, &format!(", {}", heads[1]))?]);
+        }
         // What is changed stands last.
         let is_changed = !forward.options.edits.is_nothing() && other.options.edits.is_nothing();
         let (passes, heads) =
@@ -100,9 +102,26 @@ impl ShownPredictions<'_> {
         self.places.iter().map(table).collect()
     }
 
+    /// What the model predicts at each position.
+    fn at_all_positions(&self, pass: &Forward, head: &str) -> Result<(String, Table)> {
+        let logits = self.run.logits_of(pass, 0..pass.text.ids.len())?;
+        let predicted = |at: usize| -> Result<(String, Prediction)> {
+            let logits = row(&logits, at);
+            check_numbers(&logits, at + 1)?;
+            Ok((shown(&pass.text.tokens[at], self.for_people), Prediction::of(&logits)))
+        };
+        let all = (0..pass.text.ids.len()).map(predicted).collect::<Result<Vec<_>>>()?;
+        let name = |id: usize| self.name(id);
+        let table = position_table(&all, &name, self.for_people);
+        Ok((format!("What the model predicts at each position{head}"), table))
+    }
+
     /// The predictions, and what the residual stream would predict after each layer.
     fn predictions(&self, forward: &Forward) -> Result<Vec<(String, Table)>> {
         let mut parts = Vec::new();
+        if predicted::is_of_all_positions(self.model) {
+            parts.push(self.at_all_positions(forward, "")?);
+        }
         for place in &self.places {
             // A row for each place of the residual stream; the last one is the model's own prediction.
             let logits = self.run.lens(forward, place.row)?;
@@ -162,14 +181,18 @@ pub(super) fn first_part(
 
 fn tokens(read: &ReadText, for_people: bool) -> Table {
     let ids = &read.text.ids;
-    // A line break in a cell would break the table.
-    let shown = |text: &str| if for_people { visible(text).into_owned() } else { text.to_string() };
+    let shown = |text: &str| shown(text, for_people);
     let row = |at: usize| {
         let piece = read.tokens.as_ref().map_or("", |tokens| &tokens.tokens[at].piece);
         vec![(at + 1).to_string(), shown(&read.text.tokens[at]), ids[at].to_string(), shown(piece)]
     };
     Table::new(&["position", "token", "id", "piece"], (0..ids.len()).map(row))
         .with_numbers(&["position", "id"])
+}
+
+/// A text in a cell: a line break would break the table.
+fn shown(text: &str, for_people: bool) -> String {
+    if for_people { visible(text).into_owned() } else { text.to_string() }
 }
 
 /// A row of logits.

@@ -32,8 +32,19 @@ pub struct Norm {
     pub kind: NormKind,
     /// The number that is added to the variance, or to the mean of the squares.
     pub epsilon: f64,
-    /// True if the file stores the gain's distance from 1, as Gemma's does.
-    pub one_plus: bool,
+    /// What the file stores of its gain.
+    pub gain: Gain,
+}
+
+/// What a file stores of the gain of a norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gain {
+    /// The gain.
+    Itself,
+    /// Its distance from 1, as Gemma's files do.
+    FromOne,
+    /// Nothing: norms before the sublayers and after the last layer have no weights.
+    Nothing,
 }
 
 /// A layer.
@@ -82,4 +93,6 @@ pub enum Sublayers {
     Sequential,
     /// Both read the input of the layer.
     Parallel,
+    /// There is no MLP.
+    AttentionAlone,
 }

@@ -39,7 +39,7 @@ mod tensors;
 mod vocabulary;
 
 pub use activation::Activation;
-pub use architecture::{AfterNorm, Architecture, Block, Norm, Projections, Sublayers};
+pub use architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
 pub use checkpoint::{Checkpoint, Entry};
 pub use edits::{Edits, LayerEdit, Removal};
 pub use forward::{Forward, PassOptions};

@@ -28,6 +28,7 @@ fn prefix(family: Family) -> (&'static str, &'static [&'static str]) {
         Family::Gpt2 => ("transformer.", &["lm_head."]),
         Family::GptNeox => ("gpt_neox.", &["embed_out."]),
         Family::Bert => ("bert.", &["cls."]),
+        Family::AttnSmall => ("", &[]),
         _ => ("model.", &["lm_head.", "vision_tower.", "multi_modal_projector."]),
     }
 }

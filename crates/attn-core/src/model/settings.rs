@@ -1,7 +1,7 @@
 //! From a `config.json` to the steps of a model.
 
 use super::activation::Activation;
-use super::architecture::{AfterNorm, Architecture, Block, Norm, Projections, Sublayers};
+use super::architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
 use super::rope::{LayerKind, Rope, rope};
 use super::slips::Slips;
 use crate::attention::Mask;
@@ -51,7 +51,8 @@ fn is_run(family: Family) -> bool {
         | Family::Gemma3
         | Family::Olmo2
         | Family::Phi3
-        | Family::Bert => true,
+        | Family::Bert
+        | Family::AttnSmall => true,
         Family::HeadByHead
         | Family::Mixtral
         | Family::Qwen2Moe
@@ -88,7 +89,7 @@ fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
             .help("check the number of layers in the configuration: no model has that many"));
     }
     let mut fields = Fields { object, assumed: Vec::new() };
-    let norm = norm(&mut fields, family)?;
+    let norm = norm(&mut fields, &model)?;
     let activation = activation(&mut fields, family)?;
     let layers = LayerSettings::read(&mut fields, &model)?;
     let blocks = (0..model.layers)
@@ -119,12 +120,22 @@ fn is_gemma(family: Family) -> bool {
     matches!(family, Family::Gemma | Family::Gemma2 | Family::Gemma3)
 }
 
-fn norm(fields: &mut Fields, family: Family) -> Result<Norm> {
+fn norm(fields: &mut Fields, model: &Model) -> Result<Norm> {
+    let family = model.family;
+    let gain = match family {
+        Family::AttnSmall if model.norms.is_some() => Gain::Nothing,
+        _ if is_gemma(family) => Gain::FromOne,
+        _ => Gain::Itself,
+    };
+    if model.norms.is_none() {
+        // No step reads it.
+        return Ok(Norm { kind: NormKind::RmsNorm, epsilon: 0.0, gain });
+    }
     let (kind, key, usual) = match family {
         Family::Gpt2 => (NormKind::LayerNorm, "layer_norm_epsilon", 1e-5),
         Family::GptNeox => (NormKind::LayerNorm, "layer_norm_eps", 1e-5),
         Family::Bert => (NormKind::LayerNorm, "layer_norm_eps", 1e-12),
-        Family::Olmo2 | Family::Phi3 => (NormKind::RmsNorm, "rms_norm_eps", 1e-5),
+        Family::Olmo2 | Family::Phi3 | Family::AttnSmall => (NormKind::RmsNorm, "rms_norm_eps", 1e-5),
         _ => (NormKind::RmsNorm, "rms_norm_eps", 1e-6),
     };
     let epsilon = fields.number_or(key, usual)?;
@@ -132,11 +143,13 @@ fn norm(fields: &mut Fields, family: Family) -> Result<Norm> {
         return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative"))
             .help(format!("{usual} is usual: take the number that the model was trained with")));
     }
-    Ok(Norm { kind, epsilon, one_plus: is_gemma(family) })
+    Ok(Norm { kind, epsilon, gain })
 }
 
 fn activation(fields: &mut Fields, family: Family) -> Result<Activation> {
     let (key, usual) = match family {
+        // Its `mlp` names the function.
+        Family::AttnSmall => return Ok(Activation::Relu),
         Family::Gpt2 => ("activation_function", "gelu_new"),
         Family::GptNeox | Family::Bert => ("hidden_act", "gelu"),
         Family::Gemma2 | Family::Gemma3 => ("hidden_activation", "gelu_pytorch_tanh"),
@@ -184,7 +197,7 @@ impl LayerSettings {
             _ => WindowRule::Never,
         };
         let windows = windowed_layers(fields, rule, model.layers)?;
-        let is_rotary = !matches!(family, Family::Gpt2 | Family::Bert);
+        let is_rotary = !matches!(family, Family::Gpt2 | Family::Bert | Family::AttnSmall);
         let mut of_kind = |kind| match is_rotary {
             true => rope(fields, family, model.head_width, kind).map(Some),
             false => Ok(None),
@@ -241,11 +254,8 @@ impl LayerSettings {
             Scale::None if self.by_layer => Scale::Number(1.0 / (layer as f64 + 1.0)),
             scale => scale,
         };
-        let mask = Mask {
-            causal: family != Family::Bert,
-            window: window.map(|window| window as usize),
-            ..Mask::default()
-        };
+        let mask =
+            Mask { causal: model.causal, window: window.map(|window| window as usize), ..Mask::default() };
         let recipe = Recipe {
             heads: model.query_heads as usize,
             kv_heads: model.key_value_heads as usize,
@@ -259,6 +269,7 @@ impl LayerSettings {
         recipe.check()?;
         let sublayers = match family {
             Family::GptNeox if fields.flag("use_parallel_residual", true)? => Sublayers::Parallel,
+            _ if !model.has_mlp() => Sublayers::AttentionAlone,
             _ => Sublayers::Sequential,
         };
         Ok(Block {

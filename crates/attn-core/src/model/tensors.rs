@@ -215,7 +215,7 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
     let mut tied = architecture.model.tied;
     for weight in listed.iter().filter(|weight| weight.part != ModelPart::Pooler) {
         let is_head = weight.symbol == "W_U";
-        if is_head && !search.found.contains_key(weight.name) {
+        if is_head && family != Family::AttnSmall && !search.found.contains_key(weight.name) {
             if !tied {
                 tied = true;
                 notes.push(format!("`{}` is not in the file: the head is the embedding", weight.name));

@@ -10,7 +10,7 @@ use super::family::Family;
 use super::family_defaults::{Architecture, FamilyDefaults};
 use super::fields::{Fields, LONGEST_NAME, divided, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, QueryKeyNorm};
-use super::{config_experts, config_other_families, layers_of};
+use super::{config_attn_small, config_experts, config_other_families, layers_of};
 
 impl Model {
     /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` its
@@ -82,6 +82,7 @@ fn read(value: &Value, name: &str) -> Result<Model> {
         Architecture::GptNeox => config_other_families::gpt_neox(&mut fields, name)?,
         Architecture::Opt => config_other_families::opt(&mut fields, name)?,
         Architecture::Bert => config_other_families::bert(&mut fields, name)?,
+        Architecture::AttnSmall => config_attn_small::read(&mut fields, name)?,
     };
     if inside {
         model.notes.push(
@@ -135,6 +136,7 @@ fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
         intermediate: fields.size_or("n_inner", four, " (4 · n_embd)")?,
         gated: false,
         vocabulary: fields.size("vocab_size")?,
+        causal: true,
         positions: Positions::Learned(fields.size("n_positions")?),
         tied: fields.flag_stated("tie_word_embeddings", true)?,
         biases: Biases { query_key_value: true, output: true, mlp: true },
@@ -189,6 +191,7 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
         intermediate,
         gated: true,
         vocabulary: size(fields, "vocab_size")?,
+        causal: true,
         positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
         tied: fields.flag_stated("tie_word_embeddings", defaults.tied)?,
         biases: Biases {

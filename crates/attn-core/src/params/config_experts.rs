@@ -59,7 +59,8 @@ pub(super) fn experts(
         | Family::Olmo2
         | Family::SmolLm3
         | Family::Opt
-        | Family::Bert => return Ok(None),
+        | Family::Bert
+        | Family::AttnSmall => return Ok(None),
     }))
 }
 

@@ -47,6 +47,7 @@ pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
 pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
     let model = common(fields, Family::Bert, name)?;
     Ok(Model {
+        causal: false,
         intermediate: fields.size("intermediate_size")?,
         positions: Positions::Learned(fields.size("max_position_embeddings")?),
         token_types: Some(fields.size_or("type_vocab_size", 2, "")?),
@@ -62,8 +63,8 @@ pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
     })
 }
 
-/// The fields that the three have in common: the same names for sizes, as many key/value heads as query heads, no gate.
-fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
+/// The fields that these families have in common: the same names for sizes, as many key/value heads as query heads, no gate.
+pub(super) fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
     let hidden = fields.size("hidden_size")?;
     let query_heads = fields.size("num_attention_heads")?;
     Ok(Model {
@@ -78,6 +79,7 @@ fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
         intermediate: 0,
         gated: false,
         vocabulary: fields.size("vocab_size")?,
+        causal: true,
         positions: Positions::NotCounted,
         tied: false,
         biases: Biases::default(),

@@ -45,6 +45,8 @@ pub enum Family {
     Opt,
     /// BERT: an encoder.
     Bert,
+    /// The small models that this program trains.
+    AttnSmall,
 }
 
 impl Family {
@@ -71,6 +73,7 @@ impl Family {
             Family::SmolLm3 => "SmolLM3",
             Family::Opt => "OPT",
             Family::Bert => "BERT",
+            Family::AttnSmall => "attn-small",
         }
     }
 
@@ -98,6 +101,7 @@ impl Family {
             Family::SmolLm3 => &["smollm3"],
             Family::Opt => &["opt"],
             Family::Bert => &["bert"],
+            Family::AttnSmall => &["attn-small"],
         }
     }
 

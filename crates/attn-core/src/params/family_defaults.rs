@@ -160,6 +160,8 @@ pub(crate) enum Architecture {
     Opt,
     /// BERT's.
     Bert,
+    /// That of the small models that this program trains.
+    AttnSmall,
 }
 
 impl Family {
@@ -171,6 +173,7 @@ impl Family {
             Family::GptNeox => Architecture::GptNeox,
             Family::Opt => Architecture::Opt,
             Family::Bert => Architecture::Bert,
+            Family::AttnSmall => Architecture::AttnSmall,
             Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Architecture::Llama(&LLAMA),
             Family::Mixtral => Architecture::Llama(&MIXTRAL),
             Family::Qwen2Moe => Architecture::Llama(&QWEN2_MOE),

@@ -6,7 +6,7 @@ use super::family_defaults::{Architecture, ProjectionMatrices};
 use super::model::{Model, NormPlaces, Positions, QueryKeyNorm};
 use super::weight::{Dimension, ModelPart, NormSite, Weight};
 use super::weight_groups::{norm, product, unembedding};
-use super::{listing_experts, listing_other_families};
+use super::{listing_attn_small, listing_experts, listing_other_families};
 use crate::attention::WeightLayout;
 
 /// Every weight of the model with its shape and its count. Matrices are written rows in, columns out (`x W`);
@@ -23,6 +23,7 @@ pub fn weights(model: &Model) -> Result<Vec<Weight>> {
         Architecture::GptNeox => listing_other_families::gpt_neox(model),
         Architecture::Opt => listing_other_families::opt(model),
         Architecture::Bert => listing_other_families::bert(model),
+        Architecture::AttnSmall => listing_attn_small::listed(model),
     };
     listed.into_iter().map(|weight| weight.counted().map_err(|error| error.in_source(&model.name))).collect()
 }

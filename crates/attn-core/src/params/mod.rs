@@ -37,6 +37,7 @@
 mod built_in;
 mod cache;
 pub(crate) mod config;
+mod config_attn_small;
 mod config_experts;
 mod config_other_families;
 mod counts;
@@ -45,6 +46,7 @@ pub(crate) mod family_defaults;
 pub(crate) mod fields;
 pub(crate) mod layers_of;
 mod listing;
+mod listing_attn_small;
 mod listing_experts;
 mod listing_other_families;
 mod model;

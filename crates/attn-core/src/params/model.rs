@@ -25,12 +25,14 @@ pub struct Model {
     pub key_value_heads: u64,
     /// d_k, which is also d_v: the width of a head. H·d_k need not be d.
     pub head_width: u64,
-    /// d_ff: the width inside the MLP.
+    /// d_ff: the width inside the MLP; 0 where layers have none.
     pub intermediate: u64,
     /// True if the MLP has a gate beside its up-projection.
     pub gated: bool,
     /// n_vocab: the number of tokens in the vocabulary.
     pub vocabulary: u64,
+    /// True if a token sees only itself and earlier ones.
+    pub causal: bool,
     /// The encoding of the positions of tokens.
     pub positions: Positions,
     /// True if the unembedding is the embedding, transposed.
@@ -220,7 +222,12 @@ impl Model {
 
     /// Returns true if each token sees all others and no token is generated: there is no key/value cache.
     pub fn is_encoder(&self) -> bool {
-        self.family == Family::Bert
+        !self.causal
+    }
+
+    /// Returns true if each layer has an MLP.
+    pub fn has_mlp(&self) -> bool {
+        self.intermediate > 0
     }
 
     /// Checks that the dimensions can be those of a model: all at least 1, and G divides H.
@@ -234,7 +241,7 @@ impl Model {
             ("query heads", self.query_heads),
             ("key/value heads", self.key_value_heads),
             ("head width", self.head_width),
-            ("MLP's intermediate size", self.intermediate),
+            ("MLP's intermediate size", if self.family == Family::AttnSmall { 1 } else { self.intermediate }),
             ("vocabulary", self.vocabulary),
             ("positions", if self.positions == Positions::Learned(0) { 0 } else { 1 }),
         ];

@@ -35,7 +35,7 @@ pub use model::{Digits, ExplainedCell, Step, StepItem, Story};
 pub use model_layer::{ShownLayer, model_layer, shown_nodes};
 pub use model_text::{
     HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_letter, head_rules,
-    last_token_grid, lens_table, measures_table, prediction_table, survey_table, top_heads,
+    last_token_grid, lens_table, measures_table, position_table, prediction_table, survey_table, top_heads,
 };
 pub use numbers_of_tables::numbers_of_tables;
 pub use plane::Plane;

@@ -24,7 +24,7 @@ pub fn model_layer(title: &str, graph: Graph, shown: ShownLayer) -> Story {
         if node.op.is_given() || !shown.has(node) || (shown.head.is_some() && !shown.is_of_head(node)) {
             continue;
         }
-        let text = text(node, shown.layer);
+        let text = text(node, shown.layer, graph.find(&format!("L{}.MLP", shown.layer)).is_some());
         if text != last || steps.is_empty() {
             steps.push(Step { text: text.clone(), ..Step::default() });
             last = text;
@@ -65,11 +65,14 @@ impl ShownLayer {
     }
 }
 
-/// The sentence of a node.
-fn text(node: &Node, layer: usize) -> String {
+/// The sentence of a node, in a layer with or without an MLP.
+fn text(node: &Node, layer: usize, has_mlp: bool) -> String {
     let prefix = format!("L{layer}.");
     let name = node.name.strip_prefix(&prefix).unwrap_or(&node.name);
     let said = match name {
+        "X_normed" if node.inputs.len() == 1 => {
+            "The norm before attention: each row of the residual stream gets size 1. There are no gains."
+        }
         "X_normed" => {
             "The norm before attention: each row of the residual stream gets mean 0 and size 1, or size 1 alone, times a gain."
         }
@@ -85,6 +88,10 @@ fn text(node: &Node, layer: usize) -> String {
         "MLP" => "And down again to the width of the stream.",
         "MLP_normed" => "The norm of the result of the MLP.",
         "X_out_sum" => "The result of the MLP is added to the residual stream.",
+        "X_final" if !has_mlp => "The result of attention is added: this is what the model's head reads.",
+        _ if !has_mlp && name.ends_with(".X") => {
+            "The result of attention is added: this is what the next layer reads."
+        }
         "X_final" => "The result of the MLP is added: this is what the model's head reads.",
         _ if name.ends_with(".X") => "The result of the MLP is added: this is what the next layer reads.",
         _ if name.starts_with("O_removed") || name.starts_with("MLP_removed") => "This part is taken out.",

@@ -122,6 +122,7 @@ impl LayerBuilder<'_> {
         let x = match self.block.sublayers {
             Sublayers::Parallel => self.parallel(x, output),
             Sublayers::Sequential => self.sequential(x, output),
+            Sublayers::AttentionAlone => self.alone(x, output),
         }?;
         Ok(LayerOutput { x, cache })
     }
@@ -132,6 +133,12 @@ impl LayerBuilder<'_> {
         let mlp = self.unless_removed("MLP_removed", mlp, self.edit.mlp)?;
         let name = self.enter_next();
         self.graph.add(name, Op::Add, &[x, output, mlp])
+    }
+
+    /// The stream plus the result of attention is what the next layer reads.
+    fn alone(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
+        let name = self.enter_next();
+        self.graph.add(name, Op::Add, &[x, output])
     }
 
     fn sequential(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {

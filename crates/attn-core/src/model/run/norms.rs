@@ -3,6 +3,7 @@
 use super::{ModelRun, Slot};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Op};
+use crate::model::architecture::Gain;
 use crate::params::{NormKind, NormSite};
 
 impl ModelRun<'_> {
@@ -27,6 +28,9 @@ impl ModelRun<'_> {
         x: NodeId,
         (site, layer): (NormSite, Option<usize>),
     ) -> Result<Option<Vec<NodeId>>> {
+        if self.architecture.norm.gain == Gain::Nothing {
+            return Ok(has_norm_without_gain(site).then(|| vec![x]));
+        }
         if !self.tensors.has(Slot::Gain(site), layer) {
             return Ok(None);
         }
@@ -55,12 +59,17 @@ impl ModelRun<'_> {
 
     /// A gain, and 1 more than what the file has where it stores the distance from 1.
     pub(super) fn gain(&self, graph: &mut Graph, name: &str, slot: (Slot, Option<usize>)) -> Result<NodeId> {
-        if !self.architecture.norm.one_plus {
+        if self.architecture.norm.gain != Gain::FromOne {
             return Ok(self.weight(graph, name, slot)?.0);
         }
         let stored = self.weight(graph, &format!("{name}_stored"), slot)?.0;
         graph.add(name, Op::OnePlus, &[stored])
     }
+}
+
+/// Returns true if a model whose norms have no weights has one at this place.
+fn has_norm_without_gain(site: NormSite) -> bool {
+    matches!(site, NormSite::BeforeAttention | NormSite::BeforeMlp | NormSite::Final)
 }
 
 /// The name of the node of a gain.

@@ -99,13 +99,7 @@ pub fn lens_table(
     let best = last.top(1).next().map_or(0, |(id, _)| id);
     let row = |(place, prediction): &(String, Prediction)| {
         let mut row = vec![place.clone()];
-        for (id, p) in prediction.top(OF_A_LAYER) {
-            if for_people {
-                row.push(format!("{} {}", name(id), percent(p, true)));
-            } else {
-                row.extend([name(id), percent(p, false)]);
-            }
-        }
+        row.extend(top_cells(prediction, name, for_people));
         let p = prediction.probability(best);
         let far = last.divergence(prediction);
         row.extend([percent(p, for_people), if for_people { format!("{far:.2}") } else { far.to_string() }]);
@@ -125,6 +119,40 @@ pub fn lens_table(
         "p third",
         "p final word",
     ])
+}
+
+/// What a model that sees the whole text predicts at each position: a row for each token.
+pub fn position_table(
+    positions: &[(String, Prediction)],
+    name: &dyn Fn(usize) -> String,
+    for_people: bool,
+) -> Table {
+    let row = |(at, (token, prediction)): (usize, &(String, Prediction))| {
+        let place = [(at + 1).to_string(), token.clone()];
+        place.into_iter().chain(top_cells(prediction, name, for_people)).collect()
+    };
+    let header: &[&str] = if for_people {
+        &["position", "token", "first", "second", "third"]
+    } else {
+        &["position", "token", "first", "p first", "second", "p second", "third", "p third"]
+    };
+    Table::new(header, positions.iter().enumerate().map(row))
+        .with_numbers(&["position", "p first", "p second", "p third"])
+}
+
+/// The most probable tokens, each with its probability; cells stay empty where the vocabulary has fewer.
+fn top_cells(prediction: &Prediction, name: &dyn Fn(usize) -> String, for_people: bool) -> Vec<String> {
+    let width = if for_people { 1 } else { 2 };
+    let mut cells: Vec<String> = Vec::new();
+    for (id, p) in prediction.top(OF_A_LAYER) {
+        if for_people {
+            cells.push(format!("{} {}", name(id), percent(p, true)));
+        } else {
+            cells.extend([name(id), percent(p, false)]);
+        }
+    }
+    cells.resize(OF_A_LAYER * width, String::new());
+    cells
 }
 
 /// A change of a probability in hundredths: `+1.5`, `−0.3`, `0`.

@@ -3,7 +3,7 @@
 use super::Candidates;
 use crate::graph::GeluForm;
 use crate::model::activation::Activation;
-use crate::model::architecture::{AfterNorm, Projections, Sublayers};
+use crate::model::architecture::{AfterNorm, Gain, Projections, Sublayers};
 use crate::model::slips::{Conv1dReading, GateUse};
 use crate::params::{Family, NormKind, Positions};
 
@@ -12,9 +12,14 @@ const EPSILONS: [f64; 4] = [1e-5, 1e-6, 1e-8, 1e-12];
 
 pub(super) fn add(list: &mut Candidates<'_>) {
     embedding(list);
-    norms(list);
-    residual(list);
-    mlp(list);
+    if list.right.model.norms.is_some() {
+        norms(list);
+        places_of_norms(list);
+    }
+    if list.right.model.has_mlp() {
+        order_of_sublayers(list);
+        mlp(list);
+    }
     matrices(list);
     logits(list);
 }
@@ -64,12 +69,14 @@ fn norms(list: &mut Candidates<'_>) {
             },
         );
     }
-    list.add(
-        "one-plus-missing",
-        "the gains of the norms are used as stored, without the 1 that is added to them",
-        "multiply by 1 + weight: the file stores the distance of each gain from 1",
-        |a| a.norm.one_plus = false,
-    );
+    if own.gain == Gain::FromOne {
+        list.add(
+            "one-plus-missing",
+            "the gains of the norms are used as stored, without the 1 that is added to them",
+            "multiply by 1 + weight: the file stores the distance of each gain from 1",
+            |a| a.norm.gain = Gain::Itself,
+        );
+    }
     match own.kind {
         NormKind::LayerNorm => {
             list.add(
@@ -94,7 +101,7 @@ fn norms(list: &mut Candidates<'_>) {
     }
 }
 
-fn residual(list: &mut Candidates<'_>) {
+fn order_of_sublayers(list: &mut Candidates<'_>) {
     list.add(
         "residual-parallel",
         "attention and MLP both read the input of the layer",
@@ -107,6 +114,9 @@ fn residual(list: &mut Candidates<'_>) {
         "let attention and MLP both read the input of the layer, and add both results (use_parallel_residual)",
         |a| a.blocks.iter_mut().for_each(|block| block.sublayers = Sublayers::Sequential),
     );
+}
+
+fn places_of_norms(list: &mut Candidates<'_>) {
     let has_both = matches!(list.right.model.family, Family::Gemma2 | Family::Gemma3);
     if !has_both && list.right.model.family != Family::GptNeox {
         let after = matches!(list.right.model.family, Family::Bert | Family::Olmo2);
