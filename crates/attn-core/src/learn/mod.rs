@@ -12,6 +12,8 @@ mod plan;
 mod score;
 mod size;
 mod task;
+#[cfg(test)]
+mod tests;
 mod trainer;
 mod weights;
 

@@ -47,11 +47,11 @@ pub struct Step {
 
 /// A plan for batches of one shape.
 #[derive(Debug)]
-struct Compiled<T> {
-    plan: Plan<T>,
-    loss: NodeId,
+pub(super) struct Compiled<T> {
+    pub(super) plan: Plan<T>,
+    pub(super) loss: NodeId,
     logits: NodeId,
-    gradients: Vec<NodeId>,
+    pub(super) gradients: Vec<NodeId>,
     heads: Vec<Vec<NodeId>>,
 }
 
@@ -107,6 +107,16 @@ impl<T: Number> Trainer<T> {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The model without its weights.
+    pub fn model(&self) -> &ExampleModel {
+        &self.model
+    }
+
+    /// The number of steps of each plan that has been made, and of the numbers that it keeps in memory.
+    pub fn plan_sizes(&self) -> Vec<(usize, usize)> {
+        self.plans.values().map(|compiled| compiled.plan.size()).collect()
     }
 
     /// The examples.
@@ -209,7 +219,7 @@ fn stays_small(
 }
 
 /// The plan for batches of this shape, compiled when the first of them comes.
-fn compiled<'p, T: Number>(
+pub(super) fn compiled<'p, T: Number>(
     plans: &'p mut BTreeMap<(usize, usize), Compiled<T>>,
     model: &ExampleModel,
     weights: &[Vec<T>],
@@ -243,7 +253,7 @@ impl<T: Number> Compiled<T> {
     }
 
     /// Computes everything for a batch.
-    fn run(&mut self, weights: &[Vec<T>], batch: &Batch) -> Result<()> {
+    pub(super) fn run(&mut self, weights: &[Vec<T>], batch: &Batch) -> Result<()> {
         for (at, numbers) in weights.iter().enumerate() {
             self.plan.weight_mut(at)?.copy_from_slice(numbers);
         }

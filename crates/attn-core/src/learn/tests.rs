@@ -1,0 +1,129 @@
+//! Tests of the whole loop.
+
+use super::trainer::compiled;
+use super::*;
+use crate::model::Look;
+
+fn settings(task: &Task, (layers, heads, width): (usize, usize, usize), rich: bool) -> Settings {
+    let size = ModelSize {
+        vocabulary: task.symbols().count(),
+        context: task.context(),
+        width,
+        layers,
+        heads,
+        mlp: rich.then_some(3 * width),
+        normed: rich,
+        causal: task.is_causal(),
+    };
+    let patterns = vec![Pattern::Look(Look::Previous), Pattern::Look(Look::Induction)];
+    Settings { size, adam: AdamSettings::new(100, 0.01), batch: 5, seed: 3, patterns }
+}
+
+fn pairs() -> Task {
+    let pair = |(i, (input, output)): (usize, (&str, &str))| Pair {
+        input: input.into(),
+        output: output.into(),
+        number: i + 1,
+    };
+    let all = [("ab", "b"), ("abc", "cb"), ("b", "b"), ("ca", "ac"), ("cab", "ba"), ("bb", "b")];
+    Task::pairs(&all.into_iter().enumerate().map(pair).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
+    let tasks = [
+        (Task::induction((8, 12)).unwrap(), (2, 1, 16), false),
+        (Task::reverse((3, 6)), (1, 2, 8), false),
+        (Task::sort((4, 4)), (2, 4, 8), true),
+        (pairs(), (1, 2, 6), true),
+    ];
+    for (task, shape, rich) in tasks {
+        let name = task.name();
+        let settings = settings(&task, shape, rich);
+        let mut trainer = Trainer::<f64>::new(settings.clone(), task.examples(3)).unwrap();
+        // Some steps away from the start, where gradients are unlike each other.
+        (0..3).for_each(|_| drop(trainer.step().unwrap()));
+        let (batch, weights) = (trainer.next_batch(), trainer.weights().to_vec());
+        let graphs: Vec<ExampleGraph> = (0..batch.examples())
+            .map(|at| trainer.graph_of(&batch.example(at), batch.counted()).unwrap())
+            .collect();
+        let model = trainer.model();
+        let mut plans = std::collections::BTreeMap::new();
+        let compiled = compiled(&mut plans, model, &weights, &batch).unwrap();
+        compiled.run(&weights, &batch).unwrap();
+        let numbers = |id| compiled.plan.numbers(id).unwrap().to_vec();
+        for (at, id) in compiled.gradients.iter().chain([&compiled.loss]).enumerate() {
+            let of_plan = numbers(*id);
+            let mut of_graphs = vec![0.0; of_plan.len()];
+            for example in &graphs {
+                let node = *example.weights.get(at).unwrap_or(&example.loss.loss);
+                let cells: Vec<f64> = example.graph.matrix(node).unwrap().cells().collect();
+                of_graphs.iter_mut().zip(cells).for_each(|(sum, x)| *sum += x);
+            }
+            let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+            assert_eq!(bits(&of_plan), bits(&of_graphs), "{name}: weight {at}");
+            assert!(of_plan.iter().any(|x| *x != 0.0), "{name}: weight {at} has a gradient");
+        }
+        // The step is that of Adam with these gradients.
+        let step = trainer.step().unwrap();
+        assert_eq!(step.loss.to_bits(), numbers(compiled.loss)[0].to_bits());
+    }
+}
+
+#[test]
+fn a_plan_uses_its_memory_again() {
+    let task = Task::induction((8, 12)).unwrap();
+    let settings = settings(&task, (2, 1, 16), false);
+    let mut trainer = Trainer::<f32>::new(settings, task.examples(1)).unwrap();
+    let batch = trainer.next_batch();
+    let numbers: usize = trainer.graph_of(&batch.example(0), 1).unwrap().graph.nodes().fold(0, |sum, (_, node)| {
+        sum + node.shape().rows * node.shape().cols
+    });
+    trainer.step().unwrap();
+    let (steps, kept) = trainer.plan_sizes()[0];
+    assert!(kept * 2 < numbers * batch.examples(), "{steps} steps keep {kept} of {numbers} for each example");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
+    let losses = |seed: u32| -> Vec<u64> {
+        let task = Task::reverse((6, 6));
+        let settings = Settings { seed, ..settings(&task, (1, 1, 8), false) };
+        let mut trainer = Trainer::<f32>::new(settings, task.examples(seed)).unwrap();
+        (0..5).map(|_| trainer.step().unwrap().loss.to_bits()).collect()
+    };
+    assert_eq!(losses(4), losses(4));
+    assert_ne!(losses(4), losses(5));
+}
+
+#[test]
+fn a_learning_rate_that_is_far_too_large_stops_and_keeps_the_last_good_weights() {
+    let task = Task::reverse((6, 6));
+    let mut settings = settings(&task, (1, 1, 8), false);
+    settings.adam = AdamSettings::new(200, 50.0);
+    let mut trainer = Trainer::<f32>::new(settings, task.examples(1)).unwrap();
+    let error = loop {
+        match trainer.step() {
+            Ok(_) => assert!(trainer.steps() < 200, "it never stops"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.starts_with(&format!("training stops at step {}", trainer.steps() + 1)), "{error}");
+    assert!(error.contains("the learning rate is ") && error.contains("smaller learning rate"), "{error}");
+    assert!(trainer.weights().iter().flatten().all(|x| x.is_finite()));
+}
+
+#[test]
+fn what_is_held_out_is_never_learned_from() {
+    let task = Task::addition();
+    let examples = task.examples(2);
+    let mut stream = crate::random::LegacyStream::seeded(9);
+    assert!(examples.held_out().len() > 900);
+    for _ in 0..20 {
+        let batch = examples.batch(&mut stream, 32);
+        for at in 0..batch.examples() {
+            let example = batch.example(at);
+            assert!(examples.held_out().iter().all(|other| other.tokens != example.tokens));
+        }
+    }
+}
