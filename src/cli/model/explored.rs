@@ -7,6 +7,7 @@ use clap::Args;
 use super::logits::with_logits;
 use super::numbers::NumbersArgs;
 use super::opened::OpenedModel;
+use super::trained::StepOfTrainingArgs;
 use super::window::range;
 use crate::cli::env::Env;
 use crate::error::{Error, ErrorKind, Result};
@@ -35,6 +36,8 @@ pub(crate) struct ModelToRead {
     #[arg(long, value_name = "FROM-TO", value_parser = range, help_heading = "What is computed")]
     layers: Option<RangeInclusive<usize>>,
     #[command(flatten)]
+    step: StepOfTrainingArgs,
+    #[command(flatten)]
     numbers: NumbersArgs,
 }
 
@@ -45,7 +48,7 @@ impl ModelToRead {
     /// If the folder cannot be opened, the text not be read, there are no such layers, or they have more numbers than the limit: the
     /// error says which layers have not.
     pub(crate) fn graph(&self, env: &Env) -> Result<Graph> {
-        let model = OpenedModel::open(&self.folder, env)?;
+        let model = OpenedModel::open_at(&self.folder, self.step.at, env)?;
         let text = match (&self.text, &self.ids) {
             (Some(text), _) => model.read(text)?,
             (None, Some(ids)) => model.read_ids(ids)?,
