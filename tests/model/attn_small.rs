@@ -183,6 +183,17 @@ fn a_kept_step_is_opened_by_its_number() {
 }
 
 #[test]
+fn the_explorer_opens_a_kept_step_and_points_to_the_same_one() {
+    let (_place, folder) = first();
+    let command = |step: &str| attn(&format!("explore model {folder} abca --checkpoint {step}"));
+    command("50").refused(&[&format!("attn model {folder} abca --at 50, or add --plain")]);
+    command("7").refused(&["the weights of step 7 were not kept", "kept are 50, 150"]);
+    let cell = "--at 'L2.A[4,2]' --plain";
+    let shown = |step: &str| attn(&format!("explore model {folder} abca {step} {cell}")).ok().out;
+    assert_ne!(shown("--checkpoint 50"), shown("--checkpoint 150"));
+}
+
+#[test]
 fn two_kept_steps_are_compared() {
     let (_place, folder) = first();
     let weights = |options: &str| {
