@@ -23,6 +23,9 @@ pub(super) enum Explored {
 const OF_THE_EXPLORER: [&str; 7] =
     ["--at", "--play", "--record", "--width", "--color", "--theme", "--charset"];
 
+/// The option for the weights of a step of a training.
+const CHECKPOINT: &str = "--checkpoint";
+
 impl Explored {
     /// The words after `attn` that print the state's numbers; `typed` are those that the explorer was begun with.
     pub(super) fn command(self, typed: &[OsString], state: &State) -> Vec<String> {
@@ -76,7 +79,8 @@ impl Explored {
             Explored::Attend | Explored::Demo => self.command(typed, state),
             Explored::Steps if typed.get(1).is_some_and(|word| word == "model") => {
                 let of_the_explorer = [&OF_THE_EXPLORER[..], &["--layers", "--without"]].concat();
-                without(&typed[1..], &of_the_explorer, &["--plain"], |_| false)
+                let words = without(&typed[1..], &of_the_explorer, &["--plain"], |_| false);
+                words.into_iter().map(at_step).collect()
             }
             Explored::Steps => return None,
         };
@@ -87,6 +91,14 @@ impl Explored {
     /// Whether the command knows `--format json`, so that a lesson can compare a number in its text.
     pub(super) fn has_json(self) -> bool {
         self != Explored::Steps
+    }
+}
+
+/// A word of the explorer's command as `attn model` has it: its `--at` is the step of a training.
+fn at_step(word: String) -> String {
+    match word.strip_prefix(CHECKPOINT) {
+        Some(value) if value.is_empty() || value.starts_with('=') => format!("--at{value}"),
+        _ => word,
     }
 }
 

@@ -88,7 +88,7 @@ pub fn save(path: &Path, name: &str, table: &dyn Table, writing: WritePermission
         match format {
             Format::Npy => npy(file, table),
             Format::Npz => npz(file, None, &[(name, table)]),
-            Format::Safetensors => safetensors(file, name, table),
+            Format::Safetensors => safetensors(file, &[(name, table)]),
             Format::Delimited(delimiter) => delimited(file, delimiter, table),
             Format::Json => json(file, &TableObject(table)),
         }?;

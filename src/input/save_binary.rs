@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, Seek, Write};
 
+use ::safetensors::SafeTensorError;
 use ::safetensors::tensor::TensorView;
 use npyz::WriterBuilder;
 use zip::write::SimpleFileOptions;
@@ -81,18 +82,28 @@ pub(super) fn npz(
     Ok(())
 }
 
-pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) -> WriteResult {
+pub(super) fn safetensors(out: &mut dyn Write, tables: &[(&str, &dyn Table)]) -> WriteResult {
+    let stored: Vec<(::safetensors::Dtype, Vec<u8>)> =
+        tables.iter().map(|(_, table)| typed_bytes(*table)).collect();
+    let views = tables.iter().zip(&stored).map(|((name, table), (dtype, bytes))| {
+        let shape = table.shape();
+        Ok((*name, TensorView::new(*dtype, vec![shape.rows, shape.cols], bytes)?))
+    });
+    let views: Vec<(&str, TensorView<'_>)> = views.collect::<std::result::Result<_, SafeTensorError>>()?;
+    out.write_all(&::safetensors::serialize(views, None)?)?;
+    Ok(())
+}
+
+/// The numbers of a table in their type.
+fn typed_bytes(table: &dyn Table) -> (::safetensors::Dtype, Vec<u8>) {
     let cells = cells(table);
-    let (dtype, bytes): (_, Vec<u8>) = match table.dtype() {
+    match table.dtype() {
         Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {
             (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect())
         }
         Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
         Dtype::Bool => (::safetensors::Dtype::BOOL, cells.map(|x| u8::from(x != 0.0)).collect()),
-    };
-    let tensor = TensorView::new(dtype, vec![table.shape().rows, table.shape().cols], &bytes)?;
-    out.write_all(&::safetensors::serialize([(name, &tensor)], None)?)?;
-    Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod browser;
 mod fixtures;
 
 mod addressed;
+mod attn_small;
 mod broken;
 mod broken_folders;
 mod broken_list;

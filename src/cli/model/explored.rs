@@ -34,6 +34,11 @@ pub(crate) struct ModelToRead {
     /// The first of them begins with the numbers that enter it. An edit recomputes the layers that are open.
     #[arg(long, value_name = "FROM-TO", value_parser = range, help_heading = "What is computed")]
     layers: Option<RangeInclusive<usize>>,
+    /// Open the weights kept after this step of the training
+    ///
+    /// It is --at of attn model, which means the cell to begin at here.
+    #[arg(long, value_name = "STEP", help_heading = "What is computed")]
+    checkpoint: Option<usize>,
     #[command(flatten)]
     numbers: NumbersArgs,
 }
@@ -45,7 +50,7 @@ impl ModelToRead {
     /// If the folder cannot be opened, the text not be read, there are no such layers, or they have more numbers than the limit: the
     /// error says which layers have not.
     pub(crate) fn graph(&self, env: &Env) -> Result<Graph> {
-        let model = OpenedModel::open(&self.folder, env)?;
+        let model = OpenedModel::open_at(&self.folder, self.checkpoint, env)?;
         let text = match (&self.text, &self.ids) {
             (Some(text), _) => model.read(text)?,
             (None, Some(ids)) => model.read_ids(ids)?,

@@ -107,7 +107,8 @@ impl ModelArgs {
     ) -> Result<Outcome> {
         let other = versus::typed_with::<ModelArgs, VariedArgs>("model", program, options)?;
         let names = self.all_names(nodes)?;
-        let story = |args: &ModelArgs| -> Result<Story> {
+        let opened = other.other_model(self, env)?;
+        let story = |args: &ModelArgs, model: &OpenedModel| -> Result<Story> {
             let edits = args.varied.changes.edits(&model.architecture)?;
             let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
             let title = args.title(model, &chosen);
@@ -116,11 +117,11 @@ impl ModelArgs {
             model.name_words(&mut story.graph);
             Ok(story)
         };
-        let base = story(self)?;
+        let base = story(self, model)?;
         let names = nodes_in(&base.graph, nodes, self.within())?.names();
         let page = versus::page(
             base,
-            story(&other).map_err(versus::in_versus)?,
+            story(&other, opened.as_ref().unwrap_or(model)).map_err(versus::in_versus)?,
             options,
             &names,
             self.output.precision,
@@ -128,6 +129,14 @@ impl ModelArgs {
         let pages = vec![page];
         write::pages(&pages, "model", &self.output.style(env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
+    }
+
+    /// The model of this command where the other command opens other weights.
+    pub(super) fn other_model(&self, other: &ModelArgs, env: &Env) -> Result<Option<OpenedModel>> {
+        let step = self.varied.step.at;
+        let differs = step != other.varied.step.at;
+        let opened = differs.then(|| OpenedModel::open_at(&self.folder, step, env)).transpose();
+        opened.map_err(versus::in_versus)
     }
 
     /// Whether nothing is shown, because nodes are only saved.

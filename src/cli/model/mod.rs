@@ -17,6 +17,7 @@ mod reading;
 mod remarks;
 mod shown;
 mod survey;
+mod trained;
 mod used;
 mod window;
 
@@ -38,6 +39,7 @@ use next_args::NextArgs;
 use numbers::NumbersArgs;
 pub(super) use opened::OpenedModel;
 use shown::Shown;
+use trained::StepOfTrainingArgs;
 use window::WindowArgs;
 
 /// Open a model's folder, run it on your sentence, and explain every number
@@ -100,6 +102,8 @@ pub(super) struct ModelArgs {
 #[derive(Args, Clone, Debug)]
 struct VariedArgs {
     #[command(flatten)]
+    step: StepOfTrainingArgs,
+    #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
     changes: ChangeArgs,
@@ -141,7 +145,7 @@ impl ModelArgs {
         if !matches!(self.shown(), Shown::Layers) {
             self.output.is_not_live("what a model says")?;
         }
-        let model = OpenedModel::open(&self.folder, env)?;
+        let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
         self.agree(model.has_head)?;
         let read = self.read(&model)?;
         let tables = match (self.shown(), read) {
@@ -153,7 +157,7 @@ impl ModelArgs {
             (_, Some(text)) => match self.more.count() {
                 Some(count) => next::tables(&model, text, self, count)?,
                 None => {
-                    let (parts, forward) = reading::tables(&model, &text, (self, program))?;
+                    let (parts, forward) = reading::tables(&model, &text, (self, program), env)?;
                     if self.output.is_page() {
                         page::write(&model, (&text, &forward), &parts, (self, program), (env, streams))?;
                         return outcome(&parts);

@@ -15,7 +15,7 @@ pub(super) struct NextArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with_all = ["survey", "layer", "save", "only", "explain", "symbolic", "versus"])]
     next: Option<u16>,
     /// Draw each token at random, from this seed
-    #[arg(long, value_name = "S", requires = "next")]
+    #[arg(long, value_name = "S", requires = "next", hide_short_help = true)]
     seed: Option<u32>,
     /// Divide the logits before drawing [default: 1]
     ///

@@ -62,11 +62,24 @@ impl OpenedModel {
     /// # Errors
     /// Those of [`ModelFolder::open`], and if its model cannot be run.
     pub fn open(folder: &str, env: &Env) -> Result<OpenedModel> {
+        OpenedModel::open_at(folder, None, env)
+    }
+
+    /// Opens a folder with the weights that were kept after a step of its training, where one is named.
+    ///
+    /// # Errors
+    /// Those of [`OpenedModel::open`], and if these weights were not kept.
+    pub fn open_at(folder: &str, step: Option<usize>, env: &Env) -> Result<OpenedModel> {
         if folder == WORDS {
-            return OpenedModel::of(ModelFolder::words()?);
+            return match step {
+                Some(_) => Err(Error::new("there are no checkpoints of this model")
+                    .in_source(WORDS)
+                    .help("it travels with the program as it is: leave out --at")),
+                None => OpenedModel::of(ModelFolder::words()?),
+            };
         }
         env.reading.check(folder)?;
-        let folder = ModelFolder::within(Path::new(&to_path(folder)), &env.reading)?;
+        let folder = ModelFolder::within(Path::new(&to_path(folder)), step, &env.reading)?;
         OpenedModel::of(folder)
     }
 

@@ -5,6 +5,7 @@ use super::opened::{OpenedModel, ReadText};
 use super::overview;
 use super::predicted::{self, Predicted, check_numbers, how_to_mask};
 use super::{ModelArgs, TOP, VariedArgs};
+use crate::cli::env::Env;
 use crate::cli::program::Program;
 use crate::cli::versus;
 use crate::elementary::ln;
@@ -25,6 +26,7 @@ pub(super) fn tables(
     model: &OpenedModel,
     read: &ReadText,
     (args, program): (&ModelArgs, &Program<'_>),
+    env: &Env,
 ) -> Result<(Vec<(String, Table)>, Forward)> {
     let for_people = args.output.look.is_for_people();
     let edits = args.varied.changes.edits(&model.architecture)?;
@@ -45,10 +47,18 @@ pub(super) fn tables(
                 let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
                 let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
                 let options = typed.varied.numbers.chosen(model, read.text.ids.len(), edits).options;
-                parts.extend(shown.changes((&forward, options), ["as it is", other])?);
+                let opened = typed.other_model(args, env)?;
+                let heads = ["as it is", other];
+                parts.extend(
+                    opened
+                        .as_ref()
+                        .unwrap_or(model)
+                        .with_run(|other| shown.changes((&forward, options, &other), heads))?,
+                );
             } else if let Some(changed) = args.varied.changes.described() {
                 let options = PassOptions { edits: Edits::default(), ..forward.options.clone() };
-                parts.extend(shown.changes((&forward, options), [changed.as_str(), "the whole model"])?);
+                let heads = [changed.as_str(), "the whole model"];
+                parts.extend(shown.changes((&forward, options, &run), heads)?);
             }
             parts.extend(shown.predictions(&forward)?);
         }
@@ -73,24 +83,25 @@ impl ShownPredictions<'_> {
         shown(&self.model.shown(id), self.for_people)
     }
 
-    /// The predictions of two passes over the same text.
+    /// The predictions of two passes over the same text, the second one with other options, perhaps of other weights.
     fn changes(
         &self,
-        (forward, options): (&Forward, PassOptions),
+        (forward, options, other_run): (&Forward, PassOptions, &ModelRun<'_>),
         heads: [&str; 2],
     ) -> Result<Vec<(String, Table)>> {
         let options = PassOptions { measured: false, ..options };
-        let other = self.run.forward(forward.text.clone(), options)?;
+        let other = other_run.forward(forward.text.clone(), options)?;
         if predicted::is_of_all_positions(self.model) {
-            return Ok(vec![self.at_all_positions(&other, &format!(", {}", heads[1]))?]);
+            return Ok(vec![self.at_all_positions((other_run, &other), &format!(", {}", heads[1]))?]);
         }
         // What is changed stands last.
         let is_changed = !forward.options.edits.is_nothing() && other.options.edits.is_nothing();
+        let (own, other) = ((self.run, forward), (other_run, &other));
         let (passes, heads) =
-            if is_changed { ([&other, forward], [heads[1], heads[0]]) } else { ([forward, &other], heads) };
+            if is_changed { ([other, own], [heads[1], heads[0]]) } else { ([own, other], heads) };
         let table = |place: &Predicted| -> Result<(String, Table)> {
-            let of = |pass: &Forward| -> Result<Prediction> {
-                let logits = self.run.logits_of(pass, place.row..place.row + 1)?;
+            let of = |(run, pass): (&ModelRun<'_>, &Forward)| -> Result<Prediction> {
+                let logits = run.logits_of(pass, place.row..place.row + 1)?;
                 check_numbers(&row(&logits, 0), place.row + 1)?;
                 Ok(Prediction::of(&row(&logits, 0)))
             };
@@ -103,8 +114,12 @@ impl ShownPredictions<'_> {
     }
 
     /// What the model predicts at each position.
-    fn at_all_positions(&self, pass: &Forward, head: &str) -> Result<(String, Table)> {
-        let logits = self.run.logits_of(pass, 0..pass.text.ids.len())?;
+    fn at_all_positions(
+        &self,
+        (run, pass): (&ModelRun<'_>, &Forward),
+        head: &str,
+    ) -> Result<(String, Table)> {
+        let logits = run.logits_of(pass, 0..pass.text.ids.len())?;
         let predicted = |at: usize| -> Result<(String, Prediction)> {
             let logits = row(&logits, at);
             check_numbers(&logits, at + 1)?;
@@ -120,7 +135,7 @@ impl ShownPredictions<'_> {
     fn predictions(&self, forward: &Forward) -> Result<Vec<(String, Table)>> {
         let mut parts = Vec::new();
         if predicted::is_of_all_positions(self.model) {
-            parts.push(self.at_all_positions(forward, "")?);
+            parts.push(self.at_all_positions((self.run, forward), "")?);
         }
         for place in &self.places {
             // A row for each place of the residual stream; the last one is the model's own prediction.

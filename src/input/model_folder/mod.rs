@@ -14,6 +14,7 @@ mod mask;
 mod missing;
 mod quantised;
 mod root;
+mod steps;
 mod storage;
 mod tensors;
 mod words;
@@ -30,11 +31,12 @@ pub use words::WORDS;
 use crate::error::{Error, Result};
 use index::{INDEX, Index};
 use root::Root;
+pub(in crate::input) use steps::{CHECKPOINTS, step_file, steps_in};
 
 use super::read_permission::ReadPermission;
 
 /// The name of the tensors' file in a folder.
-const WEIGHTS: &str = "model.safetensors";
+pub(in crate::input) const WEIGHTS: &str = "model.safetensors";
 
 /// The longest configuration that is read, in bytes; those with the names of many classes have a few million.
 const LONGEST_CONFIG: u64 = 16 << 20;
@@ -68,14 +70,15 @@ impl ModelFolder {
     /// If a file is missing, may not be read, is damaged, quantised, or outside of the folder, or if the index does not
     /// agree with the files. A missing tokenizer is no error here.
     pub fn open(path: &Path) -> Result<ModelFolder> {
-        ModelFolder::within(path, &ReadPermission::Anywhere)
+        ModelFolder::within(path, None, &ReadPermission::Anywhere)
     }
 
-    /// Opens a folder as [`ModelFolder::open`], if every file in it may be read.
+    /// Opens a folder as [`ModelFolder::open`], if every file in it may be read. `step` takes the weights that a training kept after this
+    /// step in place of the last ones.
     ///
     /// # Errors
-    /// Those of [`ModelFolder::open`], and if a file may not be read.
-    pub fn within(path: &Path, reading: &ReadPermission) -> Result<ModelFolder> {
+    /// Those of [`ModelFolder::open`], and if a file may not be read, or the weights of the step were not kept.
+    pub fn within(path: &Path, step: Option<usize>, reading: &ReadPermission) -> Result<ModelFolder> {
         let root = Root::find(path, reading)?;
         let name = root.name();
         let names = root.list()?;
@@ -84,15 +87,19 @@ impl ModelFolder {
         };
         let config = read_config(&config)?;
         check_not_quantised(&config)?;
+        let tensors = match step {
+            Some(step) => steps::open_step(&root, step)?,
+            None => open_tensors(&root, &names)?,
+        };
         Ok(ModelFolder {
-            tensors: open_tensors(&root, &names)?,
+            tensors,
             tokenizer: root.file("tokenizer.json")?,
             other_tokenizer_files: missing::other_tokenizer_files(&names),
             tokenizer_config: root.file("tokenizer_config.json")?,
             generation_config: root.file("generation_config.json")?,
             path: Some(root.path),
             config,
-            name,
+            name: step.map_or(name.clone(), |step| format!("{name}, step {step}")),
         })
     }
 

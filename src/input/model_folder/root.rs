@@ -120,7 +120,7 @@ fn exists(path: &Path) -> bool {
 }
 
 /// The names in a folder that a condition holds for, sorted, without those that begin with a dot.
-fn names_in(folder: &Path, is: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
+pub(super) fn names_in(folder: &Path, is: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| not_opened(folder, &error))? {
         let name = entry.map_err(|error| not_opened(folder, &error))?.file_name();

@@ -146,9 +146,10 @@ fn a_lesson_opens_no_model_whose_files_are_outside_of_its_folder() {
     let hub = hub().with("hub/models--org--name/snapshots/lesson.md", "");
     let lesson = hub.path("hub/models--org--name/snapshots/lesson.md");
     let reading = ReadPermission::of_lesson(lesson.to_str().unwrap());
-    let said = ModelFolder::within(&hub.path("hub/models--org--name/snapshots/0a1b"), &reading).unwrap_err();
+    let said =
+        ModelFolder::within(&hub.path("hub/models--org--name/snapshots/0a1b"), None, &reading).unwrap_err();
     assert!(said.to_string().contains("a lesson reads only files below its own folder"), "{said}");
     let model = Folder::new().with("model.safetensors", pairs(&["a"], 0.0)).with("lesson.md", "");
     let reading = ReadPermission::of_lesson(model.path("lesson.md").to_str().unwrap());
-    assert!(ModelFolder::within(model.0.path(), &reading).is_ok());
+    assert!(ModelFolder::within(model.0.path(), None, &reading).is_ok());
 }

@@ -1,0 +1,54 @@
+//! The weights that a training kept after some of its steps.
+
+use std::path::Path;
+
+use super::root::{Root, names_in};
+use super::tensors::StoredTensors;
+use super::{WEIGHTS, storage};
+use crate::error::{Error, ErrorKind, Result};
+use crate::text::listed_briefly;
+
+/// The folder within a model's folder that has them.
+pub(in crate::input) const CHECKPOINTS: &str = "checkpoints";
+
+/// The file of a step, within the model's folder.
+pub(in crate::input) fn step_file(step: usize) -> String {
+    format!("{CHECKPOINTS}/step-{step}.safetensors")
+}
+
+/// The steps that a folder has weights of, in order.
+pub(in crate::input) fn steps_in(folder: &Path) -> Vec<usize> {
+    let names = names_in(&folder.join(CHECKPOINTS), |_| true).unwrap_or_default();
+    let step = |name: &String| name.strip_prefix("step-")?.strip_suffix(".safetensors")?.parse().ok();
+    let mut steps: Vec<usize> = names.iter().filter_map(step).collect();
+    steps.sort_unstable();
+    // `step-007` is no name that is written.
+    steps.retain(|step| names.contains(&format!("step-{step}.safetensors")));
+    steps.dedup();
+    steps
+}
+
+/// The tensors that were kept after a step.
+pub(super) fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
+    let kept = steps_in(&root.path);
+    let file = step_file(step);
+    let Some(found) = root.file(&file)? else {
+        let error = |what: String| Error::new(what).of_kind(ErrorKind::File).in_source(root.name());
+        return Err(match kept.as_slice() {
+            [] => error("there are no checkpoints in this folder".to_string())
+                .help(format!("it has no weights but those of {WEIGHTS}, which are opened without a step")),
+            _ => {
+                let all: Vec<String> = kept.iter().map(usize::to_string).collect();
+                let listed = if all.len() > 24 {
+                    listed_briefly(all.iter().map(String::as_str))
+                } else {
+                    all.join(", ")
+                };
+                error(format!("the weights of step {step} were not kept")).help(format!("kept are {listed}"))
+            }
+        });
+    };
+    let mut tensors = StoredTensors::new(&root.name());
+    storage::add_file(&mut tensors, &file, &found)?;
+    Ok(tensors)
+}
