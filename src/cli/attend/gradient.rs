@@ -29,13 +29,7 @@ pub(in crate::cli) struct GradientArgs {
     )]
     loss: Option<LossArg>,
     /// A column of O for each row, or -: x,2,-
-    #[arg(
-        long,
-        value_name = "A,B,…",
-        hide_short_help = true,
-        requires = "loss",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "A,B,…", hide_short_help = true, requires = "loss", allow_hyphen_values = true)]
     targets: Option<String>,
 }
 
@@ -157,7 +151,8 @@ fn targets_of(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<Vec<Op
         return Err(in_targets(error.of_kind(ErrorKind::Shape).help(help)));
     }
     let column = |(row, target): (usize, &&str)| match *target {
-        "-" | "none" => Ok(None),
+        // A minus before numbers reaches here as the typographic one.
+        "-" | "−" | "none" => Ok(None),
         target => match resolve(graph, &format!("O[{},{target}]", row + 1)).map_err(in_targets)? {
             Cells::Cell(cell) => Ok(Some(cell.col)),
             _ => Err(in_targets(Error::new(format!("`{}` is no column of O", clip(target))))),

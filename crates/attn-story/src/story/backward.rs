@@ -91,7 +91,9 @@ fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
             format!("Now backward. {start} is given: how fast the loss changes with each number of {of}.")
         }
         (loss, Op::Ones { rows: 1, cols: 1 }) => {
-            format!("Now backward: how fast does {loss} change with every number before it? With itself at rate 1.")
+            format!(
+                "Now backward: how fast does {loss} change with every number before it? With itself at rate 1."
+            )
         }
         (loss, Op::Ones { .. }) => {
             format!(

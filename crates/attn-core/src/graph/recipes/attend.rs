@@ -74,7 +74,9 @@ impl Pipeline<'_> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
         let mechanisms = inputs.take_mechanisms();
-        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, backward, .. } = inputs;
+        let AttendInputs {
+            x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, backward, ..
+        } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
         let x = self.optional(Role::X, x.map(named))?;
