@@ -2,7 +2,7 @@
 
 mod computation;
 mod fast;
-mod gradient;
+pub(super) mod gradient;
 mod input_loader;
 mod inputs;
 mod masks;
@@ -230,10 +230,9 @@ impl VariedArgs {
             return Err(Error::new("--set and --without change steps that --fast does not form")
                 .help("leave out --fast"));
         }
-        if self.gradient.is_asked_for() {
-            return Err(
-                Error::new("--gradient reads steps that --fast does not form").help("leave out --fast")
-            );
+        if let Some(option) = self.gradient.option() {
+            return Err(Error::new(format!("{option} reads steps that --fast does not form"))
+                .help("leave out --fast"));
         }
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
+use super::attend::gradient::GradientArgs;
 use super::attend::{Computation, ComputationArgs};
 use super::demo::NumberArgs;
 use super::edits::{EditArgs, StepEditArgs};
@@ -75,6 +76,8 @@ struct AttendToExplore {
     computation: ComputationArgs,
     #[command(flatten)]
     edits: EditArgs,
+    #[command(flatten)]
+    gradient: GradientArgs,
     #[command(flatten)]
     options: ExploreOptions,
 }
@@ -151,6 +154,7 @@ impl ExploreArgs {
             Some(Explored::Attend(of)) => {
                 let mut files = Files::new(streams.input).within(env.reading.clone());
                 let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
+                let inputs = of.gradient.with_pass(recipe, inputs, &mut files)?;
                 let state = State::new(Source::attend(recipe, inputs))?;
                 let state = state.with_assignments(of.edits.cells()?, &of.edits.heads())?;
                 (written_state::Explored::Attend, state, HashMap::new(), &of.options)

@@ -236,32 +236,35 @@ struct Sources {
     b: NodeId,
     /// Like a and b, with −∞ among the cells.
     hidden: [NodeId; 2],
-    /// 4×3 numbers.
+    /// The transpose of b.
     turned: NodeId,
-    /// One row of 4 numbers.
+    /// One row of numbers, as wide as a.
     row: NodeId,
     /// One number.
     one: NodeId,
-    /// One row of 2 positive numbers.
+    /// One row of positive numbers, half as wide as a.
     narrow: NodeId,
     /// 4×2 numbers.
     table: NodeId,
+    /// Half the number of the cells of a.
+    half: usize,
 }
 
-/// A graph in which every op reads a, of 3×4, or a and b, of the same shape. A new op has to be given an example here.
+/// A graph in which every op reads a, or a and b, of the same shape: at least 3×4, with an even number of columns. A new op has to be given an example here.
 pub fn every_op(a: Matrix, b: Matrix) -> Graph {
     let mut graph = Graph::new();
     let hides = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
-    let row = Matrix::from_fn(1, 4, |_, j| b[(0, j)]);
+    let (rows, cols) = (a.rows(), a.cols());
+    let row = Matrix::from_fn(1, cols, |_, j| b[(0, j)]);
     let one = Matrix::filled(1, 1, b.cells().sum::<f64>() / 12.0);
     let (c, d) = (hides(&a), hides(&b));
     let mut given = |name: &str, matrix| graph.given(name, matrix, Origin::Stated).unwrap();
     let hidden = [given("c", c), given("d", d)];
-    let narrow = given("narrow", Matrix::from_fn(1, 2, |_, j| 0.1 + b[(1, j)].abs()));
+    let narrow = given("narrow", Matrix::from_fn(1, cols / 2, |_, j| 0.1 + b[(1, j)].abs()));
     let table = given("table", Matrix::from_fn(4, 2, |i, j| b[(j, i)]));
     let (row, one, turned) = (given("row", row), given("one", one), given("turned", b.transposed()));
     let (a, b) = (given("a", a), graph.given("b", b, Origin::Drawn(0)).unwrap());
-    let sources = Sources { a, b, hidden, turned, row, one, narrow, table };
+    let sources = Sources { a, b, hidden, turned, row, one, narrow, table, half: rows * cols / 2 };
     for kind in OpKind::all() {
         for (number, (op, inputs)) in examples(kind, &sources).into_iter().enumerate() {
             assert_eq!(OpKind::from(&op), kind, "an example of another op");
@@ -293,7 +296,7 @@ fn scalings() -> [RopeScaling; 5] {
 
 /// Ops of one kind, with the nodes that they read; none of those that are recorded and not computed.
 fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
-    let Sources { a, b, hidden: [c, d], turned, row, one, narrow, table } = *sources;
+    let Sources { a, b, hidden: [c, d], turned, row, one, narrow, table, half } = *sources;
     let of = |ops: &[Op], inputs: &[NodeId]| ops.iter().map(|op| (op.clone(), inputs.to_vec())).collect();
     let along = |op: fn(Axis) -> Op| of(&[Axis::Rows, Axis::Columns, Axis::Whole].map(op), &[a]);
     let (e, two) = (Base::E, Base::Number(2.0));
@@ -368,7 +371,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::SortRows => of(&[Order::Ascending, Order::Descending].map(Op::SortRows), &[a]),
         OpKind::Concatenate => of(&[Op::Concatenate], &[a, b]),
         OpKind::Stack => of(&[Op::Stack(None)], &[a, b]),
-        OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: 6 }], &[a]),
+        OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: half }], &[a]),
         OpKind::Relu => of(&[Op::Relu], &[a]),
         OpKind::EluPlusOne => of(&[Op::EluPlusOne], &[a]),
         OpKind::Sigmoid => of(&[Op::Sigmoid], &[a]),

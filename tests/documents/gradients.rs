@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use attn::attention::WeightLayout;
 use attn::graph::recipes::AttendInputs;
-use attn::graph::{Graph, NodeId, Op, OpKind, Origin, Start, WayBack};
+use attn::graph::{GeluForm, Graph, NodeId, Op, OpKind, Origin, Start, WayBack};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -11,16 +12,25 @@ use crate::cases::{Case, cases, every_op, given};
 
 /// Numbers between 0.3 and 2, of both signs and all of another size: none is near a place where a function jumps, a divisor is 0 or
 /// two numbers are the largest.
-fn away_from_zero() -> impl Strategy<Value = Matrix> {
-    let sizes = Just((0..12).collect::<Vec<usize>>()).prop_shuffle();
-    let cells = proptest::collection::vec((0.0..0.1_f64, any::<bool>()), 12);
-    (sizes, cells).prop_map(|(sizes, cells)| {
+fn away_from_zero(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
+    let count = rows * cols;
+    let sizes = Just((0..count).collect::<Vec<usize>>()).prop_shuffle();
+    let cells = proptest::collection::vec((0.0..0.7_f64, any::<bool>()), count);
+    (sizes, cells).prop_map(move |(sizes, cells)| {
         let sign = |negative: bool| if negative { -1.0 } else { 1.0 };
         let number = |(size, (more, negative)): (usize, (f64, bool))| {
-            sign(negative) * (0.3 + size as f64 * 0.14 + more)
+            sign(negative) * (0.3 + (size as f64 + more) * 1.7 / count as f64)
         };
         let values: Vec<f64> = sizes.into_iter().zip(cells).map(number).collect();
-        Matrix::from_row_major(3, 4, &values).unwrap()
+        Matrix::from_row_major(rows, cols, &values).unwrap()
+    })
+}
+
+/// Two matrices of one shape, and as many numbers that weigh a result.
+fn of_one_shape() -> impl Strategy<Value = [Matrix; 3]> {
+    (3..=5_usize, 2..=3_usize).prop_flat_map(|(rows, half)| {
+        let matrix = || away_from_zero(rows, 2 * half);
+        (matrix(), matrix(), matrix()).prop_map(<[Matrix; 3]>::from)
     })
 }
 
@@ -79,9 +89,10 @@ fn check_step(graph: &Graph, id: NodeId, weights: &Matrix) -> usize {
         numbered.map(|(number, &input)| within_range(op, number, graph.matrix(input).unwrap())).collect();
     let value = |inputs: &[Matrix]| op.apply(&inputs.iter().collect::<Vec<_>>()).unwrap();
     let y = value(&inputs);
+    let weights: Vec<f64> = weights.cells().collect();
     let w = Matrix::from_fn(y.rows(), y.cols(), |i, j| {
-        let place = (i * y.cols() + j) % 12;
-        if y[(i, j)].is_finite() { weights[(place / 4, place % 4)] } else { 0.0 }
+        let place = (i * y.cols() + j) % weights.len();
+        if y[(i, j)].is_finite() { weights[place] } else { 0.0 }
     });
     let mut checked = 0;
     for at in 0..inputs.len() {
@@ -112,9 +123,7 @@ proptest! {
 
     #[test]
     fn the_gradient_of_every_op_is_that_of_central_differences(
-        a in away_from_zero(),
-        b in away_from_zero(),
-        weights in away_from_zero(),
+        [a, b, weights] in of_one_shape(),
     ) {
         let graph = every_op(a, b);
         let computed = graph.nodes().filter(|(_, node)| !node.inputs.is_empty());
@@ -124,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn gradients_of_whole_pipelines_are_those_of_differences(case in cases(), seed in away_from_zero()) {
+    fn gradients_of_whole_pipelines_are_those_of_differences(case in cases(), seed in away_from_zero(3, 4)) {
         prop_assume!(has_directions(&case.run()));
         check_case(&case, &seed);
     }
@@ -247,5 +256,38 @@ fn gradients_of_whole_pipelines_are_those_of_pytorch() {
             checked += 1;
         }
     }
-    assert!(checked >= 60, "only {checked} gradients were compared");
+    assert!(checked >= 88, "only {checked} gradients were compared");
+}
+
+/// A layer norm with gain and bias, a layer, GELU and a second layer, as a block of a model has them.
+#[test]
+fn gradients_through_a_layer_norm_and_both_forms_of_gelu_are_those_of_pytorch() {
+    let golden = crate::golden::json("gradients.json");
+    let blocks = crate::golden::list(&golden, "blocks");
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let form = match crate::golden::string(block, "form") {
+            "none" => GeluForm::Erf,
+            _ => GeluForm::Tanh,
+        };
+        let mut graph = Graph::new();
+        let mut leaf = |name: &str| {
+            graph.given(name, crate::golden::matrix(&block["given"][name]), Origin::Stated).unwrap()
+        };
+        let given = ["X", "gain", "shift", "W1", "b1", "W2", "b2"].map(&mut leaf);
+        let [x, gain, shift, w1, b1, w2, b2] = given;
+        let layer = Op::Linear(WeightLayout::InOut);
+        let normed = graph.add("N", Op::LayerNorm(1e-5), &[x, gain, shift]).unwrap();
+        let hidden = graph.add("H", layer.clone(), &[normed, w1, b1]).unwrap();
+        let active = graph.add("G", Op::Gelu(form), &[hidden]).unwrap();
+        let y = graph.add("Y", layer, &[active, w2, b2]).unwrap();
+        assert!(crate::cases::close(graph.matrix(y).unwrap(), &crate::golden::matrix(&block["Y"]), 1e-12));
+        let start = Start::Given(crate::golden::matrix(&block["dY"]).into());
+        let gradients = graph.gradients(y, start, &given).unwrap();
+        for of in given {
+            let (ours, name) = (gradients.of(of).unwrap(), format!("d{}", graph[of].name));
+            let theirs = crate::golden::matrix(&block["gradients"][&name]);
+            assert!(crate::cases::close(graph.matrix(ours).unwrap(), &theirs, 1e-9), "{form:?}: {name}");
+        }
+    }
 }

@@ -3,13 +3,15 @@
     python gradients.py
 
 Each case has the arguments of `attn attend` and the gradients that PyTorch finds for the same computation, written here anew:
-projections, heads and groups, norms of queries and keys, rotary and sinusoidal positions, scores, scale, bias, temperature,
-soft-cap, mask, sink, softmax, mixture, gate, output projection, residual. Nothing is differentiated by hand.
+projections, heads and groups, norms of queries and keys, rotary and sinusoidal positions, T5's buckets, scores, scale, bias,
+temperature, soft-cap, mask, sink, softmax, mixture, gate, output projection, residual, cross-entropy. The blocks are layer norm,
+a layer, GELU in both forms and a second layer. Nothing is differentiated by hand.
 """
 
 import math
 
 import torch
+import torch.nn.functional as F
 
 import layout
 
@@ -51,6 +53,22 @@ def normed(x, gain, epsilon=1e-6):
     return x if gain is None else x * gain
 
 
+def t5_bucket(distance, buckets, longest, both_ways):
+    """The bucket of a key this far after the query, as `T5Attention._relative_position_bucket` of transformers finds it."""
+    bucket = 0
+    if both_ways:
+        buckets //= 2
+        bucket = buckets if distance > 0 else 0
+        distance = abs(distance)
+    else:
+        distance = max(-distance, 0)
+    exact = buckets // 2
+    if distance < exact:
+        return bucket + distance
+    far = exact + int(math.log(distance / exact) / math.log(longest / exact) * (buckets - exact))
+    return bucket + min(far, buckets - 1)
+
+
 def attention(m, heads=1, kv_heads=None, causal=False, window=None, scale=None, temperature=1.0, softcap=None, rope=None,
               interleaved=False, norm=False, cosine=False, visible=None, added=None, sinusoids=False, residual=False):
     """The result, and the steps whose cells may be a loss."""
@@ -82,6 +100,9 @@ def attention(m, heads=1, kv_heads=None, causal=False, window=None, scale=None, 
         s = qh @ kh.T * (1 / math.sqrt(qh.shape[1]) if scale is None else scale)
         if "B" in m:
             s = s + m["B"]
+        if "R" in m:
+            bucket = [[t5_bucket(key - query, len(m["R"]), 128, not causal) for key in range(N)] for query in range(T)]
+            s = s + m["R"][torch.tensor(bucket), h]
         s = s / temperature
         if softcap:
             s = softcap * torch.tanh(s / softcap)
@@ -105,15 +126,23 @@ def attention(m, heads=1, kv_heads=None, causal=False, window=None, scale=None, 
 
 
 OPTIONS = {"X": "x", "W_Q": "wq", "W_K": "wk", "W_V": "wv", "W_O": "wo", "Q": "q", "K": "k", "V": "v", "B": "bias",
-           "sink": "sink", "W_g": "gate"}
+           "sink": "sink", "W_g": "gate", "R": "position-table"}
 
 
-def case(name, matrices, args=(), at=None, start="dO", **options):
-    """One case: the loss is `at`, a cell of a step counted from 1, or the sum of dO ∘ O for a drawn dO, or the sum of O."""
+def case(name, matrices, args=(), at=None, start="dO", targets=None, **options):
+    """One case: the loss is `at`, a cell of a step counted from 1, or the cross-entropy of O and targets, or the sum of dO ∘ O for
+    a drawn dO, or the sum of O."""
     steps = attention(matrices, **options)
     typed_in = [part for key, option in OPTIONS.items() if key in matrices
                 for part in (f"--{option}", typed(matrices[key]))]
-    if at:
+    option, figures = "--gradient", {}
+    if targets:
+        option, gradient = "--loss", "cross-entropy"
+        args = [*args, "--targets", ",".join("-" if target is None else str(target + 1) for target in targets)]
+        wanted = torch.tensor([-100 if target is None else target for target in targets])
+        loss = F.cross_entropy(steps["O"], wanted, ignore_index=-100)
+        figures = {"L": [[loss.item()]], "dO": torch.autograd.grad(loss, steps["O"], retain_graph=True)[0].tolist()}
+    elif at:
         step, row, col = at
         loss, gradient = steps[step][row - 1, col - 1], f"{step}[{row},{col}]"
     elif start == "ones":
@@ -124,7 +153,7 @@ def case(name, matrices, args=(), at=None, start="dO", **options):
     names = list(matrices)
     gradients = torch.autograd.grad(loss, [matrices[name] for name in names], allow_unused=True)
     expected = {f"d{name}": g.tolist() for name, g in zip(names, gradients) if g is not None}
-    cases.append({"name": name, "args": ["attend", *typed_in, *args, "--gradient", gradient], "gradients": expected})
+    cases.append({"name": name, "args": ["attend", *typed_in, *args, option, gradient], "gradients": {**expected, **figures}})
 
 
 def projected(T=5, width=6, q=8, kv=8, out=True):
@@ -159,5 +188,27 @@ added = torch.randn(3, 5, generator=random)
 case("an added mask, causal, heads", qkv(), ["--mask", typed(added), "--mask-kind", "add", "--causal", "--heads", "2"],
      added=added, causal=True, heads=2)
 
+case("cross-entropy, causal, a row that does not count", projected(), ["--heads", "2", "--causal"], targets=[3, 0, None, 5, 3],
+     heads=2, causal=True)
+case("cross-entropy behind a mask, of three classes", {"Q": normal(3, 4), "K": normal(5, 4), "V": normal(5, 3)},
+     ["--mask", typed(visible.long()), "--mask-kind", "allow"], targets=[None, 2, 0], visible=visible)
+case("T5's buckets, both ways", {**projected(T=7), "R": normal(8, 2)}, ["--heads", "2", "--position", "t5"], heads=2)
+case("T5's buckets, causal, cross-entropy", {**projected(T=7), "R": normal(6, 2)}, ["--heads", "2", "--position", "t5", "--causal"],
+     targets=[0, 1, 2, 3, 4, 5, 0], heads=2, causal=True)
+
+
+def block(form):
+    """A layer norm with gain and bias, a layer, GELU, a layer; the loss is the sum of dY ∘ Y for a drawn dY."""
+    m = {"X": normal(5, 6), "gain": normal(1, 6), "shift": normal(1, 6), "W1": normal(6, 9), "b1": normal(1, 9),
+         "W2": normal(9, 6), "b2": normal(1, 6)}
+    x = F.layer_norm(m["X"], (6,), m["gain"][0], m["shift"][0], 1e-5)
+    y = F.gelu(x @ m["W1"] + m["b1"], approximate=form) @ m["W2"] + m["b2"]
+    d_y = normal(5, 6).detach()
+    gradients = torch.autograd.grad((d_y * y).sum(), list(m.values()))
+    return {"form": form, "given": {name: matrix.tolist() for name, matrix in m.items()}, "dY": d_y.tolist(), "Y": y.tolist(),
+            "gradients": {f"d{name}": g.tolist() for name, g in zip(m, gradients)}}
+
+
+blocks = [block("none"), block("tanh")]
 about = "Gradients of attention pipelines by PyTorch's autograd in float64; made by gradients.py"
-layout.write(__file__, {"about": about, **layout.versions(torch), "cases": cases})
+layout.write(__file__, {"about": about, **layout.versions(torch), "cases": cases, "blocks": blocks})

@@ -1,34 +1,97 @@
-//! `--gradient`: the start of the backward pass.
+//! `--gradient`, `--loss` and `--targets`: the start of the backward pass.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::Recipe;
-use crate::graph::{Cells, Convention, Given, Graph, NodeId, Origin, Start, resolve};
-use crate::input::{AllowedNumbers, Files};
+use crate::graph::recipes::{self, AddedPass, AttendInputs, BackwardPass, Recipe};
+use crate::graph::{Cells, Convention, Given, Graph, Origin, Start, resolve};
+use crate::input::{AllowedNumbers, Files, exists};
 use crate::matrix::Matrix;
 use crate::story::{self, Story};
+use crate::text::{clip, counted};
 
 /// The backward pass after the forward one.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
-pub(super) struct GradientArgs {
+pub(in crate::cli) struct GradientArgs {
     /// Gradients back from O: ones, dO=FILE, O[bat,x]
-    #[arg(long, value_name = "START", hide_short_help = true)]
+    #[arg(long, value_name = "START", hide_short_help = true, conflicts_with = "loss")]
     gradient: Option<String>,
+    /// Gradients back from a loss of O: cross-entropy
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LOSS",
+        hide_short_help = true,
+        hide_possible_values = true,
+        requires = "targets"
+    )]
+    loss: Option<LossArg>,
+    /// A column of O for each row, or -: x,2,-
+    #[arg(long, value_name = "A,B,…", hide_short_help = true, requires = "loss", allow_hyphen_values = true)]
+    targets: Option<String>,
+}
+
+/// `--loss`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LossArg {
+    CrossEntropy,
 }
 
 impl GradientArgs {
-    /// Whether there is a backward pass.
-    pub(super) fn is_asked_for(&self) -> bool {
-        self.gradient.is_some()
+    /// The option that asks for a backward pass, if there is one.
+    pub(super) fn option(&self) -> Option<&'static str> {
+        let of_gradient = self.gradient.as_ref().map(|_| "--gradient");
+        of_gradient.or_else(|| self.loss.map(|_| "--loss"))
+    }
+
+    /// The backward pass over the graph of a pipeline, if one is asked for.
+    ///
+    /// # Errors
+    /// If the start names no step, a file cannot be read, or the targets do not fit O.
+    fn pass(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<BackwardPass>> {
+        if let Some(text) = &self.gradient {
+            return Ok(Some(start(graph, text, files)?));
+        }
+        let targets = self.targets.as_deref().filter(|_| self.loss.is_some());
+        targets.map(|text| Ok(BackwardPass::CrossEntropy(targets_of(graph, text, files)?))).transpose()
+    }
+
+    /// An error of the pass, with the option that asked for it.
+    fn refused(&self, error: Error) -> Error {
+        match (&self.gradient, &self.targets) {
+            (Some(text), _) => error.in_source(format!("--gradient {}", visible(text))),
+            (None, Some(text)) => error.in_source(format!("--targets {}", visible(text))),
+            (None, None) => error,
+        }
+    }
+
+    /// The inputs of a recipe, with the backward pass if there is one, so that it is computed again with everything else.
+    ///
+    /// # Errors
+    /// Those of [`GradientArgs::pass`]; and if the start does not fit its step, or a step has no gradient.
+    pub(in crate::cli) fn with_pass(
+        &self,
+        recipe: Recipe,
+        inputs: AttendInputs,
+        files: &mut Files<'_>,
+    ) -> Result<AttendInputs> {
+        if self.option().is_none() {
+            return Ok(inputs);
+        }
+        let mut graph = recipes::attend(&recipe, inputs.clone())?;
+        let backward = self.pass(&graph, files)?;
+        if let Some(pass) = &backward {
+            pass.add(&mut graph).map_err(|error| self.refused(error))?;
+        }
+        Ok(AttendInputs { backward, ..inputs })
     }
 
     /// The story of a recipe, with the backward pass if there is one.
     ///
     /// # Errors
-    /// If the start names no step or does not fit it, or a step has no gradient.
+    /// Those of [`GradientArgs::pass`]; and if the start does not fit its step, or a step has no gradient.
     pub(super) fn told(
         &self,
         story: Story,
@@ -36,22 +99,21 @@ impl GradientArgs {
         convention: Convention,
         files: &mut Files<'_>,
     ) -> Result<Story> {
-        let Some(text) = &self.gradient else { return Ok(story.built_by(recipe)) };
-        let in_option = |error: Error| error.in_source(format!("--gradient {}", visible(text)));
+        let Some(pass) = self.pass(&story.graph, files)? else { return Ok(story.built_by(recipe)) };
         let mut story = story;
-        let (loss, start) = start(&story.graph, text, files)?;
-        let of: Vec<NodeId> =
-            story.graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(id, _)| id).collect();
-        let gradients = story.graph.gradients(loss, start, &of).map_err(in_option)?;
+        let AddedPass { loss, gradients, of } =
+            pass.add(&mut story.graph).map_err(|error| self.refused(error))?;
+        story::tell_loss(&mut story, &loss, convention);
         story::tell_gradients(&mut story, &gradients, &of, convention);
         Ok(story)
     }
 }
 
 /// The step where the backward pass starts, and its gradient.
-fn start(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<(NodeId, Start)> {
+fn start(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<BackwardPass> {
+    let from = |name: &str, start| Ok(BackwardPass::From(name.to_string(), start));
     if text == "ones" {
-        return Ok((graph.require("O")?, Start::Ones));
+        return from("O", Start::Ones);
     }
     if let Some((name, file)) = text.split_once('=') {
         let of = name.trim().strip_prefix('d').filter(|_| !file.is_empty()).ok_or_else(|| {
@@ -59,18 +121,42 @@ fn start(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<(NodeId, St
                 .help("write --gradient dO=FILE, with a number for each cell of O")
         })?;
         let matrix = files.matrix(file, AllowedNumbers::FINITE)?;
-        return Ok((
-            graph.require(of)?,
-            Start::Given(Given::new(matrix, Origin::User(visible(file).into_owned()))),
-        ));
+        graph.require(of)?;
+        return from(of, Start::Given(Given::new(matrix, Origin::User(visible(file).into_owned()))));
     }
     match resolve(graph, text).map_err(|error| error.in_source("--gradient"))? {
-        Cells::Node(node) => Ok((node, Start::Ones)),
-        Cells::Cell(cell) => Ok((cell.node, Start::Cell(cell.row, cell.col))),
+        Cells::Node(node) => from(&graph[node].name, Start::Ones),
+        Cells::Cell(cell) => from(&graph[cell.node].name, Start::Cell(cell.row, cell.col)),
         Cells::Row(node, row) => {
             let shape = graph[node].shape();
             let ones = Matrix::from_fn(shape.rows, shape.cols, |i, _| if i == row { 1.0 } else { 0.0 });
-            Ok((node, Start::Given(Given::new(ones, Origin::Stated))))
+            from(&graph[node].name, Start::Given(Given::new(ones, Origin::Stated)))
         }
     }
+}
+
+/// The target of each row of O: a list in place, or in a file.
+fn targets_of(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<Vec<Option<usize>>> {
+    let of_file = if exists(text) || text.contains(['/', '\\']) { Some(files.text(text)?) } else { None };
+    let is_between = |c: char| c == ',' || c.is_whitespace() && of_file.is_some();
+    let list = of_file.as_deref().unwrap_or(text).trim().split(is_between).map(str::trim);
+    let list: Vec<&str> = list.filter(|target| of_file.is_none() || !target.is_empty()).collect();
+    let rows = graph[graph.require("O")?].shape().rows;
+    let in_targets = |error: Error| error.in_source(format!("--targets {}", visible(text)));
+    if list.len() != rows {
+        let there = counted(list.len(), "target");
+        let verb = if list.len() == 1 { "is" } else { "are" };
+        let error = Error::new(format!("there {verb} {there}, but O has {}", counted(rows, "row")));
+        let help = "give one for each row: a column of O, by its name or its number from 1, or - for a row that does not count";
+        return Err(in_targets(error.of_kind(ErrorKind::Shape).help(help)));
+    }
+    let column = |(row, target): (usize, &&str)| match *target {
+        // A minus before numbers reaches here as the typographic one.
+        "-" | "−" | "none" => Ok(None),
+        target => match resolve(graph, &format!("O[{},{target}]", row + 1)).map_err(in_targets)? {
+            Cells::Cell(cell) => Ok(Some(cell.col)),
+            _ => Err(in_targets(Error::new(format!("`{}` is no column of O", clip(target))))),
+        },
+    };
+    list.iter().enumerate().map(column).collect()
 }

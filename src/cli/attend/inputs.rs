@@ -63,7 +63,7 @@ pub(super) struct InputArgs {
     seed: u32,
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
     ///
-    /// PyTorch's Linear stores out-in. Without this option the names in the file decide; if they do not, it is in-out.
+    /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
     #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
     layout: Option<LayoutArg>,
     /// Which layer of a model's file
@@ -82,7 +82,7 @@ pub(super) struct InputArgs {
     bias: Option<String>,
     /// Names of the tokens: the,cat,sat
     ///
-    /// Blanks separate names too if there is no comma: "the cat sat".
+    /// Without commas, blanks do: "the cat sat".
     #[arg(long, value_name = "A,B,…", conflicts_with = "words")]
     tokens: Option<String>,
 }

@@ -163,6 +163,7 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         shift: None,
         tokens: inputs.tokens.clone().filter(|_| more == 0),
         instead: inputs.instead.clone(),
+        backward: None,
         query_gain: inputs.query_gain.clone(),
         key_gain: inputs.key_gain.clone(),
         divisors: inputs.divisors.clone(),

@@ -138,7 +138,7 @@ impl FormulaWriter<'_> {
             Op::UnguardedSoftmax(axis, base) => {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
-            Op::NegativeLogSoftmax => format!("−ln {}", self.softmax(Axis::Rows, Base::E)),
+            Op::NegativeLogSoftmax => format!("−ln({})", self.softmax(Axis::Rows, Base::E)),
             Op::SoftmaxWithSink { head } => self.softmax_with_sink(*head),
             Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),

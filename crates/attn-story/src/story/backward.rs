@@ -7,6 +7,31 @@ use crate::graph::{
     self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
 };
 
+/// Appends the steps from O to a loss; there may be none. The sentences are true for any numbers.
+pub fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Convention) {
+    let graph = &story.graph;
+    let part = |names: &[&str], text: &str| {
+        let named = loss.iter().filter(|id| names.contains(&graph[**id].name.as_str()));
+        let shown: Vec<StepItem> = named.map(|id| StepItem::Node(*id)).collect();
+        (!shown.is_empty()).then(|| Step { text: in_convention(text, convention), shown, ..Step::default() })
+    };
+    let steps = [
+        part(
+            &["Y", "Y_hat"],
+            "The loss. Each row of O is read as logits: their softmax Y_hat has the probability of each column. Y has 1 at the \
+             target of each row, and 0 elsewhere.",
+        ),
+        part(
+            &["L_all", "L_target", "L_rows"],
+            "How surprising is a target? −ln of its probability: 0 if it was certain, and the more the less probable it was. \
+             L_all has it for each column, and L_rows for the target of each row; a row without a target has 0.",
+        ),
+        part(&["L_sum", "L"], "The loss L is the mean over the rows that have a target."),
+    ];
+    let steps: Vec<Step> = steps.into_iter().flatten().collect();
+    story.steps.extend(steps);
+}
+
 /// Appends the backward pass to the story of the graph, which has these gradients; `of` are the given matrices, of which the one
 /// with the largest influence is named last. The sentences are true for any numbers.
 pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId], convention: Convention) {
@@ -42,6 +67,7 @@ fn shown(graph: &Graph, id: NodeId) -> StepItem {
 fn loss(graph: &Graph, gradients: &Gradients) -> String {
     let (start, name) = (&graph[gradients.start], &graph[gradients.loss].name);
     match (&start.op, start.matrix()) {
+        (Op::Ones { rows: 1, cols: 1 }, _) => name.clone(),
         (Op::Ones { .. }, _) => format!("the sum of {name}"),
         (Op::Given(Origin::Stated), Some(matrix)) => {
             let ones: Vec<(usize, usize)> = (0..matrix.rows())
@@ -63,6 +89,11 @@ fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
     let text = match (loss(graph, gradients).as_str(), &graph[gradients.start].op) {
         ("the loss", _) => {
             format!("Now backward. {start} is given: how fast the loss changes with each number of {of}.")
+        }
+        (loss, Op::Ones { rows: 1, cols: 1 }) => {
+            format!(
+                "Now backward: how fast does {loss} change with every number before it? With itself at rate 1."
+            )
         }
         (loss, Op::Ones { .. }) => {
             format!(
@@ -98,7 +129,16 @@ fn place(graph: &Graph, of: NodeId) -> (usize, usize) {
 fn sentence(graph: &Graph, gradient: &Gradient) -> String {
     let node = &graph[gradient.of];
     let name = &graph[gradient.id].name;
+    let mut readers = graph.nodes().map(|(_, node)| node).filter(|node| node.inputs.contains(&gradient.of));
+    if readers.any(|reader| reader.op == Op::NegativeLogSoftmax) {
+        return "Back through the logarithm and the softmax at once: each number of O gets its probability, minus 1 if it is \
+                the target, over the number of rows that count. A row that does not count gets 0."
+            .to_string();
+    }
     let Some(graph::Step { stage, head, .. }) = node.step else {
+        if node.name.starts_with("L_") {
+            return "Back through the mean to the loss of each target.".to_string();
+        }
         return format!("Back to {}.", node.name);
     };
     let start = |text: &str| match head {

@@ -74,7 +74,9 @@ impl Pipeline<'_> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
         let mechanisms = inputs.take_mechanisms();
-        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, .. } = inputs;
+        let AttendInputs {
+            x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, backward, ..
+        } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
         let x = self.optional(Role::X, x.map(named))?;
@@ -116,7 +118,9 @@ impl Pipeline<'_> {
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
         let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
         let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
-        self.output(heads, w_o, x, own)
+        self.output(heads, w_o, x, own)?;
+        backward.map(|pass| pass.add(&mut self.graph)).transpose()?;
+        Ok(())
     }
 
     /// The node of a role, after the recipe's alteration at this site, if it has one.

@@ -92,6 +92,9 @@ fn run<T: Element + Kernels>(
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
+    if inputs.backward.is_some() {
+        return Err(Error::new("the fast path keeps no steps that a backward pass could read"));
+    }
     forecast::check_fused(recipe, &inputs)?;
     let mechanisms = inputs.take_mechanisms();
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::backward_pass::BackwardPass;
 use crate::graph::{Given, Role};
 use crate::matrix::Labels;
 
@@ -47,6 +48,8 @@ pub struct AttendInputs {
     pub tokens: Option<Labels>,
     /// Given nodes, by name, that replace computed ones.
     pub instead: BTreeMap<String, Given>,
+    /// The backward pass after the result, where there is one. The fast path has none.
+    pub backward: Option<BackwardPass>,
 }
 
 impl AttendInputs {
