@@ -16,6 +16,7 @@ use super::find::FindArgs;
 use super::front_page::FRONT;
 use super::glossary::GlossaryArgs;
 use super::help::HelpArgs;
+use super::learn::LearnArgs;
 use super::lesson::LessonArgs;
 use super::man::ManArgs;
 use super::model::ModelArgs;
@@ -53,6 +54,7 @@ pub(super) enum Command {
     Softmax(SoftmaxArgs),
     Similarity(SimilarityArgs),
     Model(Box<ModelArgs>),
+    Learn(Box<LearnArgs>),
     Params(ParamsArgs),
     Tokens(TokensArgs),
     Bench(BenchArgs),
@@ -86,6 +88,7 @@ impl Command {
             Command::Softmax(args) => args.run(program, env, streams),
             Command::Similarity(args) => args.run(program, env, streams),
             Command::Model(args) => args.run(program, env, streams),
+            Command::Learn(args) => args.run(env, streams),
             Command::Params(args) => args.run(env, streams),
             Command::Tokens(args) => args.run(program, env, streams),
             Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),

@@ -30,6 +30,8 @@ pub struct Env {
     pub has_keys: bool,
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
+    /// Whether a line on standard error says how far a long command is: it is a terminal on which lines can be rewritten.
+    pub shows_progress: bool,
     /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<PathBuf>,
     /// Whether files may be written; a lesson's commands write none.
@@ -59,6 +61,7 @@ impl Default for Env {
             charset: Charset::Utf8,
             has_keys: false,
             has_screen: false,
+            shows_progress: false,
             state: None,
             writing: WritePermission::Allowed,
             reading: ReadPermission::Anywhere,
@@ -83,6 +86,7 @@ impl Env {
             // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
+            shows_progress: std::io::stderr().is_terminal() && !is_dumb,
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()),
             defaults: super::defaults::set(variable),
             state: state_folder(),

@@ -17,8 +17,9 @@ Learn      lesson     lessons, alone or in class: play, quiz, check, export
 Compute    attend     attention over your own words or matrices
            explore    the same with arrow keys: change a number, see what moves
            softmax    numbers to weights     similarity  how alike words are
-           params     a model's weights      bench       speed on this machine
-           tokens     a model's tokens       model       a model of your own
+           model      a model of your own    learn       train one in a second
+           params     a model's weights      tokens      a model's tokens
+           bench      speed on this machine
 Check      diagnose   find the mistake in your own result
 Reference  find       search everything      examples    data to try things on
            errata     mistakes in the texts  notation    letters of the texts

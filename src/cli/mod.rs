@@ -18,6 +18,7 @@ mod glossary;
 mod help;
 mod help_layout;
 mod hints;
+mod learn;
 mod lesson;
 mod listing;
 mod machine;

@@ -74,6 +74,15 @@ impl Format {
     }
 }
 
+/// Writes a text to a file, whole or not at all.
+///
+/// # Errors
+/// If nothing may be written, or the file cannot be.
+pub fn save_text(path: &Path, text: &str, writing: WritePermission) -> Result<()> {
+    writing.check(path)?;
+    replaced(path, |file| Ok(file.write_all(text.as_bytes())?))
+}
+
 /// Writes `table`, called `name` where the format has names, in the format of the file's ending. Every bit is kept: `.npy`,
 /// `.npz` and `.safetensors` keep the type of the numbers too, `.csv`, `.tsv` and `.json` their shortest digits in it, and
 /// labels. A file that is there is replaced once the new one is whole.

@@ -36,7 +36,7 @@ use attn_story::render::{digits, document, explained, heat, html, names, palette
 pub use file_rows::{FileRows, wrapped_text};
 pub use json_diagnosis::{diagnosis, unusable};
 pub use json_porting::porting;
-pub use plot::{Curve, Plot, plots};
+pub use plot::{Curve, Plot, Scale, plots};
 pub(crate) use window::{Shading, WindowOfMatrix, window_of_matrix};
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Curves over two logarithmic axes, in characters: a power is a straight line, the steeper the higher its exponent.
+//! Curves in characters.
 
 use std::io::Write;
 
@@ -10,17 +10,21 @@ use crate::error::Result;
 
 mod canvas;
 
-pub use canvas::Curve;
 use canvas::{Axis, Canvas, DOTS, LINES};
+pub use canvas::{Curve, Scale};
 
 /// The most columns of a plot.
 const MOST_COLUMNS: usize = 90;
 
-/// Curves of positive numbers.
+/// Curves over two axes.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// The title.
     pub title: String,
+    /// How the numbers of both axes are spread.
+    pub scale: Scale,
+    /// The marks of the vertical axis; on a logarithmic scale the powers of ten where there are none.
+    pub ticks: Vec<f64>,
     /// The marks of the horizontal axis.
     pub across: Vec<(f64, String)>,
     /// The format of a number of the vertical axis.
@@ -53,8 +57,9 @@ impl Plot {
     /// The plot as lines; `None` where there is no point to draw.
     fn block(&self, style: &Style) -> Option<Block> {
         let points = || self.curves.iter().flat_map(|curve| curve.points.iter().copied());
-        let up = Axis::around(points().map(|(_, y)| y), LINES * DOTS.1)?;
-        let mut ticks = up.powers();
+        let ys = points().map(|(_, y)| y).chain(self.ticks.iter().copied());
+        let up = Axis::around(ys, self.scale, LINES * DOTS.1)?;
+        let mut ticks = if self.ticks.is_empty() { up.powers() } else { self.ticks.clone() };
         if ticks.is_empty() {
             ticks = points().map(|(_, y)| y).take(1).collect();
         }
@@ -66,7 +71,7 @@ impl Plot {
         let longest = self.curves.iter().map(|curve| curve.name.width()).max()? + 4;
         let columns = style.width.min(MOST_COLUMNS).saturating_sub(margin + longest).max(8);
         let xs = self.across.iter().map(|(x, _)| *x).chain(points().map(|(x, _)| x));
-        let across = Axis::around(xs, columns * DOTS.0)?;
+        let across = Axis::around(xs, self.scale, columns * DOTS.0)?;
         let mut canvas = Canvas::new((columns, longest), (across, up), style);
         canvas.draw(&self.curves);
         let width = margin + columns + longest;
@@ -115,10 +120,13 @@ mod tests {
         let curve = |(name, points): &(&str, &[(f64, f64)])| Curve {
             name: name.to_string(),
             points: points.to_vec(),
+            marked: true,
         };
         let across = [1.0, 10.0, 100.0].map(|x| (x, x.to_string())).to_vec();
         Plot {
             title: "growth".into(),
+            scale: Scale::Logarithmic,
+            ticks: Vec::new(),
             across,
             up: |y| y.to_string(),
             curves: curves.iter().map(curve).collect(),

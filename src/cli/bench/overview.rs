@@ -11,7 +11,7 @@ use crate::bench::{Growth, Measurement, Method, Point, SIZES, Timing, memory_lim
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::kernel::Kernels;
-use crate::render::{self, Curve, Plot, Style};
+use crate::render::{self, Curve, Plot, Scale, Style};
 use crate::story::Table;
 
 /// The default time for all lengths.
@@ -142,10 +142,17 @@ impl Overview<'_, '_> {
             };
             let curve = |(way, points): &(Method, Vec<Point>)| {
                 let points = points.iter().filter_map(point).filter(|(_, y)| *y > 0.0).collect();
-                Curve { name: name(*way).to_string(), points }
+                Curve { name: name(*way).to_string(), points, marked: true }
             };
             let across = SIZES.map(|n| (n as f64, n.to_string())).to_vec();
-            Plot { title: title.to_string(), across, up, curves: all.iter().map(curve).collect() }
+            Plot {
+                title: title.to_string(),
+                scale: Scale::Logarithmic,
+                ticks: Vec::new(),
+                across,
+                up,
+                curves: all.iter().map(curve).collect(),
+            }
         };
         let head = format!("one head of {}, both axes logarithmic", self.growth.width);
         let time = plot(&format!("time over n: {head}"), round_seconds, |timing, _| timing.median);

@@ -18,36 +18,57 @@ const MARKS: [(char, char, Color); 3] =
 pub struct Curve {
     /// The name at its end.
     pub name: String,
-    /// (x, y), both positive; others are left out.
+    /// (x, y); on a logarithmic scale those that are not positive are left out.
     pub points: Vec<(f64, f64)>,
+    /// Whether each point has a mark.
+    pub marked: bool,
 }
 
-/// A range of logarithms and the dots that it is spread over.
+/// How the numbers of an axis are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// By their size.
+    Linear,
+    /// By their logarithm: a power is a straight line, the steeper the higher its exponent.
+    Logarithmic,
+}
+
+impl Scale {
+    fn along(self, number: f64) -> f64 {
+        match self {
+            Scale::Linear => number,
+            Scale::Logarithmic => ln(number),
+        }
+    }
+}
+
+/// A range of numbers and the dots that it is spread over.
 pub(super) struct Axis {
+    scale: Scale,
     low: f64,
     high: f64,
     dots: usize,
 }
 
 impl Axis {
-    pub(super) fn around(numbers: impl Iterator<Item = f64>, dots: usize) -> Option<Axis> {
-        let logs = numbers.map(ln).filter(|log| log.is_finite());
-        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    pub(super) fn around(numbers: impl Iterator<Item = f64>, scale: Scale, dots: usize) -> Option<Axis> {
+        let along = numbers.map(|x| scale.along(x)).filter(|x| x.is_finite());
+        let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
         // A single number is drawn in the middle.
         let air = if high > low { 0.0 } else { 1.0 };
-        (low <= high).then_some(Axis { low: low - air, high: high + air, dots })
+        (low <= high).then_some(Axis { scale, low: low - air, high: high + air, dots })
     }
 
     /// The dot of a number, from the low end.
     pub(super) fn dot(&self, number: f64) -> usize {
-        let along = ((ln(number) - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
+        let along = ((self.scale.along(number) - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         (along * (self.dots - 1) as f64).round() as usize
     }
 
     /// The powers of ten on it.
     pub(super) fn powers(&self) -> Vec<f64> {
         let powers = (-18..=18).map(|power| format!("1e{power}").parse().unwrap_or(1.0));
-        powers.filter(|&power| (self.low..=self.high).contains(&ln(power))).collect()
+        powers.filter(|&power| (self.low..=self.high).contains(&self.scale.along(power))).collect()
     }
 }
 
@@ -128,7 +149,7 @@ impl<'a> Canvas<'a> {
     }
 
     fn marks(&mut self, curve: usize, of: &Curve) {
-        for &point in &of.points {
+        for &point in of.points.iter().filter(|_| of.marked) {
             let (x, y) = self.place(point);
             self.cells[y / DOTS.1][x / DOTS.0] =
                 CanvasCell { dots: 0, character: Some(self.mark(curve)), curve };

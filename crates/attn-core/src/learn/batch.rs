@@ -28,7 +28,9 @@ impl Batch {
         for Example { tokens, targets } in examples {
             let missing = length - tokens.len();
             batch.tokens.extend(tokens.iter().copied().chain(std::iter::repeat_n(filler, missing)));
-            batch.targets.extend(targets.iter().copied().chain(std::iter::repeat_n(None, length - targets.len())));
+            batch
+                .targets
+                .extend(targets.iter().copied().chain(std::iter::repeat_n(None, length - targets.len())));
         }
         batch
     }

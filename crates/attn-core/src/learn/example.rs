@@ -53,14 +53,20 @@ impl ExampleModel {
     ///
     /// # Errors
     /// If the example does not fit the model, or there is no room for its numbers.
-    pub fn graph(&self, weights: &WeightsInMemory, example: &Example, counted: usize) -> Result<ExampleGraph> {
+    pub fn graph(
+        &self,
+        weights: &WeightsInMemory,
+        example: &Example,
+        counted: usize,
+    ) -> Result<ExampleGraph> {
         let tensors = Tensors::find(&self.architecture, weights)?;
         let run = ModelRun::new(&self.architecture, &tensors);
         let mut graph = Graph::new();
         let logits = self.logits(&run, &mut graph, example)?;
         let loss = cross_entropy_in_batch(&mut graph, logits, &example.targets, counted)?;
         let names = self.size.weights();
-        let of: Vec<NodeId> = names.iter().map(|weight| weight_node(&graph, &weight.name)).collect::<Result<_>>()?;
+        let of: Vec<NodeId> =
+            names.iter().map(|weight| weight_node(&graph, &weight.name)).collect::<Result<_>>()?;
         let gradients = graph.gradients(loss.loss, Start::Ones, &of)?;
         let missing = || Error::new("the loss does not depend on a weight");
         let weights = of.iter().map(|id| gradients.of(*id).ok_or_else(missing)).collect::<Result<_>>()?;

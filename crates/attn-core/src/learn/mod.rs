@@ -6,24 +6,30 @@
 
 mod adam;
 mod batch;
+mod defaults;
 mod example;
 mod number;
 mod plan;
 mod score;
 mod size;
+mod step_graph;
 mod task;
 #[cfg(test)]
 mod tests;
 mod trainer;
 mod weights;
+mod writing;
 
 pub use adam::{Adam, AdamSettings};
 pub use batch::{Batch, Example};
+pub use defaults::{Defaults, defaults};
 pub use example::{ExampleGraph, ExampleModel};
 pub use number::Number;
 pub use plan::{Leaves, Plan};
 pub use score::Pattern;
 pub use size::{MOST_PARAMETERS, ModelSize, WeightName};
+pub use step_graph::StepGraph;
 pub use task::{Examples, HELD_OUT, Line, Pair, Symbols, Task};
 pub use trainer::{MOST_LOSS, Settings, Step, Trainer};
 pub use weights::WeightsInMemory;
+pub use writing::Predicted;

@@ -80,7 +80,8 @@ impl ModelSize {
     /// All weights, in the order of the file.
     pub fn weights(&self) -> Vec<WeightName> {
         let ModelSize { vocabulary, context, width, .. } = *self;
-        let weight = |name: String, rows: usize, cols: usize| WeightName { name, shape: Shape { rows, cols } };
+        let weight =
+            |name: String, rows: usize, cols: usize| WeightName { name, shape: Shape { rows, cols } };
         let mut all = vec![weight("W_E".into(), vocabulary, width), weight("W_P".into(), context, width)];
         for layer in 0..self.layers {
             for symbol in ["W_Q", "W_K", "W_V", "W_O"] {

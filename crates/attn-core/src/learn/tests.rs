@@ -76,9 +76,12 @@ fn a_plan_uses_its_memory_again() {
     let settings = settings(&task, (2, 1, 16), false);
     let mut trainer = Trainer::<f32>::new(settings, task.examples(1)).unwrap();
     let batch = trainer.next_batch();
-    let numbers: usize = trainer.graph_of(&batch.example(0), 1).unwrap().graph.nodes().fold(0, |sum, (_, node)| {
-        sum + node.shape().rows * node.shape().cols
-    });
+    let numbers: usize = trainer
+        .graph_of(&batch.example(0), 1)
+        .unwrap()
+        .graph
+        .nodes()
+        .fold(0, |sum, (_, node)| sum + node.shape().rows * node.shape().cols);
     trainer.step().unwrap();
     let (steps, kept) = trainer.plan_sizes()[0];
     assert!(kept * 2 < numbers * batch.examples(), "{steps} steps keep {kept} of {numbers} for each example");

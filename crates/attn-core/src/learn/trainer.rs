@@ -11,6 +11,7 @@ use super::score::Pattern;
 use super::size::ModelSize;
 use super::task::Examples;
 use super::weights::WeightsInMemory;
+use super::writing::largest;
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::random::LegacyStream;
@@ -55,6 +56,9 @@ pub(super) struct Compiled<T> {
     heads: Vec<Vec<NodeId>>,
 }
 
+/// Plans, by the number of tokens and of examples.
+pub(super) type Plans<T> = BTreeMap<(usize, usize), Compiled<T>>;
+
 /// A model that learns.
 #[derive(Debug)]
 pub struct Trainer<T> {
@@ -64,8 +68,7 @@ pub struct Trainer<T> {
     weights: Vec<Vec<T>>,
     adam: Adam<T>,
     stream: LegacyStream,
-    /// By the number of tokens and of examples.
-    plans: BTreeMap<(usize, usize), Compiled<T>>,
+    plans: Plans<T>,
     step: usize,
     /// The loss of the first step.
     first_loss: Option<f64>,
@@ -90,8 +93,9 @@ impl<T: Number> Trainer<T> {
             .help("take a longer context or shorter examples"));
         }
         if settings.adam.steps == 0 || settings.batch == 0 {
-            return Err(Error::new("nothing is learned in 0 steps or from 0 examples")
-                .help("give a number above 0"));
+            return Err(
+                Error::new("nothing is learned in 0 steps or from 0 examples").help("give a number above 0")
+            );
         }
         let ids: Vec<usize> = (0..task.symbols().count()).collect();
         let model = ExampleModel::new(settings.size, task.symbols().labels(&ids))?;
@@ -112,6 +116,11 @@ impl<T: Number> Trainer<T> {
     /// The model without its weights.
     pub fn model(&self) -> &ExampleModel {
         &self.model
+    }
+
+    /// The plans that have been made, and the model that more are made of.
+    pub(super) fn plans(&mut self) -> (&mut Plans<T>, &ExampleModel) {
+        (&mut self.plans, &self.model)
     }
 
     /// The number of steps of each plan that has been made, and of the numbers that it keeps in memory.
@@ -220,7 +229,7 @@ fn stays_small(
 
 /// The plan for batches of this shape, compiled when the first of them comes.
 pub(super) fn compiled<'p, T: Number>(
-    plans: &'p mut BTreeMap<(usize, usize), Compiled<T>>,
+    plans: &'p mut Plans<T>,
     model: &ExampleModel,
     weights: &[Vec<T>],
     batch: &Batch,
@@ -239,11 +248,8 @@ impl<T: Number> Compiled<T> {
         let weights = WeightsInMemory::new(model.size(), weights)?;
         let ExampleGraph { graph, logits, loss, weights: gradients, of_sum, heads } =
             model.graph(&weights, &example, batch.length)?;
-        let leaves = Leaves {
-            tokens: &example.tokens,
-            one_hot: loss.one_hot,
-            by_counted: [loss.loss, of_sum],
-        };
+        let leaves =
+            Leaves { tokens: &example.tokens, one_hot: loss.one_hot, by_counted: [loss.loss, of_sum] };
         let mut kept = vec![logits];
         kept.extend(heads.iter().flatten());
         let mut summed = gradients.clone();
@@ -260,25 +266,24 @@ impl<T: Number> Compiled<T> {
         self.plan.run(batch)
     }
 
+    /// The logits of all tokens.
+    pub(super) fn logits(&self) -> Result<&[T]> {
+        self.plan.numbers(self.logits)
+    }
+
     fn loss(&self) -> Result<f64> {
         Ok(self.plan.numbers(self.loss)?.iter().fold(0.0, |sum, x| sum + x.to_f64()))
     }
 
     /// The share of targets that have the largest logit of their row; of equal ones the first counts.
     fn accuracy(&self, batch: &Batch) -> Result<f64> {
-        let logits = self.plan.numbers(self.logits)?;
+        let logits = self.logits()?;
         let cols = logits.len() / batch.tokens.len().max(1);
         let (mut right, mut counted) = (0, 0);
         for (row, target) in logits.chunks_exact(cols.max(1)).zip(&batch.targets) {
             let Some(target) = *target else { continue };
-            let mut best = 0;
-            for (at, x) in row.iter().enumerate() {
-                if *x > row[best] {
-                    best = at;
-                }
-            }
             counted += 1;
-            right += usize::from(best == target);
+            right += usize::from(largest(row) == target);
         }
         Ok(right as f64 / f64::from(counted.max(1)))
     }

@@ -17,7 +17,10 @@ pub(super) struct Working<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action<T> {
     /// `a b`, where either may be read as its transpose.
-    Product { a_transposed: bool, b_transposed: bool },
+    Product {
+        a_transposed: bool,
+        b_transposed: bool,
+    },
     /// The rows of a table at the ids of each example.
     LookUp,
     /// 1 at the target of each row, and 0 elsewhere.
@@ -137,8 +140,12 @@ impl<T: Number> Action<T> {
             Action::Subtract => cells::two(read(0), read(1), numbers, |a, b| a - b),
             Action::Multiply => cells::two(read(0), read(1), numbers, |a, b| a * b),
             Action::Quotient => cells::two(read(0), read(1), numbers, |a, b| a / b),
-            Action::Times => cells::with_number(read(0), read(1), (out.shape, examples), numbers, |a, b| a * b),
-            Action::Divide => cells::with_number(read(0), read(1), (out.shape, examples), numbers, |a, b| a / b),
+            Action::Times => {
+                cells::with_number(read(0), read(1), (out.shape, examples), numbers, |a, b| a * b)
+            }
+            Action::Divide => {
+                cells::with_number(read(0), read(1), (out.shape, examples), numbers, |a, b| a / b)
+            }
             Action::Scale(factor) => cells::one(read(0), numbers, |x| x * *factor),
             Action::Temperature(by) => cells::one(read(0), numbers, |x| x / *by),
             Action::OnePlus => cells::one(read(0), numbers, |x| T::ONE + x),

@@ -133,8 +133,7 @@ impl<'g, T: Number> Compiler<'g, T> {
             return Ok(());
         }
         let (action, read) = self.action(id)?;
-        let inputs: Vec<Place> =
-            read.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
+        let inputs: Vec<Place> = read.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
         let per_example = self.depends[id.position()] == DependsOn::Example;
         let out = self.reserve(node.shape(), per_example);
         self.places.insert(id, out);
@@ -151,16 +150,16 @@ impl<'g, T: Number> Compiler<'g, T> {
     }
 
     fn place_of(&self, id: NodeId) -> Result<Place> {
-        self.places.get(&id).copied().ok_or_else(|| {
-            Error::new(format!("{} is read before it is computed", self.graph[id].name))
-        })
+        self.places
+            .get(&id)
+            .copied()
+            .ok_or_else(|| Error::new(format!("{} is read before it is computed", self.graph[id].name)))
     }
 
     /// Memory of its own with the numbers that the graph has.
     fn filled(&mut self, id: NodeId) -> Result<Place> {
         let node = &self.graph[id];
-        let tensor =
-            node.tensor().ok_or_else(|| Error::new(format!("{} has no numbers", node.name)))?;
+        let tensor = node.tensor().ok_or_else(|| Error::new(format!("{} has no numbers", node.name)))?;
         let numbers = tensor.cells().map(T::from_f64).collect();
         let place = Place { slot: self.slots.len(), shape: node.shape(), per_example: false };
         self.slots.push(numbers);

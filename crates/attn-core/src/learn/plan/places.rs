@@ -64,8 +64,7 @@ pub(super) fn rows<T: Number>(
 
 /// A block of columns of all rows.
 pub(super) fn columns<T: Number>(a: Read<'_, T>, start: usize, cols: usize, out: &mut [T]) {
-    for (out, row) in
-        out.chunks_exact_mut(cols.max(1)).zip(a.numbers.chunks_exact(a.place.shape.cols.max(1)))
+    for (out, row) in out.chunks_exact_mut(cols.max(1)).zip(a.numbers.chunks_exact(a.place.shape.cols.max(1)))
     {
         out.copy_from_slice(&row[start..start + cols]);
     }

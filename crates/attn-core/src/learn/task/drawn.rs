@@ -64,8 +64,13 @@ pub(super) fn addition(stream: &mut LegacyStream) -> Example {
     let digits = |x: usize| [x / 10, x % 10];
     let sum = a + b;
     let answer = [sum % 10, sum / 10 % 10, sum / 100];
-    let tokens: Vec<usize> =
-        digits(a).into_iter().chain([10]).chain(digits(b)).chain([11]).chain(answer[..2].iter().copied()).collect();
+    let tokens: Vec<usize> = digits(a)
+        .into_iter()
+        .chain([10])
+        .chain(digits(b))
+        .chain([11])
+        .chain(answer[..2].iter().copied())
+        .collect();
     let targets = std::iter::repeat_n(None, 5).chain(answer.map(Some)).collect();
     Example { tokens, targets }
 }

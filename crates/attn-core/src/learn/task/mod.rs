@@ -37,6 +37,15 @@ enum Source {
     Data(Data),
 }
 
+/// What a model begins with when it writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The ids of the first symbols.
+    pub symbols: Vec<usize>,
+    /// The id that ends a line, where it writes lines.
+    pub end: Option<usize>,
+}
+
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
@@ -114,6 +123,19 @@ impl Task {
         self.name
     }
 
+    /// What is learned, in a few words.
+    pub fn sentence(&self) -> &'static str {
+        match &self.source {
+            Source::Reverse => "say a sequence of digits backwards",
+            Source::Sort => "put a sequence of digits in order",
+            Source::Induction { .. } => "go on with a pattern of letters that repeats itself",
+            Source::Addition => "add two numbers, the last digit of the sum first",
+            Source::Data(Data::Lines(_)) => "write lines like these, letter by letter",
+            Source::Data(Data::Text(_)) => "go on with the text, character by character",
+            Source::Data(Data::Pairs(_)) => "answer an input with its output",
+        }
+    }
+
     /// The symbols, by their ids.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
@@ -127,6 +149,15 @@ impl Task {
     /// Whether there is one right answer, so that all can be right.
     pub fn has_answers(&self) -> bool {
         !matches!(self.source, Source::Data(Data::Lines(_) | Data::Text(_)))
+    }
+
+    /// What the model begins with when it writes; none where it answers.
+    pub fn starts_with(&self) -> Option<Beginning> {
+        match &self.source {
+            Source::Data(Data::Lines(_)) => Some(Beginning { symbols: vec![0], end: Some(0) }),
+            Source::Data(Data::Text(text)) => Some(Beginning { symbols: text[..1].to_vec(), end: None }),
+            _ => None,
+        }
     }
 
     /// The number of tokens of the longest example.
@@ -180,9 +211,7 @@ impl Task {
         match &self.source {
             Source::Reverse => drawn::reverse(stream, length, self.symbols.count()),
             Source::Sort => drawn::sort(stream, length, self.symbols.count()),
-            Source::Induction { tokens } => {
-                drawn::induction(stream, (length, *tokens), self.symbols.count())
-            }
+            Source::Induction { tokens } => drawn::induction(stream, (length, *tokens), self.symbols.count()),
             Source::Addition => drawn::addition(stream),
             Source::Data(_) => Example { tokens: Vec::new(), targets: Vec::new() },
         }

@@ -1,0 +1,120 @@
+//! What a training has shown: its steps, and how it ended.
+
+use crate::learn::{Number, Predicted, Settings, Step, Task, Trainer};
+
+/// From this share of right predictions on, a task is learned.
+pub(super) const LEARNED: f64 = 0.99;
+/// So many steps in a row decide whether batches are right.
+const IN_A_ROW: usize = 10;
+
+/// The end of a training.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum End {
+    /// All steps are done.
+    Done,
+    /// A signal has come; the exit code.
+    Stopped(u8),
+    /// A step would have ruined the weights: what it said.
+    Failed(String),
+}
+
+/// A training.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    pub task: Task,
+    pub settings: Settings,
+    pub steps: Vec<Step>,
+    pub end: End,
+    /// The loss and the share of right predictions on what was held out, and the number of its examples.
+    pub held_out: (f64, f64),
+    pub held_out_examples: usize,
+    /// Examples that were held out, with what the model predicts.
+    pub shown: Vec<Vec<Predicted>>,
+    /// What the model writes, where it writes.
+    pub written: Vec<String>,
+}
+
+impl History {
+    /// Whether the task is learned; none where it has no right answers.
+    pub fn is_learned(&self) -> Option<bool> {
+        self.task.has_answers().then_some(self.held_out.1 >= LEARNED)
+    }
+
+    /// The first step from which on ten batches in a row are right to 99 % together.
+    pub fn right_from(&self) -> Option<usize> {
+        let mean =
+            |steps: &[Step]| steps.iter().fold(0.0, |sum, step| sum + step.accuracy) / steps.len() as f64;
+        self.steps.windows(IN_A_ROW).find(|steps| mean(steps) >= LEARNED).map(|steps| steps[0].number)
+    }
+
+    /// The scores of each head that had any, with its layer and number from 1 and the name of its pattern.
+    pub fn curves(&self) -> Vec<HeadCurve> {
+        let mut curves = Vec::new();
+        for layer in 0..self.settings.size.layers {
+            for head in 0..self.settings.size.heads {
+                for (at, pattern) in self.settings.patterns.iter().enumerate() {
+                    let scores: Vec<(usize, f64)> = self
+                        .steps
+                        .iter()
+                        .filter_map(|step| Some((step.number, step.heads[layer][head][at]?)))
+                        .collect();
+                    if !scores.is_empty() {
+                        let (layer, head, pattern) = (layer + 1, head + 1, pattern.name());
+                        curves.push(HeadCurve { layer, head, pattern, scores });
+                    }
+                }
+            }
+        }
+        curves
+    }
+
+    /// The mean of the last scores of a curve.
+    pub fn last(curve: &HeadCurve) -> f64 {
+        let last = &curve.scores[curve.scores.len().saturating_sub(IN_A_ROW)..];
+        last.iter().fold(0.0, |sum, (_, score)| sum + score) / last.len().max(1) as f64
+    }
+}
+
+/// The scores of a head by one pattern.
+#[derive(Clone, Debug)]
+pub(super) struct HeadCurve {
+    pub layer: usize,
+    pub head: usize,
+    pub pattern: &'static str,
+    /// Steps and scores.
+    pub scores: Vec<(usize, f64)>,
+}
+
+impl HeadCurve {
+    /// “L2.A_1 induction”; of a single head no number.
+    pub fn name(&self, heads: usize) -> String {
+        let number = if heads > 1 { format!("_{}", self.head) } else { String::new() };
+        format!("L{}.A{number} {}", self.layer, self.pattern)
+    }
+}
+
+impl History {
+    /// What a trainer has found at its end.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers of what was held out.
+    pub fn of<T: Number>(
+        trainer: &mut Trainer<T>,
+        steps: Vec<Step>,
+        end: End,
+    ) -> crate::error::Result<History> {
+        let held_out = trainer.test()?;
+        let shown = trainer.predictions(3)?;
+        let written = trainer.written(10)?;
+        Ok(History {
+            task: trainer.examples().task().clone(),
+            settings: trainer.settings().clone(),
+            held_out_examples: trainer.examples().held_out().len(),
+            steps,
+            end,
+            held_out,
+            shown,
+            written,
+        })
+    }
+}

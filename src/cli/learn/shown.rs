@@ -1,0 +1,204 @@
+//! What a training says: in the terminal, as tables, as JSON.
+
+use serde_json::{Value, json};
+
+use super::LearnArgs;
+use super::curves::plots;
+use super::history::{End, History};
+use crate::cli::output::FormatArg;
+use crate::cli::{Env, Streams};
+use crate::error::Result;
+use crate::foreign::{from_path, visible};
+use crate::graph::Convention;
+use crate::learn::Predicted;
+use crate::render;
+use crate::story::Table;
+use crate::text::{counted, grouped};
+
+impl LearnArgs {
+    /// Shows a training in the format that is asked for.
+    pub(super) fn show(&self, history: &History, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let style = self.output.style(env, Convention::Rows);
+        match self.output.look.format {
+            FormatArg::Json => {
+                let text = serde_json::to_string_pretty(&json(history));
+                let text = text.map_err(|error| crate::error::Error::new(error.to_string()))?;
+                Ok(writeln!(streams.out, "{text}")?)
+            }
+            FormatArg::Table => {
+                let sentences = |text: &[String]| -> Vec<(String, Table)> {
+                    text.iter().map(|text| (text.clone(), Table::default())).collect()
+                };
+                render::tables(&sentences(&begun(history)), "learn", &style, streams.out)?;
+                writeln!(streams.out)?;
+                render::plots(&plots(history), &style, streams.out)?;
+                writeln!(streams.out)?;
+                let mut parts = sentences(&self.ended(history));
+                parts.extend(self.examples(history));
+                parts.extend(sentences(&self.onward(history)));
+                render::tables(&parts, "learn", &style, streams.out)
+            }
+            FormatArg::Csv => {
+                render::tables(&[(String::new(), steps(history))], "learn", &style, streams.out)
+            }
+            _ => {
+                let mut parts: Vec<(String, Table)> =
+                    begun(history).into_iter().map(|text| (text, Table::default())).collect();
+                parts.push(("Steps".into(), steps(history)));
+                parts.extend(self.ended(history).into_iter().map(|text| (text, Table::default())));
+                render::tables(&parts, "learn", &style, streams.out)
+            }
+        }
+    }
+
+    /// How it ended.
+    fn ended(&self, history: &History) -> Vec<String> {
+        let (loss, accuracy) = history.held_out;
+        let done = counted(history.steps.len(), "step");
+        let after = match &history.end {
+            End::Done => format!("After {done}"),
+            End::Stopped(_) => format!("Stopped after {done}"),
+            End::Failed(_) => format!("After {done}, before it failed"),
+        };
+        let examples = counted(history.held_out_examples, "new example");
+        let percent = format!("{:.1} %", 100.0 * accuracy);
+        let mut all = vec![match history.is_learned() {
+            Some(true) => format!("{after}: learned. On {examples} {percent} of the predictions are right."),
+            Some(false) => {
+                format!("{after}: not learned. On {examples} {percent} of the predictions are right.")
+            }
+            None => {
+                let even = crate::elementary::ln(history.task.symbols().count() as f64);
+                format!(
+                    "{after}: on {examples} the loss is {loss:.3}; a guess among all symbols has {even:.3}."
+                )
+            }
+        }];
+        if let Some(step) = history.right_from().filter(|_| history.is_learned().is_some()) {
+            all.push(format!("From step {step} on, ten batches in a row are 99 % right."));
+        }
+        all
+    }
+
+    /// What the model says on examples, or writes.
+    fn examples(&self, history: &History) -> Vec<(String, Table)> {
+        let symbols = history.task.symbols();
+        if !history.written.is_empty() {
+            let rows = history.written.iter().map(|line| vec![visible(line).into_owned()]);
+            return vec![("What it writes now:".to_string(), Table::new(&["written"], rows))];
+        }
+        let text = |of: &[Predicted], id: &dyn Fn(&Predicted) -> Option<usize>| -> String {
+            let shown = |one: &Predicted| id(one).map_or(" ".to_string(), |id| symbols.text(&[id]));
+            of.iter().map(shown).collect::<Vec<String>>().join("").replace(' ', "·")
+        };
+        let rows = history.shown.iter().map(|example| {
+            vec![
+                text(example, &|one| Some(one.token)),
+                text(example, &|one| one.target),
+                text(example, &|one| one.target.map(|_| one.predicted)),
+            ]
+        });
+        vec![("New examples:".to_string(), Table::new(&["tokens", "asked", "predicted"], rows))]
+    }
+
+    /// What can be done next.
+    fn onward(&self, history: &History) -> Vec<String> {
+        match &self.save {
+            Some(folder) => {
+                vec![format!("Written to {0}. attn model {0} opens it.", visible(&from_path(folder)))]
+            }
+            None => {
+                let seed = history.settings.seed + 1;
+                vec![format!("Another start: --seed {seed}. Keep the model: --save FOLDER.")]
+            }
+        }
+    }
+}
+
+/// What is learned, and with what.
+fn begun(history: &History) -> Vec<String> {
+    let (task, size) = (&history.task, &history.settings.size);
+    let parts = [
+        counted(size.layers, "layer"),
+        format!("{} each", counted(size.heads, "head")),
+        format!("width {}", size.width),
+        size.mlp.map_or("no MLP".into(), |width| format!("an MLP of {width}")),
+        if size.normed { "RMS norms".into() } else { "no norm".into() },
+    ];
+    vec![
+        format!(
+            "{}: {}. {}, {} at most, seed {}.",
+            task.name(),
+            task.sentence(),
+            counted(task.symbols().count(), "symbol"),
+            counted(task.context(), "token"),
+            history.settings.seed
+        ),
+        format!(
+            "{}: {} parameters. {} examples a step, learning rate {}.",
+            parts.join(", "),
+            grouped(size.parameters() as u64),
+            history.settings.batch,
+            history.settings.adam.rate
+        ),
+    ]
+}
+
+/// All steps as a table.
+fn steps(history: &History) -> Table {
+    let curves = history.curves();
+    let heads = history.settings.size.heads;
+    let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
+    header.extend(curves.iter().map(|curve| curve.name(heads)));
+    let score = |curve: &super::history::HeadCurve, step: usize| {
+        let found = curve.scores.iter().find(|(number, _)| *number == step);
+        found.map_or(String::new(), |(_, score)| score.to_string())
+    };
+    let rows = history.steps.iter().map(|step| {
+        let mut row = vec![step.number.to_string(), step.loss.to_string(), step.accuracy.to_string()];
+        row.extend(curves.iter().map(|curve| score(curve, step.number)));
+        row
+    });
+    let heads: Vec<&str> = header.iter().map(String::as_str).collect();
+    Table::new(&heads, rows).with_numbers(&heads)
+}
+
+/// A training as data: neither times nor paths.
+fn json(history: &History) -> Value {
+    let patterns: Vec<&str> = history.settings.patterns.iter().map(|pattern| pattern.name()).collect();
+    let heads = |layers: &[Vec<Vec<Option<f64>>>]| -> Vec<Value> {
+        let each = layers.iter().enumerate().flat_map(|(layer, heads)| {
+            heads.iter().enumerate().map(move |(head, scores)| (layer + 1, head + 1, scores))
+        });
+        each.map(|(layer, head, scores)| {
+            let mut entry = json!({ "layer": layer, "head": head });
+            for (name, score) in patterns.iter().zip(scores) {
+                entry[*name] = json!(score);
+            }
+            entry
+        })
+        .collect()
+    };
+    let steps: Vec<Value> = history
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "step": step.number,
+                "loss": step.loss,
+                "accuracy": step.accuracy,
+                "heads": heads(&step.heads),
+            })
+        })
+        .collect();
+    json!({
+        "task": history.task.name(),
+        "seed": history.settings.seed,
+        "parameters": history.settings.size.parameters(),
+        "steps": steps,
+        "heldout_examples": history.held_out_examples,
+        "heldout_loss": history.held_out.0,
+        "heldout_accuracy": history.held_out.1,
+        "learned": history.is_learned(),
+    })
+}

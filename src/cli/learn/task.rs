@@ -1,0 +1,147 @@
+//! Which task is learned: one of those that are built in, or the user's data.
+
+use clap::{Args, ValueEnum};
+
+use crate::error::{Error, Result};
+use crate::foreign::visible;
+use crate::input::Files;
+use crate::learn::{Defaults, Line, Pair, Task, defaults};
+
+/// The names of `attn learn names`.
+const NAMES: &str = include_str!("../../../models/names/names.txt");
+/// What may stand between an input and its output.
+const ARROWS: [&str; 3] = ["→", "->", "\t"];
+
+/// The tasks that are built in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TaskArg {
+    /// Say a sequence of digits backwards
+    Reverse,
+    /// Put a sequence of digits in order
+    Sort,
+    /// Go on with a pattern of letters that repeats itself
+    Induction,
+    /// Add two numbers of two digits
+    Addition,
+    /// Write first names, letter by letter
+    Names,
+}
+
+/// What is learned.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is learned")]
+pub(super) struct TaskArgs {
+    /// reverse, sort, induction, addition or names
+    #[arg(value_enum, value_name = "TASK", required_unless_present_any = ["text", "pairs"])]
+    task: Option<TaskArg>,
+    /// Learn to go on with this text, character by character
+    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    text: Option<String>,
+    /// Learn to answer: a line is an input → its output
+    ///
+    /// Between them stands →, -> or a tab.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "text"])]
+    pairs: Option<String>,
+    /// The length of what is drawn: 6, or from 8 to 12 as 8-12
+    ///
+    /// Digits of reverse and sort, the pattern of induction, the piece of --text that is read at once.
+    #[arg(long, value_name = "A-B", value_parser = lengths)]
+    length: Option<Lengths>,
+}
+
+/// The shortest and the longest length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lengths(usize, usize);
+
+/// The longest sequence that is drawn.
+const LONGEST: usize = 512;
+
+fn lengths(text: &str) -> std::result::Result<Lengths, String> {
+    let (least, most) = text.split_once('-').unwrap_or((text, text));
+    match (least.trim().parse::<usize>(), most.trim().parse::<usize>()) {
+        (Ok(0), Ok(_)) => Err("a length of 0 leaves nothing to learn".into()),
+        (Ok(least), Ok(most)) if least > most => Err(format!("{least} is more than {most}")),
+        (Ok(_), Ok(most)) if most > LONGEST => Err(format!("the longest is {LONGEST}")),
+        (Ok(least), Ok(most)) => Ok(Lengths(least, most)),
+        _ => Err("write a number, or two with a hyphen between, such as 8-12".into()),
+    }
+}
+
+impl TaskArgs {
+    /// The task, and what it is learned with.
+    ///
+    /// # Errors
+    /// If a file cannot be read, has too little in it, or a length does not fit the task.
+    pub(super) fn task(&self, files: &mut Files<'_>) -> Result<(Task, Defaults)> {
+        let name = self.name();
+        let defaults = defaults(name);
+        let lengths = match (self.length, defaults.lengths) {
+            (Some(Lengths(least, most)), Some(_)) => (least, most),
+            (None, Some(usual)) => usual,
+            (None, None) => (1, 1),
+            (Some(_), None) => {
+                return Err(Error::new(format!("the examples of {name} have lengths of their own"))
+                    .help("leave out --length"));
+            }
+        };
+        let task = match (self.task, &self.text, &self.pairs) {
+            (Some(TaskArg::Reverse), ..) => Task::reverse(lengths),
+            (Some(TaskArg::Sort), ..) => Task::sort(lengths),
+            (Some(TaskArg::Induction), ..) => {
+                Task::induction(lengths).map_err(|error| error.in_source("--length"))?
+            }
+            (Some(TaskArg::Addition), ..) => Task::addition(),
+            (_, Some(file), _) => {
+                let text = files.text(file)?;
+                Task::text(&text, lengths).map_err(|error| error.in_source(visible(file)))?
+            }
+            (_, _, Some(file)) => {
+                let text = files.text(file)?;
+                let pairs = pairs(&text).and_then(|pairs| Task::pairs(&pairs));
+                pairs.map_err(|error| error.in_source(visible(file)))?
+            }
+            (Some(TaskArg::Names) | None, None, None) => Task::lines(name, &lines(NAMES), defaults.context)?,
+        };
+        Ok((task, defaults))
+    }
+
+    /// The task's name.
+    fn name(&self) -> &'static str {
+        match (self.task, &self.text) {
+            (Some(TaskArg::Reverse), _) => "reverse",
+            (Some(TaskArg::Sort), _) => "sort",
+            (Some(TaskArg::Induction), _) => "induction",
+            (Some(TaskArg::Addition), _) => "addition",
+            (Some(TaskArg::Names), _) => "names",
+            (None, Some(_)) => "text",
+            (None, None) => "pairs",
+        }
+    }
+}
+
+/// The lines of a text that are not empty.
+fn lines(text: &str) -> Vec<Line> {
+    let numbered =
+        text.lines().enumerate().map(|(at, text)| Line { text: text.trim().into(), number: at + 1 });
+    numbered.filter(|line| !line.text.is_empty()).collect()
+}
+
+/// The pairs of a text, one a line.
+fn pairs(text: &str) -> Result<Vec<Pair>> {
+    lines(text)
+        .into_iter()
+        .map(|Line { text, number }| {
+            let parts = ARROWS.iter().find_map(|arrow| text.split_once(arrow));
+            let (input, output) = parts.ok_or_else(|| {
+                Error::new(format!("line {number} has no arrow, so nobody knows where its output begins"))
+                    .help("write input → output; -> or a tab will do")
+            })?;
+            let (input, output) = (input.trim().to_string(), output.trim().to_string());
+            if input.is_empty() || output.is_empty() {
+                return Err(Error::new(format!("line {number} has nothing on one side of its arrow"))
+                    .help("write input → output"));
+            }
+            Ok(Pair { input, output, number })
+        })
+        .collect()
+}
