@@ -1,5 +1,6 @@
 //! The demos about gradients against PyTorch's autograd (tests/golden/gradient_demos.py).
 
+use attn::elementary::ln;
 use attn::matrix::Matrix;
 
 use crate::common::attn;
@@ -43,10 +44,10 @@ fn a_gradient_that_is_the_same_for_all_weights_changes_no_score() {
 /// w = (ln 3.5, ln 0.5) / 2. There the loss is −0.2 ln 0.2 − 0.7 ln 0.7 − 0.1 ln 0.1, and there is no way further down.
 #[test]
 fn a_descent_that_begins_at_the_goal_stays_there() {
-    let goal = Matrix::of([[3.5_f64.ln() / 2.0, 0.5_f64.ln() / 2.0]]);
+    let goal = Matrix::of([[ln(3.5) / 2.0, ln(0.5) / 2.0]]);
     let story = told("descent", &[("w_0", goal)]).unwrap();
     assert!(node(&story, "slopes").cells().all(|x| x.abs() < 1e-15));
-    let entropy: f64 = [0.2_f64, 0.7, 0.1].into_iter().map(|y| -y * y.ln()).sum();
+    let entropy: f64 = [0.2, 0.7, 0.1].into_iter().map(|y| -y * ln(y)).sum();
     assert!(node(&story, "losses_far").cells().all(|loss| (loss - entropy).abs() < 1e-15));
     // From anywhere else the ten steps of the demo come near.
     let from_afar = told("descent", &[]).unwrap();

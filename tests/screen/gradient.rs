@@ -116,7 +116,7 @@ fn a_loss_of_the_result_is_told_before_the_backward_pass() {
     let whole = attn(&format!("{LOSS} --width 200")).ok().out;
     assert!(whole.contains(" has the largest influence on L: its gradient is "), "{whole}");
     let nodes = attn(LOSS).nodes();
-    assert!((nodes.matrix("L_rows")[(0, 0)] - 2.0_f64.ln()).abs() < 1e-15);
+    assert!((nodes.matrix("L_rows")[(0, 0)] - attn::elementary::ln(2.0)).abs() < 1e-15);
     assert_eq!(
         nodes.matrix("L")[(0, 0)],
         (nodes.matrix("L_rows")[(0, 0)] + nodes.matrix("L_rows")[(2, 0)]) / 2.0
