@@ -218,13 +218,15 @@ impl VariedArgs {
         let Some(dtype) = self.fast.dtype() else {
             let Computation { recipe, inputs, notes, of_words, .. } =
                 self.computation.computation(None, &mut files)?;
+            let inputs = self.gradient.with_pass(&recipe, inputs, &mut files)?;
             let graph = if self.edits.is_nothing() {
-                recipes::attend(&recipe, inputs)?
+                recipes::attend(&recipe, inputs).map_err(|error| self.gradient.refused(error))?
             } else {
                 Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
             };
+            let is_recipe_alone = graph.backward().is_none();
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
-            return Ok((self.gradient.told(story, recipe, convention, &mut files)?, None));
+            return Ok((if is_recipe_alone { story.built_by(recipe) } else { story }, None));
         };
         if !self.edits.is_nothing() {
             return Err(Error::new("--set and --without change steps that --fast does not form")

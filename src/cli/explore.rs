@@ -154,8 +154,9 @@ impl ExploreArgs {
             Some(Explored::Attend(of)) => {
                 let mut files = Files::new(streams.input).within(env.reading.clone());
                 let Computation { recipe, inputs, .. } = of.computation.computation(None, &mut files)?;
-                let inputs = of.gradient.with_pass(recipe, inputs, &mut files)?;
-                let state = State::new(Source::attend(recipe, inputs))?;
+                let inputs = of.gradient.with_pass(&recipe, inputs, &mut files)?;
+                let state = State::new(Source::attend(recipe, inputs));
+                let state = state.map_err(|error| of.gradient.refused(error))?;
                 let state = state.with_assignments(of.edits.cells()?, &of.edits.heads())?;
                 (written_state::Explored::Attend, state, HashMap::new(), &of.options)
             }

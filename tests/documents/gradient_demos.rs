@@ -1,5 +1,6 @@
 //! The demos about gradients against PyTorch's autograd (tests/golden/gradient_demos.py).
 
+use attn::elementary::ln;
 use attn::matrix::Matrix;
 
 use crate::common::attn;
@@ -9,7 +10,7 @@ use crate::demo_numbers::{cell, node, told};
 fn every_gradient_of_the_demos_is_that_of_pytorch() {
     let golden = crate::golden::json("gradient_demos.json");
     let cases = crate::golden::list(&golden, "cases");
-    assert_eq!(cases.len(), 2);
+    assert_eq!(cases.len(), 3);
     for case in cases {
         let demo = crate::golden::string(case, "demo");
         let story = told(demo, &[]).unwrap();
@@ -37,6 +38,53 @@ fn moving_one_weight_moves_the_loss_as_its_gradient_says() {
 fn a_gradient_that_is_the_same_for_all_weights_changes_no_score() {
     let story = told("backward", &[("da", Matrix::filled(1, 3, 2.5))]).unwrap();
     assert!(node(&story, "ds").cells().all(|x| x.abs() < 1e-15));
+}
+
+/// The scores of “cave” and “racket” are 2 w1 and 2 w2 above that of “bat”: the wanted weights 0.2, 0.7 and 0.1 are those of
+/// w = (ln 3.5, ln 0.5) / 2. There the loss is −0.2 ln 0.2 − 0.7 ln 0.7 − 0.1 ln 0.1, and there is no way further down.
+#[test]
+fn a_descent_that_begins_at_the_goal_stays_there() {
+    let goal = Matrix::of([[ln(3.5) / 2.0, ln(0.5) / 2.0]]);
+    let story = told("descent", &[("w_0", goal)]).unwrap();
+    assert!(node(&story, "slopes").cells().all(|x| x.abs() < 1e-15));
+    let entropy: f64 = [0.2, 0.7, 0.1].into_iter().map(|y| -y * ln(y)).sum();
+    assert!(node(&story, "losses_far").cells().all(|loss| (loss - entropy).abs() < 1e-15));
+    // From anywhere else the ten steps of the demo come near.
+    let from_afar = told("descent", &[]).unwrap();
+    assert!((node(&from_afar, "losses")[(10, 0)] - entropy).abs() < 1e-4);
+}
+
+#[test]
+fn a_learning_rate_of_0_goes_nowhere_and_a_large_one_jumps_over_the_goal() {
+    let still = told("descent", &[("rate", Matrix::filled(1, 1, 0.0))]).unwrap();
+    assert!(node(&still, "path").row(10).eq([-1.0, 1.0]));
+    let losses = |rate: f64| -> Vec<f64> {
+        let story = told("descent", &[("rate", Matrix::filled(1, 1, rate))]).unwrap();
+        node(&story, "losses").cells().collect()
+    };
+    assert!(losses(0.5).is_sorted_by(|before, after| before > after));
+    assert!(!losses(3.0).is_sorted_by(|before, after| before > after));
+}
+
+#[test]
+fn the_path_of_the_descent_is_drawn_and_each_of_its_numbers_explained() {
+    let said = attn("demo descent").ok().out;
+    for text in ["● w_0 (−1, 1)", "·w_1 (−0.32, 0.23)", "w1 →", "over the goal"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    assert!(!said.contains("w_0′"), "the end of a step is the begin of the next one: {said}");
+    let said = attn("demo descent --explain w_4[1,1] --depth 3").ok().out;
+    for text in ["w_4[bat,1]", "step_4[bat,1]", "dw_3[bat,1]", "rate[1,1]", "ds_3[bat,cave]"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let html = attn("demo descent --only plane --format html").ok().out;
+    assert!(html.contains("<figure class=\"plane\">") && html.contains("w_10 (0.62, −0.36)"), "{html}");
+}
+
+#[test]
+fn a_descent_needs_two_weights_and_a_rate_of_one_number() {
+    attn("demo descent --set").arg("w_0=1 2 3").refused(&["w_0 is 1×3", "two weights"]);
+    attn("demo descent --set").arg("rate=1 2").refused(&["rate is 1×2, but it is one number"]);
 }
 
 #[test]

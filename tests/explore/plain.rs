@@ -227,3 +227,63 @@ fn no_line_is_wider_than_the_screen_so_that_a_lesson_can_hold_what_is_printed() 
         assert!(said.contains("with m = max(") && said.contains("shortened: "), "{said}");
     }
 }
+
+const LOSS: [&str; 9] = [
+    "explore",
+    "attend",
+    "--words",
+    "bat cave racket",
+    "--causal",
+    "--loss",
+    "cross-entropy",
+    "--targets",
+    "animals,-,2",
+];
+
+/// An edit of W_V goes through the result and the loss, and back to every gradient.
+#[test]
+fn gradients_follow_an_edited_number_and_an_adjusted_setting() {
+    let keys = "/dO[racket,sport]\n/W_V[sport,sport]\n0.1\n/dO[racket,sport]\nq\n";
+    let (said, code) = run(&[&LOSS[..], &["--plain"]].concat(), keys);
+    assert_eq!(code, 0, "{said}");
+    // V[racket,sport] = 5 becomes 0.5, so that O of “racket” is about (0, 0.5): dO is (1/(1 + e^−0.4973) − 1)/2 = −0.189.
+    let told: Vec<&str> = said.lines().filter(|line| line.contains("dO[racket,sport] = ")).collect();
+    assert!(told[0].contains("= −0.0034"), "{told:?}");
+    assert!(told[1].contains("= −0.189") && told[1].contains("before: −0.0034"), "{told:?}");
+    assert!(said.contains("each number of O gets its probability, minus 1 if it is the target"), "{said}");
+    // The temperature is a step of both ways.
+    let (said, _) = run(&[&LOSS[..], &["--plain"]].concat(), "/S_masked\nt\nRight\nEnter\n/dS_scaled\nq\n");
+    assert!(said.contains("Back through the temperature: divided once more."), "{said}");
+}
+
+#[test]
+fn a_gradient_in_one_head_leads_to_the_same_gradient_in_the_next() {
+    let line = ["explore", "attend", "--random", "3,4", "--heads", "2", "--gradient", "ones", "--plain"];
+    let (said, code) = run(&[&line[..], &["--at", "dA_mean_1[1,1]"]].concat(), "]\nq\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("dA_mean_2[1,1]") || said.contains("dA_mean_2[1,sum]"), "{said}");
+}
+
+#[test]
+fn a_start_that_does_not_fit_is_refused_before_the_explorer_begins() {
+    let (said, code) = run(&[&LOSS[..7], &["--targets", "1,2"]].concat(), "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("there are 2 targets, but O has 3 rows"), "{said}");
+    let (said, code) = run(&[&WORDS[..], &["--gradient", "dO=1 2"]].concat(), "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("--gradient dO=1 2") && said.contains("dO is 1×2, but O is 3×2"), "{said}");
+}
+
+/// A graph from a file has the temperature, the scale and the mask once more in its backward pass: to change one of the two alone
+/// would be wrong.
+#[test]
+fn a_setting_that_a_backward_pass_repeats_is_not_adjusted_step_by_step() {
+    let (_folder, file) =
+        written(&["attend", "--words", "bat cave racket", "--causal", "--gradient", "ones"]);
+    let (said, code) = run(&["explore", &file, "--plain", "--set", "mask=none"], "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("there is no mask in this computation"), "{said}");
+    let (said, code) = run(&["explore", &file, "--plain", "--set", "X[1,1]=1", "--at", "dW_V[1,1]"], "q\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("dW_V[animals,animals]"), "{said}");
+}

@@ -1,4 +1,4 @@
-"""The nodes of the demos `backward` and `saturated` by PyTorch's autograd in float64; writes gradient_demos.json.
+"""The nodes of the demos `backward`, `saturated` and `descent` by PyTorch's autograd in float64; writes gradient_demos.json.
 
     python gradient_demos.py
 
@@ -65,7 +65,29 @@ def saturated():
     return nodes | {name: torch.tensor(numbers) for name, numbers in sizes.items()}
 
 
-demos = {"backward": backward(), "saturated": saturated()}
+def descent():
+    keys, wanted = torch.tensor([[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]]), torch.tensor([0.2, 0.7, 0.1])
+    nodes = {}
+    for suffix, rate in (("", 0.5), ("_far", 3.0)):
+        w = leaf([-1.0, 1.0])
+        optimizer = torch.optim.SGD([w], lr=rate)
+        path, attention, losses, slopes = [], [], [], []
+        for _ in range(11):
+            optimizer.zero_grad()
+            scores = keys @ w
+            loss = torch.nn.functional.cross_entropy(scores[None], wanted[None])
+            loss.backward()
+            path.append(w.detach().clone())
+            attention.append(scores.detach().softmax(0))
+            losses.append(loss.detach()[None])
+            slopes.append(w.grad.clone())
+            optimizer.step()
+        tables = {"path": path, "attention": attention, "losses": losses, "slopes": slopes}
+        nodes |= {f"{name}{suffix}": torch.stack(rows) for name, rows in tables.items()}
+    return nodes
+
+
+demos = {"backward": backward(), "saturated": saturated(), "descent": descent()}
 cases = [{"demo": demo, "nodes": {name: node.tolist() for name, node in nodes.items()}} for demo, nodes in demos.items()]
 about = "Nodes of the demos about gradients by PyTorch's autograd; made by gradient_demos.py"
 layout.write(__file__, {"about": about, **layout.versions(torch, np), "cases": cases})

@@ -1,4 +1,4 @@
-//! `--gradient`: what it says, and what it refuses.
+//! `--gradient` and `--loss`: what they say, and what they refuse.
 
 use crate::common::attn;
 
@@ -92,4 +92,100 @@ fn of_a_fully_masked_row_every_gradient_is_zero() {
     let nodes = attn(line).nodes();
     assert!(["dS", "dQ"].into_iter().all(|name| nodes.matrix(name).row(0).all(|x| x == 0.0)));
     assert!(nodes.matrix("dQ").row(1).any(|x| x != 0.0));
+}
+
+const LOSS: &str = "attend --words 'bat cave racket' --causal --loss cross-entropy --targets animals,-,2";
+
+/// softmax(3, 3) = (1/2, 1/2), so the first row costs ln 2, and half of it in the mean over two rows.
+#[test]
+fn a_loss_of_the_result_is_told_before_the_backward_pass() {
+    let said = attn(&format!("{LOSS} --brief --width 200")).ok().out;
+    let sentences = [
+        "The result, one row for each query.",
+        "The loss. Each row of O is read as logits",
+        "How surprising is a target?",
+        "The loss L is the mean over the rows that have a target.",
+        "Now backward: how fast does L change with every number before it?",
+        "Back through the mean to the loss of each target.",
+        "Back through the logarithm and the softmax at once",
+        "What each weight did to the result:",
+    ];
+    let places: Vec<usize> =
+        sentences.iter().map(|text| said.find(text).unwrap_or_else(|| panic!("{text}: {said}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let whole = attn(&format!("{LOSS} --width 200")).ok().out;
+    assert!(whole.contains(" has the largest influence on L: its gradient is "), "{whole}");
+    let nodes = attn(LOSS).nodes();
+    assert!((nodes.matrix("L_rows")[(0, 0)] - attn::elementary::ln(2.0)).abs() < 1e-15);
+    assert_eq!(
+        nodes.matrix("L")[(0, 0)],
+        (nodes.matrix("L_rows")[(0, 0)] + nodes.matrix("L_rows")[(2, 0)]) / 2.0
+    );
+    let d_o = nodes.matrix("dO");
+    assert_eq!((d_o[(0, 0)], d_o[(0, 1)]), (-0.25, 0.25));
+    assert!(d_o.row(1).all(|x| x == 0.0), "a row without a target counts for nothing");
+}
+
+#[test]
+fn every_number_from_the_loss_to_a_weight_is_explained() {
+    let said =
+        attn(&format!("{LOSS} --explain L --explain 'dO[2,1]' --explain 'dW_Q[2,1]' --depth all")).ok().out;
+    for text in [
+        "L[1,1]",
+        "L_rows[bat,sum]",
+        "ln(exp(",
+        "dO[cave,animals]",
+        "dW_Q[sport,animals]",
+        "dL_rows[bat,sum]",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+}
+
+#[test]
+fn targets_are_columns_by_name_or_number_in_place_or_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("targets.txt");
+    std::fs::write(&file, "animals\nnone\nsport\n").unwrap();
+    let file = file.to_str().unwrap();
+    let of = |targets: &str| {
+        let line = "attend --words 'bat cave racket' --causal --loss cross-entropy --targets";
+        attn(line).arg(targets).nodes().matrix("dX").clone()
+    };
+    let expected = attn(LOSS).nodes().matrix("dX").clone();
+    for targets in ["1,-,2", "1, none, sport", file] {
+        assert_eq!(of(targets), expected, "{targets}");
+    }
+    assert_ne!(of("2,-,2"), expected);
+    assert_eq!(of("-,2,1").rows(), 3, "a list may begin with a row that does not count");
+}
+
+#[test]
+fn a_loss_that_cannot_be_computed_is_refused_in_plain_words() {
+    let loss = "--loss cross-entropy --targets";
+    for (options, words) in [
+        ("--loss cross-entropy".to_string(), &["--targets"][..]),
+        ("--targets 1,2,1".to_string(), &["--loss"]),
+        (format!("{loss} 1,2,1 --gradient ones"), &["--gradient", "--loss"]),
+        ("--loss mse --targets 1,2,1".to_string(), &["mse", "cross-entropy"]),
+        (format!("{loss} 1"), &["there is 1 target, but O has 3 rows", "or - for a row that does not count"]),
+        (format!("{loss} 1,2,3"), &["O (3×2) has no column 3"]),
+        (format!("{loss} 1,bird,2"), &["no column `bird`", "animals sport"]),
+        (format!("{loss} -,-,-"), &["no row has a target"]),
+        (format!("{loss} ./none.txt"), &["no such file"]),
+        (format!("{loss} 1,2,1 --fast"), &["--loss reads steps that --fast does not form"]),
+    ] {
+        attn(&format!("attend --words 'bat cave racket' {options}")).refused(words);
+    }
+}
+
+#[test]
+fn a_loss_has_a_page_latex_and_a_comparison_like_every_other_step() {
+    for format in ["html", "latex", "markdown", "numpy", "csv"] {
+        let said = attn(&format!("{LOSS} --only Y_hat,L,dO --format {format}")).ok().out;
+        assert!(said.contains("0.9776"), "{format}: {said}");
+    }
+    let said = attn(&format!("{LOSS} --versus '--scale none' --only L,dW_V")).ok().out;
+    assert!(said.contains("dW_V"), "{said}");
+    assert!(attn(&format!("{LOSS} --format html --live --only O,dO")).ok().out.contains("dL_all"));
 }

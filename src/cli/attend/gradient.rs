@@ -4,11 +4,10 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{self, AddedPass, AttendInputs, BackwardPass, Recipe};
-use crate::graph::{Cells, Convention, Given, Graph, Origin, Start, resolve};
+use crate::graph::recipes::{self, AttendInputs, BackwardPass, Recipe};
+use crate::graph::{Cells, Given, Graph, Origin, Start, resolve};
 use crate::input::{AllowedNumbers, Files, exists};
 use crate::matrix::Matrix;
-use crate::story::{self, Story};
 use crate::text::{clip, counted};
 
 /// The backward pass after the forward one.
@@ -58,8 +57,8 @@ impl GradientArgs {
         targets.map(|text| Ok(BackwardPass::CrossEntropy(targets_of(graph, text, files)?))).transpose()
     }
 
-    /// An error of the pass, with the option that asked for it.
-    fn refused(&self, error: Error) -> Error {
+    /// An error of the computation with the backward pass; without one it is possible.
+    pub(in crate::cli) fn refused(&self, error: Error) -> Error {
         match (&self.gradient, &self.targets) {
             (Some(text), _) => error.in_source(format!("--gradient {}", visible(text))),
             (None, Some(text)) => error.in_source(format!("--targets {}", visible(text))),
@@ -67,51 +66,27 @@ impl GradientArgs {
         }
     }
 
-    /// The inputs of a recipe, with the backward pass if there is one, so that it is computed again with everything else.
+    /// The inputs of a recipe, with the backward pass if there is one, so that it is computed with everything else, and again.
     ///
     /// # Errors
-    /// Those of [`GradientArgs::pass`]; and if the start does not fit its step, or a step has no gradient.
+    /// Those of [`GradientArgs::pass`].
     pub(in crate::cli) fn with_pass(
         &self,
-        recipe: Recipe,
+        recipe: &Recipe,
         inputs: AttendInputs,
         files: &mut Files<'_>,
     ) -> Result<AttendInputs> {
         if self.option().is_none() {
             return Ok(inputs);
         }
-        let mut graph = recipes::attend(&recipe, inputs.clone())?;
-        let backward = self.pass(&graph, files)?;
-        if let Some(pass) = &backward {
-            pass.add(&mut graph).map_err(|error| self.refused(error))?;
-        }
+        let backward = self.pass(&recipes::attend(recipe, inputs.clone())?, files)?;
         Ok(AttendInputs { backward, ..inputs })
-    }
-
-    /// The story of a recipe, with the backward pass if there is one.
-    ///
-    /// # Errors
-    /// Those of [`GradientArgs::pass`]; and if the start does not fit its step, or a step has no gradient.
-    pub(super) fn told(
-        &self,
-        story: Story,
-        recipe: Recipe,
-        convention: Convention,
-        files: &mut Files<'_>,
-    ) -> Result<Story> {
-        let Some(pass) = self.pass(&story.graph, files)? else { return Ok(story.built_by(recipe)) };
-        let mut story = story;
-        let AddedPass { loss, gradients, of } =
-            pass.add(&mut story.graph).map_err(|error| self.refused(error))?;
-        story::tell_loss(&mut story, &loss, convention);
-        story::tell_gradients(&mut story, &gradients, &of, convention);
-        Ok(story)
     }
 }
 
 /// The step where the backward pass starts, and its gradient.
 fn start(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<BackwardPass> {
-    let from = |name: &str, start| Ok(BackwardPass::From(name.to_string(), start));
+    let from = |name: &str, start| Ok(BackwardPass::From(name.to_string(), Box::new(start)));
     if text == "ones" {
         return from("O", Start::Ones);
     }

@@ -6,6 +6,7 @@ mod backward;
 mod blocks;
 mod cache;
 mod cache_costs;
+mod descent;
 mod differential;
 mod gap;
 mod latent;
@@ -33,6 +34,7 @@ pub const DEMOS: &[Demo] = &[
     differential::DEMO,
     backward::DEMO,
     saturated::DEMO,
+    descent::DEMO,
 ];
 
 const ATTENTION: Passage = Passage {
@@ -43,6 +45,9 @@ const ATTENTION: Passage = Passage {
 };
 
 const STANDARD_BACKWARD: Passage = Passage { place: "section 2.2", ..FLASH_ATTENTION_2 };
+
+const DEEP_LEARNING: Passage =
+    Passage { authors: "Goodfellow et al.", year: 2016, title: "Deep Learning", place: "section 4.3" };
 
 const ONLINE_NORMALIZER: Passage = Passage {
     authors: "Milakov and Gimelshein",

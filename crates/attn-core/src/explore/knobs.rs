@@ -119,14 +119,17 @@ fn factor_of(scale: Scale, before: Factor) -> Option<Factor> {
     }
 }
 
-/// Whether the steps of a graph have a setting.
+/// Whether the steps of a graph have a setting. Where a backward pass repeats it in steps of its own, it cannot be changed step by
+/// step.
 pub(super) fn has(graph: &Graph, knob: Knob) -> bool {
-    graph.nodes().any(|(_, node)| match knob {
-        Knob::Temperature => matches!(node.op, Op::Temperature(_)),
-        Knob::Scale => is_scaling(node) && matches!(node.op, Op::Scale(_)),
-        Knob::Mask => matches!(node.op, Op::Mask(_)),
-        Knob::Positions => false,
-    })
+    let is_backward = |node: &Node| matches!(node.step, Some(Step { stage: Stage::Backward, .. }));
+    !graph.nodes().any(|(_, node)| is_backward(node))
+        && graph.nodes().any(|(_, node)| match knob {
+            Knob::Temperature => matches!(node.op, Op::Temperature(_)),
+            Knob::Scale => is_scaling(node) && matches!(node.op, Op::Scale(_)),
+            Knob::Mask => matches!(node.op, Op::Mask(_)),
+            Knob::Positions => false,
+        })
 }
 
 /// What a setting is now.

@@ -77,8 +77,8 @@ impl State {
     /// Goes to the same step elsewhere: of another head or layer.
     pub(super) fn beside_step(&mut self, other: impl Fn(Step) -> Option<Step>) {
         let graph = self.graph();
-        let step = graph[self.cursor.node].step;
-        match step.and_then(other).and_then(|step| graph.at(step)) {
+        let here = self.cursor.node;
+        match graph[here].step.and_then(other).and_then(|step| graph.like(here, step)) {
             Some(node) => self.put(CellId { node, ..self.cursor }),
             None => self.message = Some(Message::NoFurther),
         }

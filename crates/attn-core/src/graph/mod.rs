@@ -45,7 +45,7 @@ pub use apply::rounded;
 pub use arity::Arity;
 pub use equation::{Convention, Equation};
 pub use formula::{equation, formula, number_text};
-pub use gradients::{Gradient, Gradients, Start, WayBack};
+pub use gradients::{BackwardSteps, Gradient, Gradients, Start, WayBack};
 pub use label::{LabelMatch, find_label};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
@@ -94,6 +94,8 @@ pub struct Graph {
     is_of_model: bool,
     /// The limit of the numbers recorded, where it is not [`MAX_CELLS`].
     limit: Option<usize>,
+    /// The backward pass at its end.
+    backward: Option<BackwardSteps>,
     /// What is otherwise than in the graph that this one is made after.
     prepared: prepared::Preparation,
     /// The tokens of a model's vocabulary, by their ids: labels of lines that stand for ids.

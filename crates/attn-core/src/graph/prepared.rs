@@ -94,6 +94,8 @@ impl Graph {
             let here = &mut graph.nodes[id.0];
             (here.label, here.collects) = (node.label.clone(), node.collects.clone());
         }
+        // Nodes keep their places.
+        graph.backward.clone_from(&self.backward);
         Ok(graph)
     }
 

@@ -160,6 +160,10 @@ pub enum Stage {
     Output,
     /// `LSE`: ln Σ exp of each row that a softmax reads, a column for each head.
     Lse,
+    /// `L`: a loss of the result, and what it is made of.
+    Loss,
+    /// `dA`, `dS_scaled`, …: the backward pass, each gradient and what helps to compute it.
+    Backward,
 }
 
 impl Stage {
@@ -195,6 +199,8 @@ impl Stage {
             Stage::Gated => "O_gated",
             Stage::Projected => "P",
             Stage::Lse => "LSE",
+            Stage::Loss => "L",
+            Stage::Backward => "backward",
         }
     }
 
@@ -219,7 +225,8 @@ impl Stage {
             | Stage::Capped
             | Stage::Masked
             | Stage::Weights
-            | Stage::Mixed => true,
+            | Stage::Mixed
+            | Stage::Backward => true,
             Stage::PositionVectors
             | Stage::Positioned
             | Stage::Frequencies
@@ -230,7 +237,8 @@ impl Stage {
             | Stage::Gated
             | Stage::Projected
             | Stage::Output
-            | Stage::Lse => false,
+            | Stage::Lse
+            | Stage::Loss => false,
         }
     }
 

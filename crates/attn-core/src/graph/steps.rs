@@ -1,6 +1,6 @@
 //! Which step of attention a node is, and the node of a step.
 
-use super::{Graph, NodeId, Step};
+use super::{Graph, Node, NodeId, Step, gradients};
 
 impl Graph {
     /// Says which step of attention a node is.
@@ -24,6 +24,14 @@ impl Graph {
             let first = self.steps.entry(step).or_insert(id.0);
             *first = id.0.min(*first);
         }
+    }
+
+    /// The node that is this step and is called like another one, but for the numbers of its head and its layer; otherwise the first
+    /// one that is this step: several steps have many nodes, as the backward pass has.
+    pub fn like(&self, other: NodeId, step: Step) -> Option<NodeId> {
+        let stem = gradients::stem(&self[other].name);
+        let same = |node: &Node| node.step == Some(step) && gradients::stem(&node.name) == stem;
+        self.nodes().find(|(_, node)| same(node)).map(|(id, _)| id).or_else(|| self.at(step))
     }
 
     /// The first node that is this step, in the layer that is recorded now.

@@ -36,7 +36,7 @@ pub fn picture(drawing: &Drawing) -> String {
         inside.push_str(&frame.arrow(from, to));
     }
     let points = drawing.points.iter().map(|point| (point, true));
-    let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
+    let moved = drawing.named_ends().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
     let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
     let lines = frame.axis_lines().into_iter().chain(arrows).collect();

@@ -28,6 +28,11 @@ pub struct Spot {
 }
 
 impl Spot {
+    /// Whether it has the same coordinates.
+    fn is_at(&self, other: &Spot) -> bool {
+        (self.x, self.y) == (other.x, other.y)
+    }
+
     /// The word and its coordinates.
     pub fn label(&self) -> String {
         format!("{} ({}, {})", self.name, in_sentence(self.x, 2), in_sentence(self.y, 2))
@@ -38,7 +43,7 @@ impl Spot {
 pub struct Drawing {
     /// The words.
     pub points: Vec<Spot>,
-    /// Their movements, from and to; `bat` moves to `bat′`.
+    /// Their movements, from and to; `bat` moves to `bat′`, or to the name of the point that it reaches.
     pub arrows: Vec<(Spot, Spot)>,
     /// The names of the axes: to the right, and upwards.
     pub axes: [String; 2],
@@ -69,17 +74,19 @@ impl Drawing {
     fn of(plane: &Plane, graph: &Graph, width: usize, charset: Charset) -> Drawing {
         let spots = |node: &NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
         let arrows = plane.arrows.iter().flat_map(|(from, to)| spots(from).into_iter().zip(spots(to)));
+        let points: Vec<Spot> = plane.points.iter().flat_map(spots).collect();
         let moved = |(from, to): (Spot, Spot)| {
-            let name = format!("{}′", from.name);
+            let reached = points.iter().find(|point| point.name != from.name && point.is_at(&to));
+            let name = reached.map_or_else(|| format!("{}′", from.name), |point| point.name.clone());
             (from, Spot { name, ..to })
         };
-        Drawing {
-            points: plane.points.iter().flat_map(spots).collect(),
-            arrows: arrows.map(moved).collect(),
-            axes: axes(plane, graph),
-            width,
-            charset,
-        }
+        Drawing { arrows: arrows.map(moved).collect(), points, axes: axes(plane, graph), width, charset }
+    }
+
+    /// The movements whose end has a label of its own: it is none of the points.
+    pub fn named_ends(&self) -> impl Iterator<Item = &(Spot, Spot)> {
+        let is_point = |to: &Spot| self.points.iter().any(|point| point.name == to.name && point.is_at(to));
+        self.arrows.iter().filter(move |(_, to)| !is_point(to))
     }
 
     /// Everything that has a place.

@@ -1,10 +1,10 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
-use super::mechanisms;
 use super::model::{Step, StepItem, Story};
 use super::plane::Plane;
-use super::sentence::in_sentence;
-use crate::graph::{self, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
+use super::sentence::{in_convention, in_sentence};
+use super::{backward, mechanisms};
+use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;
 
 /// Attention, step by step. The sentences are true for any numbers.
@@ -14,7 +14,9 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     let mut last = PipelinePart::Given;
     let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == graph::Stage::Weights);
     let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
-    for (id, node) in graph.nodes() {
+    let backward = graph.backward().cloned();
+    let forward = backward.as_ref().map_or(usize::MAX, |backward| backward.first().position());
+    for (id, node) in graph.nodes().take(forward) {
         let stage = PipelinePart::of(node, heads);
         if stage == PipelinePart::Given {
             given.push(id);
@@ -45,7 +47,12 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     }
     steps.extend(movement(&graph));
     steps.insert(0, first(&graph, given));
-    Story { remarks, ..Story::of_steps(title, graph, steps) }
+    let mut story = Story { remarks, ..Story::of_steps(title, graph, steps) };
+    if let Some(BackwardSteps { loss, gradients, of }) = backward {
+        backward::tell_loss(&mut story, &loss, convention);
+        backward::tell_gradients(&mut story, &gradients, &of, convention);
+    }
+    story
 }
 
 /// The step that lists the given matrices. Default weights are named and not shown.
@@ -154,27 +161,6 @@ impl PipelinePart {
             _ => PipelinePart::Output,
         }
     }
-}
-
-/// A sentence about rows, which the column convention turns into one about columns.
-pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
-    match convention {
-        Convention::Rows => sentence.to_string(),
-        Convention::Columns => sentence.split_inclusive(' ').map(turned).collect(),
-    }
-}
-
-/// The word “row” for “column” and the other way round; other words as they are.
-fn turned(word: &str) -> String {
-    let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
-    let other = match letters {
-        "row" => "column",
-        "rows" => "columns",
-        "column" => "row",
-        "columns" => "rows",
-        same => same,
-    };
-    format!("{other}{}", &word[letters.len()..])
 }
 
 /// The sentence of a part.

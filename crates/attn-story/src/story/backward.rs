@@ -1,14 +1,13 @@
 //! The story of the backward pass: what each number did to the loss, from the result back to the weights.
 
-use super::attend::in_convention;
 use super::model::{Step, StepItem, Story};
-use super::sentence::in_sentence;
+use super::sentence::{in_convention, in_sentence};
 use crate::graph::{
     self, CellId, Convention, Gradient, Gradients, Graph, NodeId, Op, Origin, Role, Stage, address_of,
 };
 
 /// Appends the steps from O to a loss; there may be none. The sentences are true for any numbers.
-pub fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Convention) {
+pub(super) fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Convention) {
     let graph = &story.graph;
     let part = |names: &[&str], text: &str| {
         let named = loss.iter().filter(|id| names.contains(&graph[**id].name.as_str()));
@@ -34,7 +33,12 @@ pub fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Convention) {
 
 /// Appends the backward pass to the story of the graph, which has these gradients; `of` are the given matrices, of which the one
 /// with the largest influence is named last. The sentences are true for any numbers.
-pub fn tell_gradients(story: &mut Story, gradients: &Gradients, of: &[NodeId], convention: Convention) {
+pub(super) fn tell_gradients(
+    story: &mut Story,
+    gradients: &Gradients,
+    of: &[NodeId],
+    convention: Convention,
+) {
     let graph = &story.graph;
     let mut steps = vec![beginning(graph, gradients)];
     let mut told: Vec<(String, Step)> = Vec::new();

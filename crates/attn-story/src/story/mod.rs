@@ -27,7 +27,6 @@ mod visible;
 mod window;
 
 pub use attend::attend;
-pub use backward::{tell_gradients, tell_loss};
 pub use comparison::{Comparison, comparison};
 pub use condition::{Claim, Condition, Quantity, Relation};
 pub use head_steps::{HeadStep, head_steps};

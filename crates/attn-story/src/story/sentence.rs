@@ -1,6 +1,6 @@
-//! Numbers in sentences.
+//! Numbers in sentences, and sentences about rows.
 
-use crate::graph::{Cells, Graph, Term, resolve};
+use crate::graph::{Cells, Convention, Graph, Term, resolve};
 
 /// Puts the values of cells into a sentence: `{A[bat,cave]}` with four decimals, `{A[1,2]:2}` with two.
 ///
@@ -38,6 +38,27 @@ pub fn in_sentence(value: f64, places: usize) -> String {
         "-0" => "0".to_string(),
         text => text.replace('-', "−").replace("inf", "∞"),
     }
+}
+
+/// A sentence about rows, which the column convention turns into one about columns.
+pub(super) fn in_convention(sentence: &str, convention: Convention) -> String {
+    match convention {
+        Convention::Rows => sentence.to_string(),
+        Convention::Columns => sentence.split_inclusive(' ').map(turned).collect(),
+    }
+}
+
+/// The word “row” for “column” and the other way round; other words as they are.
+fn turned(word: &str) -> String {
+    let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
+    let other = match letters {
+        "row" => "column",
+        "rows" => "columns",
+        "column" => "row",
+        "columns" => "rows",
+        same => same,
+    };
+    format!("{other}{}", &word[letters.len()..])
 }
 
 #[cfg(test)]

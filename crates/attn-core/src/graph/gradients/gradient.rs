@@ -37,6 +37,24 @@ pub struct Gradients {
     pub all: Vec<Gradient>,
 }
 
+/// The end of a graph: a loss, where it is none of the steps before, and the backward pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackwardSteps {
+    /// The steps from O to the loss; none where a step of the graph is the loss.
+    pub loss: Vec<NodeId>,
+    /// The gradients of everything that was given.
+    pub gradients: Gradients,
+    /// The given matrices.
+    pub of: Vec<NodeId>,
+}
+
+impl BackwardSteps {
+    /// The first node that it has added.
+    pub fn first(&self) -> NodeId {
+        self.loss.first().copied().unwrap_or(self.gradients.start)
+    }
+}
+
 impl Gradients {
     /// The gradient of a node; none where the loss does not depend on it.
     pub fn of(&self, node: NodeId) -> Option<NodeId> {

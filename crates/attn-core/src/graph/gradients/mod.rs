@@ -18,10 +18,11 @@ mod summaries;
 mod walk;
 mod way_back;
 
-use super::{Graph, NodeId, Op, Origin};
+use super::{Graph, NodeId, Op, Origin, Stage, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
-pub use gradient::{Gradient, Gradients, Start};
+pub use gradient::{BackwardSteps, Gradient, Gradients, Start};
+pub(super) use naming::stem;
 use walk::Walk;
 pub use way_back::WayBack;
 
@@ -42,9 +43,33 @@ impl Graph {
 
     fn gradients_of(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
         let walk = Walk::new(self, loss, of)?;
+        let begun = self.nodes.len();
         let start = self.start(loss, start)?;
+        if start.position() >= begun {
+            self.mark_backward(start, loss);
+        }
         let all = walk.run(self, start)?;
+        for gradient in &all {
+            gradient.steps.iter().for_each(|step| self.mark_backward(*step, gradient.of));
+        }
         Ok(Gradients { loss, start, all })
+    }
+
+    /// Marks a node of the backward pass, in the head and the layer of the node whose gradient it belongs to.
+    fn mark_backward(&mut self, id: NodeId, of: NodeId) {
+        let place = self[of].step;
+        let (head, layer) = place.map_or((None, None), |step| (step.head, step.layer));
+        self.set_step(id, Some(Step { stage: Stage::Backward, head, layer }));
+    }
+
+    /// The backward pass that this graph ends with, if a [`BackwardPass`](super::recipes::BackwardPass) has added one.
+    pub fn backward(&self) -> Option<&BackwardSteps> {
+        self.backward.as_ref()
+    }
+
+    /// Keeps what was added, so that the two ways can be told apart.
+    pub(in crate::graph) fn ends_with(&mut self, backward: BackwardSteps) {
+        self.backward = Some(backward);
     }
 
     /// Records the gradient of the loss.
@@ -83,7 +108,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attention::Axis;
+    use crate::attention::{Axis, Base};
 
     fn graph() -> (Graph, NodeId) {
         let mut graph = Graph::new();
@@ -127,6 +152,28 @@ mod tests {
         assert!(error.contains("there is no dX: R is computed from X, and rounding is flat"), "{error}");
         assert_eq!(graph.nodes().count(), 3);
         assert!(graph.gradients(sum, Start::Ones, &[rounded]).is_ok());
+    }
+
+    #[test]
+    fn a_gradient_belongs_to_the_backward_pass_in_the_head_and_the_layer_of_its_node() {
+        let (mut graph, x) = graph();
+        for head in [1, 2] {
+            let s = graph.add(&format!("L3.S_{head}"), Op::ProductTransposed, &[x, x]).unwrap();
+            graph.mark(s, Stage::Scores.of_head(Some(head)).in_layer(Some(3)));
+            let a = graph.add(&format!("L3.A_{head}"), Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
+            graph.mark(a, Stage::Weights.of_head(Some(head)).in_layer(Some(3)));
+            graph.gradients(a, Start::Ones, &[s]).unwrap();
+        }
+        let step = |name: &str| graph[graph.find(name).unwrap()].step;
+        let of_head = |head| Some(Stage::Backward.of_head(Some(head)).in_layer(Some(3)));
+        assert_eq!(
+            (step("L3.dA_1"), step("L3.dS_2"), step("L3.dA_mean_2")),
+            (of_head(1), of_head(2), of_head(2))
+        );
+        // The same number of another head.
+        let (mean, other) = (graph.find("L3.dA_mean_1").unwrap(), graph.find("L3.dA_mean_2"));
+        assert_eq!(graph.like(mean, of_head(2).unwrap()), other);
+        assert_eq!(graph.at(Stage::Scores.of_head(Some(2)).in_layer(Some(3))), graph.find("L3.S_2"));
     }
 
     #[test]

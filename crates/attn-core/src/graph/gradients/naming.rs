@@ -16,6 +16,11 @@ fn parts(name: &str) -> (&str, &str, &str) {
     }
 }
 
+/// A name without the numbers of its layer and its head: `dS_scaled` of `L3.dS_scaled_2`.
+pub(in crate::graph) fn stem(name: &str) -> &str {
+    parts(name).1
+}
+
 /// The name of a node's gradient: `dS_scaled_2`, `L3.dA_1`.
 pub(super) fn gradient(name: &str) -> String {
     let (layer, stem, head) = parts(name);

@@ -119,8 +119,7 @@ impl Pipeline<'_> {
         let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
         let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)?;
-        backward.map(|pass| pass.add(&mut self.graph)).transpose()?;
-        Ok(())
+        backward.map_or(Ok(()), |pass| pass.add(&mut self.graph))
     }
 
     /// The node of a role, after the recipe's alteration at this site, if it has one.

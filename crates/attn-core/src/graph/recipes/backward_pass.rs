@@ -2,26 +2,15 @@
 
 use super::loss::cross_entropy;
 use crate::error::Result;
-use crate::graph::{Gradients, Graph, NodeId, Stage, Start};
+use crate::graph::{BackwardSteps, Graph, NodeId, Stage, Start};
 
 /// What a backward pass starts from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackwardPass {
     /// A step, by the name of its node, and its gradient.
-    From(String, Start),
+    From(String, Box<Start>),
     /// The mean cross-entropy of the rows of O and these targets, which is computed first; see [`cross_entropy`].
     CrossEntropy(Vec<Option<usize>>),
-}
-
-/// A backward pass that is part of a graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AddedPass {
-    /// The steps from O to the loss that were added; none where a step of the graph is the loss.
-    pub loss: Vec<NodeId>,
-    /// The gradients of everything that was given.
-    pub gradients: Gradients,
-    /// The given matrices.
-    pub of: Vec<NodeId>,
 }
 
 impl BackwardPass {
@@ -29,12 +18,12 @@ impl BackwardPass {
     ///
     /// # Errors
     /// If the step is not there, the start or the targets do not fit, a step between has no gradient, or there is no room.
-    pub fn add(&self, graph: &mut Graph) -> Result<AddedPass> {
+    pub fn add(&self, graph: &mut Graph) -> Result<()> {
         let of: Vec<NodeId> =
             graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(id, _)| id).collect();
         let begun = graph.nodes().count();
         let (loss, start) = match self {
-            BackwardPass::From(step, start) => (graph.require(step)?, start.clone()),
+            BackwardPass::From(step, start) => (graph.require(step)?, Start::clone(start)),
             BackwardPass::CrossEntropy(targets) => {
                 let logits = graph.require(Stage::Output.name())?;
                 (cross_entropy(graph, logits, targets)?, Start::Ones)
@@ -42,6 +31,7 @@ impl BackwardPass {
         };
         let steps = graph.nodes().map(|(id, _)| id).skip(begun).collect();
         let gradients = graph.gradients(loss, start, &of)?;
-        Ok(AddedPass { loss: steps, gradients, of })
+        graph.ends_with(BackwardSteps { loss: steps, gradients, of });
+        Ok(())
     }
 }

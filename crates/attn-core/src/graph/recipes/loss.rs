@@ -2,7 +2,7 @@
 
 use crate::attention::{Axis, Base};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Factor, Graph, NodeId, Op, Origin};
+use crate::graph::{Factor, Graph, NodeId, Op, Origin, Stage};
 use crate::matrix::{Matrix, Shape};
 use crate::text::counted;
 
@@ -53,6 +53,7 @@ pub fn cross_entropy_in_batch(
     let one_hot = Matrix::from_fn(shape.rows, shape.cols, one_hot);
     let (rows, cols) = graph[logits].labels();
     let one_hot = one_hot.with_row_labels(rows.cloned()).with_col_labels(cols.cloned());
+    let begun = graph.nodes().count();
     let one_hot = graph.given("Y", one_hot, Origin::Stated)?;
     graph.add("Y_hat", Op::Softmax(Axis::Rows, Base::E), &[logits])?;
     let all = graph.add("L_all", Op::NegativeLogSoftmax, &[logits])?;
@@ -60,6 +61,8 @@ pub fn cross_entropy_in_batch(
     let of_rows = graph.add("L_rows", Op::Sums(Axis::Rows), &[of_targets])?;
     let sum = graph.add("L_sum", Op::Sums(Axis::Whole), &[of_rows])?;
     let loss = graph.add("L", Op::Scale(Factor::Inverse(counted)), &[sum])?;
+    let added: Vec<NodeId> = graph.nodes().map(|(id, _)| id).skip(begun).collect();
+    added.into_iter().for_each(|id| graph.mark(id, Stage::Loss));
     Ok(CrossEntropy { one_hot, sum, loss })
 }
 

@@ -122,7 +122,7 @@ impl Canvas {
         for point in &drawing.points {
             self.label(point);
         }
-        for (from, to) in &drawing.arrows {
+        for (from, to) in drawing.named_ends() {
             if self.place(from.x, from.y) != self.place(to.x, to.y) {
                 self.label(to);
             }
