@@ -8,11 +8,11 @@ mod suggestion;
 
 use clap::Args;
 
-use super::attend::{Computation, ComputationArgs};
+use super::attend::{Computation, ComputationArgs, GradientArgs};
 use super::output::{FormatArg, OutputArgs};
 use super::write;
 use super::{Env, Streams};
-use crate::diagnose::{Answer, Examiner, Task, Tolerance};
+use crate::diagnose::{Answer, BackwardPass, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::input::{self, Files};
@@ -51,7 +51,7 @@ pub(super) struct DiagnoseArgs {
     /// Write a test input that tells mistakes apart
     ///
     /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
-    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list"])]
+    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list", "gradient"])]
     suggest_input: Option<String>,
     /// Show everything; the first wrong cell both ways
     #[arg(long, help_heading = "Your result", conflicts_with_all = ["batch", "list", "suggest_input"])]
@@ -60,6 +60,8 @@ pub(super) struct DiagnoseArgs {
     ported: ported::PortedArgs,
     #[command(flatten)]
     computation: ComputationArgs,
+    #[command(flatten)]
+    gradient: GradientArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -71,6 +73,7 @@ Examples:
   attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
   attn diagnose --x x.npy --batch submissions --by-mistake
+  attn diagnose --x x.npy --gradient ones --yours dX=dx.npy
   attn diagnose --x x.npy --suggest-input better.npz
   attn diagnose --model words --text \"the bat sleeps\" --yours L1.A_3=a.npy";
 
@@ -90,7 +93,7 @@ impl DiagnoseArgs {
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading.clone());
         let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
-        let task = Task::new(recipe, inputs)?;
+        let task = self.with_backward(Task::new(recipe, inputs)?, &mut files)?;
         if let Some(file) = &self.suggest_input {
             return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);
         }
@@ -109,6 +112,13 @@ impl DiagnoseArgs {
                 self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
             }
         }
+    }
+
+    /// The exercise with its backward pass, if it has one.
+    fn with_backward(&self, task: Task, files: &mut Files<'_>) -> Result<Task> {
+        let Some((loss, start)) = self.gradient.start(task.right(), files)? else { return Ok(task) };
+        let loss = task.right()[loss].name.clone();
+        task.with_backward(BackwardPass { loss, start }).map_err(|error| self.gradient.located(error))
     }
 
     /// One submission.

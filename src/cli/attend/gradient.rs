@@ -13,7 +13,7 @@ use crate::story::{self, Story};
 /// The backward pass after the forward one.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
-pub(super) struct GradientArgs {
+pub(crate) struct GradientArgs {
     /// Gradients back from O: ones, dO=FILE, O[bat,x]
     #[arg(long, value_name = "START", hide_short_help = true)]
     gradient: Option<String>,
@@ -37,14 +37,27 @@ impl GradientArgs {
         files: &mut Files<'_>,
     ) -> Result<Story> {
         let Some(text) = &self.gradient else { return Ok(story.built_by(recipe)) };
-        let in_option = |error: Error| error.in_source(format!("--gradient {}", visible(text)));
         let mut story = story;
         let (loss, start) = start(&story.graph, text, files)?;
         let of: Vec<NodeId> =
             story.graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(id, _)| id).collect();
-        let gradients = story.graph.gradients(loss, start, &of).map_err(in_option)?;
+        let gradients = story.graph.gradients(loss, start, &of).map_err(|error| self.located(error))?;
         story::tell_gradients(&mut story, &gradients, &of, convention);
         Ok(story)
+    }
+
+    /// The step of a graph where the backward pass starts, and its gradient, if there is one.
+    ///
+    /// # Errors
+    /// If the start names no step.
+    pub(crate) fn start(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<(NodeId, Start)>> {
+        self.gradient.as_deref().map(|text| start(graph, text, files)).transpose()
+    }
+
+    /// The error, as one in what was typed.
+    pub(crate) fn located(&self, error: Error) -> Error {
+        let typed = self.gradient.as_deref().unwrap_or_default();
+        error.in_source(format!("--gradient {}", visible(typed)))
     }
 }
 

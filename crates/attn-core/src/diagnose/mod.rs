@@ -4,6 +4,7 @@
 //! [`Answer`]s: a [`Diagnosis`]. A mistake is one [`Change`] to the recipe, so that mistakes compose.
 
 mod answer;
+mod backward;
 mod cache;
 mod candidates;
 mod catalogue;
@@ -51,6 +52,7 @@ mod walk;
 mod ways;
 
 pub use answer::Answer;
+pub use backward::BackwardPass;
 pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Way, catalogue, find};
 pub use causes::cause;
 pub use change::Change;

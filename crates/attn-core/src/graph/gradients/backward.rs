@@ -22,6 +22,11 @@ impl<'g> Backward<'g> {
         Backward { graph, y, dy, name }
     }
 
+    /// The graph so far.
+    pub(super) fn graph(&self) -> &Graph {
+        self.graph
+    }
+
     /// An input of the step.
     pub(super) fn input(&self, at: usize) -> NodeId {
         self.graph[self.y].inputs[at]
