@@ -96,6 +96,11 @@ impl Change {
         }
     }
 
+    /// Whether it is in the backward pass, so that it changes gradients alone.
+    pub(super) fn is_backward(&self) -> bool {
+        matches!(self, Change::Gradient(_))
+    }
+
     /// Puts the change into a recipe.
     pub fn put_into(&self, recipe: &mut Recipe) {
         match *self {

@@ -36,7 +36,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Write dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)).",
         symptom: "dS has the numbers of dA, and its rows do not sum to 0.",
         demo: Some("backward"),
-        ways: |_, facts| softmax(facts, SoftmaxBack::Copied),
+        ways: |recipe, facts| {
+            let copied = || Change::Gradient(Detour::Softmax(SoftmaxBack::Copied));
+            let mut ways = vec![Way::plain(copied())];
+            if scale_of(recipe, facts).is_some() {
+                let with_scale = Way::detailed(copied(), "and through the scale").with(steps(ScoreStep::Scale, 0));
+                ways.push(Way { rare: true, ..with_scale });
+            }
+            if_possible(facts.loss.is_some(), ways)
+        },
     },
     Mistake {
         id: "gradient-softmax-no-sums",
@@ -107,7 +115,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Rows in which the mask hides something are wrong, and the others are right.",
         demo: Some("backward"),
         ways: |recipe, facts| {
-            let unmasked = || Change::Gradient(Detour::Softmax(SoftmaxBack::OfUnmasked));
+            let unmasked = || Change::Gradient(Detour::Unmasked);
             let ways = vec![
                 Way::detailed(unmasked(), "hidden cells have a gradient, too").with(steps(ScoreStep::Mask, 0)),
                 Way::detailed(unmasked(), "hidden cells were set to 0 afterwards"),
@@ -236,7 +244,7 @@ fn sign(_: &Recipe, facts: &Facts) -> Vec<Way> {
 
 /// The scale taken this many times on the way back, for queries and keys together or for one of them.
 fn scale(recipe: &Recipe, facts: &Facts, times: u8) -> Vec<Way> {
-    let Some(factor) = recipe.scale.factor(facts.d_k).map(|factor| factor.value()) else { return Vec::new() };
+    let Some(factor) = scale_of(recipe, facts) else { return Vec::new() };
     let number = if times == 0 { 1.0 / factor } else { factor };
     let alone = |(to, what): (HandedTo, &str)| Way {
         rare: true,
@@ -244,5 +252,11 @@ fn scale(recipe: &Recipe, facts: &Facts, times: u8) -> Vec<Way> {
     };
     let mut ways = vec![Way::plain(steps(ScoreStep::Scale, times))];
     ways.extend([(HandedTo::Queries, "dQ"), (HandedTo::Keys, "dK")].map(alone));
-    if_possible(facts.loss.is_some() && factor != 1.0 && factor != 0.0, ways)
+    if_possible(facts.loss.is_some(), ways)
+}
+
+/// The factor of the scores; none where it changes nothing or leaves nothing.
+fn scale_of(recipe: &Recipe, facts: &Facts) -> Option<f64> {
+    let factor = recipe.scale.factor(facts.d_k)?.value();
+    (factor != 1.0 && factor != 0.0).then_some(factor)
 }

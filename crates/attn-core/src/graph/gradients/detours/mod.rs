@@ -21,6 +21,8 @@ pub enum Detour {
     Start(f64),
     /// From the weights back to the scores.
     Softmax(SoftmaxBack),
+    /// The same with the weights that the scores before the mask would give, in place of those of the forward pass.
+    Unmasked,
     /// A step that changes each score by itself is gone back through this many times instead of once.
     Score(ScoreStep, u8),
     /// The way back through the rotation of queries and keys.
@@ -50,11 +52,11 @@ impl Detour {
     /// What is handed on to an input in place of the right gradient; none where this step is done as usual.
     fn handed_on(self, step: &mut Backward<'_>, input: usize) -> Option<Result<NodeId>> {
         match self {
-            Detour::Softmax(back) => scores::softmax(step, input, back),
+            Detour::Softmax(back) => Some(scores::softmax(step, scores::axis(step, input)?, back)),
             Detour::Score(of, times) => scores::score(step, input, of, times),
             Detour::Rotation(back) => scores::rotated(step, input, back),
             Detour::Product(to, product) => products::other(step, input, to, product),
-            Detour::Start(_) | Detour::Times(..) | Detour::Group(_) | Detour::Paths(_) => None,
+            Detour::Start(_) | Detour::Unmasked | Detour::Times(..) | Detour::Group(_) | Detour::Paths(_) => None,
         }
     }
 }
@@ -65,6 +67,13 @@ pub(super) fn handed_on(
     step: &mut Backward<'_>,
     input: usize,
 ) -> Option<Result<NodeId>> {
+    let is_softmax = scores::axis(step, input).is_some();
+    if is_softmax && detours.contains(&Detour::Unmasked) {
+        match scores::unmasked(step) {
+            Ok(weights) => step.y = weights,
+            Err(error) => return Some(Err(error)),
+        }
+    }
     detours.iter().find_map(|detour| detour.handed_on(step, input))
 }
 

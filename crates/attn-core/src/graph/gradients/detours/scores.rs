@@ -1,6 +1,6 @@
 //! Other ways back from the weights through the scores.
 
-use crate::attention::Axis;
+use crate::attention::{Axis, Base};
 use crate::error::Result;
 use crate::graph::gradients::{backward::Backward, rows};
 use crate::graph::{Factor, NodeId, Op, Stage};
@@ -22,8 +22,6 @@ pub enum SoftmaxBack {
     SumsUnweighted,
     /// `dA − row sums of A ∘ dA`.
     Unweighted,
-    /// With the weights that the scores before the mask would give.
-    OfUnmasked,
     /// `A ∘ (row sums of A ∘ dA − dA)`.
     Negated,
 }
@@ -50,19 +48,28 @@ pub enum RotatedBack {
     Forward,
 }
 
-/// The way back through the softmax of attention.
-pub(super) fn softmax(step: &mut Backward<'_>, input: usize, back: SoftmaxBack) -> Option<Result<NodeId>> {
+/// The axis of the softmax that makes the weights, if the step is that.
+pub(super) fn axis(step: &Backward<'_>, input: usize) -> Option<Axis> {
     let axis = match step.op() {
         Op::Softmax(axis, _) | Op::UnguardedSoftmax(axis, _) if input == 0 => axis,
         Op::SoftmaxWithSink { .. } if input == 0 => Axis::Rows,
         _ => return None,
     };
-    (step.graph()[step.y].step?.stage == Stage::Weights).then(|| through_softmax(step, axis, back))
+    step.is_weights().then_some(axis)
 }
 
-fn through_softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<NodeId> {
+/// The weights of the scores before the mask.
+pub(super) fn unmasked(step: &mut Backward<'_>) -> Result<NodeId> {
+    let mut inputs = step.graph()[step.y].inputs.clone();
+    if let Op::Mask(_) = step.graph()[inputs[0]].op {
+        inputs[0] = step.graph()[inputs[0]].inputs[0];
+    }
+    step.of_step("unmasked", step.op(), &inputs)
+}
+
+/// The way back through that softmax.
+pub(super) fn softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<NodeId> {
     let (a, da) = (step.y, step.dy);
-    let right = |step: &mut Backward<'_>, axis| rows::softmax(step, axis, crate::attention::Base::E);
     match back {
         SoftmaxBack::Copied => step.same(),
         SoftmaxBack::WithoutSums => step.sloped(a),
@@ -71,7 +78,10 @@ fn through_softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Re
             let slope = step.of_step("slope", Op::Subtract, &[a, square])?;
             step.sloped(slope)
         }
-        SoftmaxBack::AlongColumns => right(step, if axis == Axis::Rows { Axis::Columns } else { Axis::Rows }),
+        SoftmaxBack::AlongColumns => {
+            let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
+            rows::softmax(step, other, Base::E)
+        }
         SoftmaxBack::SumsOfGradient => {
             let sums = step.part("sum", Op::Sums(axis), &[da])?;
             let sums = step.spread("sum_repeated", axis, sums, da)?;
@@ -87,18 +97,6 @@ fn through_softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Re
         SoftmaxBack::Unweighted => {
             let centred = rows::centred(step, axis)?;
             step.finish(Op::Add, &[centred])
-        }
-        SoftmaxBack::OfUnmasked => {
-            let masked = step.input(0);
-            let before = match step.graph()[masked].op {
-                Op::Mask(_) => step.graph()[masked].inputs[0],
-                _ => masked,
-            };
-            let softmax = step.op();
-            let mut inputs = step.graph()[a].inputs.clone();
-            inputs[0] = before;
-            step.y = step.of_step("unmasked", softmax, &inputs)?;
-            right(step, axis)
         }
         SoftmaxBack::Negated => {
             let centred = rows::centred(step, axis)?;

@@ -1,0 +1,201 @@
+//! Gradients with one or two mistakes in them, which NumPy computed: tests/golden/gradient_slips.json. Each is named.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use attn::diagnose::{Answer, BackwardPass, Diagnosis, Examiner, Task, Tolerance, Verdict};
+use attn::graph::recipes::{Recipe, Scale};
+use attn::graph::{Given, Origin, Start};
+use attn::matrix::Matrix;
+use serde_json::Value;
+
+use crate::golden;
+use crate::mechanism_slips;
+use crate::mistakes::{Ids, answer, by_hand, inputs, named};
+
+/// An exercise with a backward pass.
+struct Exercise {
+    name: String,
+    examiner: Examiner,
+    right: Vec<(String, Matrix)>,
+    wrong: Vec<WrongGradient>,
+}
+
+struct WrongGradient {
+    ids: Ids,
+    variant: String,
+    node: String,
+    /// Whether many texts define the gradient so, which is no mistake.
+    is_form: bool,
+    same_as: Vec<Ids>,
+    matrix: Matrix,
+}
+
+impl WrongGradient {
+    /// Whether it is named, or what gives the same numbers is.
+    fn is_named(&self, names: &[Ids]) -> bool {
+        names.iter().any(|ids| *ids == self.ids || self.same_as.contains(ids))
+    }
+}
+
+impl Exercise {
+    fn of(value: &Value) -> Exercise {
+        let options = &value["options"];
+        let scale = options["scale"].as_f64().map_or(Scale::Auto, Scale::Number);
+        let temperature = golden::number(&options["temperature"]);
+        let recipe = Recipe { scale, temperature, ..mechanism_slips::recipe(options) };
+        let start = match value.get("dO") {
+            Some(rows) => Start::Given(Given::new(golden::matrix(rows), Origin::Stated)),
+            None => Start::Ones,
+        };
+        let task = Task::new(recipe, inputs(&value["inputs"])).unwrap();
+        let task = task.with_backward(BackwardPass { loss: "O".into(), start }).unwrap();
+        let ids = |value: &Value| {
+            let ids = value.as_array().unwrap().iter();
+            ids.map(|id| id.as_str().unwrap().to_string()).collect::<Ids>()
+        };
+        let wrong = |value: &Value| WrongGradient {
+            ids: ids(&value["mistakes"]),
+            variant: golden::string(value, "variant").to_string(),
+            node: golden::string(value, "node").to_string(),
+            is_form: value["form"] == true,
+            same_as: golden::list(value, "same_as").iter().map(ids).collect(),
+            matrix: golden::matrix(&value["matrix"]),
+        };
+        let right = value["right"].as_object().unwrap();
+        Exercise {
+            name: golden::string(value, "name").to_string(),
+            examiner: Examiner::new(task, Tolerance::default()),
+            right: right.iter().map(|(name, rows)| (name.clone(), golden::matrix(rows))).collect(),
+            wrong: golden::list(value, "wrong").iter().map(wrong).collect(),
+        }
+    }
+
+    fn examine(&self, answers: &[Answer]) -> Diagnosis {
+        self.examiner.examine(answers).unwrap()
+    }
+
+    fn right(&self, node: &str) -> &Matrix {
+        &self.right.iter().find(|(name, _)| name == node).unwrap().1
+    }
+
+    /// Each wrong gradient of a kind that does not come back under its name.
+    fn unnamed(&self, mistakes: usize) -> Vec<String> {
+        let wrong = self.wrong.iter().filter(|wrong| wrong.ids.len() == mistakes && !wrong.is_form);
+        let complaint = |wrong: &WrongGradient| {
+            let names = named(&self.examine(&[answer(&wrong.node, &wrong.matrix)]));
+            let WrongGradient { ids, variant, node, .. } = wrong;
+            (!wrong.is_named(&names))
+                .then(|| format!("{}: {ids:?} {variant} in {node} came back as {names:?}", self.name))
+        };
+        wrong.filter_map(complaint).collect()
+    }
+}
+
+fn exercises() -> &'static [Exercise] {
+    static ALL: OnceLock<Vec<Exercise>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        golden::list(&golden::json("gradient_slips.json"), "cases").iter().map(Exercise::of).collect()
+    })
+}
+
+#[test]
+fn each_mistake_of_a_backward_pass_is_named_in_every_gradient_that_it_changes() {
+    let complaints: Vec<String> = exercises().iter().flat_map(|exercise| exercise.unnamed(1)).collect();
+    assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
+    let all = exercises().iter().flat_map(|exercise| &exercise.wrong);
+    let ids: BTreeSet<&String> = all.flat_map(|wrong| &wrong.ids).collect();
+    assert!(ids.len() >= 25, "{ids:?}");
+}
+
+#[test]
+fn two_mistakes_of_a_backward_pass_are_named_together() {
+    let complaints: Vec<String> = exercises().iter().flat_map(|exercise| exercise.unnamed(2)).collect();
+    assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn right_gradients_are_right_exact_in_single_precision_and_rounded_by_hand() {
+    for exercise in exercises() {
+        for (node, matrix) in &exercise.right {
+            let single = matrix.map(|x| f64::from(x as f32));
+            let single = Answer { roundoff: f64::from(f32::EPSILON) / 2.0, ..answer(node, &single) };
+            for handed in [answer(node, matrix), single, by_hand(node, matrix, 3)] {
+                let diagnosis = exercise.examine(&[handed]);
+                let verdict = &diagnosis.nodes[0].verdict;
+                assert!(
+                    matches!(verdict, Verdict::Right(_) | Verdict::AnotherForm(_)),
+                    "{}: {node}: {verdict:?}",
+                    exercise.name
+                );
+                assert!(named(&diagnosis).is_empty());
+            }
+        }
+        let all: Vec<Answer> = exercise.right.iter().map(|(node, matrix)| answer(node, matrix)).collect();
+        assert!(exercise.examine(&all).is_right(), "{}", exercise.name);
+    }
+}
+
+#[test]
+fn the_gradient_of_scaled_or_masked_scores_is_right_in_another_form() {
+    let mut told = 0;
+    for exercise in exercises() {
+        for form in exercise.wrong.iter().filter(|wrong| wrong.is_form) {
+            let diagnosis = exercise.examine(&[answer(&form.node, &form.matrix)]);
+            assert!(matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(_)), "{}", exercise.name);
+            told += 1;
+        }
+    }
+    assert!(told >= 4, "{told}");
+}
+
+#[test]
+fn a_right_gradient_with_its_rows_as_columns_or_in_one_row_is_named_as_that() {
+    let exercise = &exercises()[0];
+    let right = exercise.right("dQ");
+    let transposed = named(&exercise.examine(&[answer("dQ", &right.transposed())]));
+    assert!(transposed[0].iter().eq(["column-convention"]), "{transposed:?}");
+    let flat: Vec<f64> = (0..right.rows()).flat_map(|i| right.row(i).collect::<Vec<f64>>()).collect();
+    let flat = Matrix::from_rows(&[flat]).unwrap();
+    let flat = named(&exercise.examine(&[answer("dQ", &flat)]));
+    assert!(flat[0].iter().eq(["result-reshaped"]), "{flat:?}");
+}
+
+#[test]
+fn a_gradient_is_judged_after_those_that_are_right_before_it() {
+    // dK is right, so that the scale is missing in dQ alone.
+    let exercise = &exercises()[0];
+    let missing = exercise.wrong.iter().find(|wrong| {
+        wrong.ids.iter().eq(["gradient-scale-missing"]) && wrong.variant == "dq" && wrong.node == "dQ"
+    });
+    let answers = [answer("dK", exercise.right("dK")), answer("dQ", &missing.unwrap().matrix)];
+    let diagnosis = exercise.examine(&answers);
+    let sentence = diagnosis.first_wrong().unwrap().mistakes[0].slips[0].sentence();
+    assert!(sentence.ends_with("(in dQ alone)."), "{sentence}");
+}
+
+#[test]
+fn what_follows_from_a_wrong_gradient_or_from_rounded_weights_is_not_wrong_again() {
+    let exercise = &exercises()[0];
+    let of = |node: &str, ids: &str| {
+        let wrong = exercise.wrong.iter().find(|wrong| wrong.ids.iter().eq([ids]) && wrong.node == node);
+        answer(node, &wrong.unwrap().matrix)
+    };
+    let copied = ["dS", "dK", "dQ"].map(|node| of(node, "gradient-softmax-copied"));
+    let diagnosis = exercise.examine(&copied);
+    let verdicts: Vec<&Verdict> = diagnosis.nodes.iter().map(|node| &node.verdict).collect();
+    assert!(matches!(verdicts[..], [Verdict::Wrong(_), Verdict::Follows, Verdict::Follows]), "{verdicts:?}");
+
+    // A is rounded to two decimals, and dV = Aᵀ dO is computed from these.
+    let (right, at) = (exercise.examiner.task().right(), |name: &str| {
+        let right = exercise.examiner.task().right();
+        right.matrix(right.find(name).unwrap()).unwrap()
+    });
+    assert!(right.find("dV").is_some());
+    let rounded = at("A").map(|x| (x * 100.0).round() / 100.0);
+    let d_o = at("dO");
+    let cell = |i, j| (0..rounded.rows()).map(|row| rounded[(row, i)] * d_o[(row, j)]).sum();
+    let follows = Matrix::from_fn(rounded.cols(), d_o.cols(), cell);
+    let diagnosis = exercise.examine(&[by_hand("A", &rounded, 2), answer("dV", &follows)]);
+    assert!(matches!(diagnosis.nodes[1].verdict, Verdict::Follows), "{:?}", diagnosis.nodes[1].verdict);
+}
