@@ -92,6 +92,16 @@ impl Exercise {
     }
 }
 
+/// The names of all mistakes that have a record.
+pub(crate) fn recorded() -> BTreeSet<&'static str> {
+    exercises()
+        .iter()
+        .flat_map(|exercise| &exercise.wrong)
+        .flat_map(|wrong| &wrong.ids)
+        .map(String::as_str)
+        .collect()
+}
+
 fn exercises() -> &'static [Exercise] {
     static ALL: OnceLock<Vec<Exercise>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -103,9 +113,7 @@ fn exercises() -> &'static [Exercise] {
 fn each_mistake_of_a_backward_pass_is_named_in_every_gradient_that_it_changes() {
     let complaints: Vec<String> = exercises().iter().flat_map(|exercise| exercise.unnamed(1)).collect();
     assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
-    let all = exercises().iter().flat_map(|exercise| &exercise.wrong);
-    let ids: BTreeSet<&String> = all.flat_map(|wrong| &wrong.ids).collect();
-    assert!(ids.len() >= 25, "{ids:?}");
+    assert!(recorded().len() >= 25, "{:?}", recorded());
 }
 
 #[test]
@@ -134,6 +142,30 @@ fn right_gradients_are_right_exact_in_single_precision_and_rounded_by_hand() {
         let all: Vec<Answer> = exercise.right.iter().map(|(node, matrix)| answer(node, matrix)).collect();
         assert!(exercise.examine(&all).is_right(), "{}", exercise.name);
     }
+}
+
+#[test]
+fn of_a_whole_backward_pass_with_a_mistake_the_first_wrong_gradient_names_it() {
+    let (mut complaints, mut told) = (Vec::new(), 0);
+    for exercise in exercises() {
+        let mut alone: Vec<&WrongGradient> = exercise.wrong.iter().filter(|one| one.ids.len() == 1).collect();
+        alone.sort_by_key(|one| (&one.ids, &one.variant));
+        for of_one in alone.chunk_by(|a, b| a.ids == b.ids && a.variant == b.variant) {
+            let wrong = |node: &str| of_one.iter().find(|wrong| wrong.node == node);
+            let answers = exercise
+                .right
+                .iter()
+                .map(|(node, right)| answer(node, wrong(node).map_or(right, |wrong| &wrong.matrix)));
+            let names = named(&exercise.examine(&answers.collect::<Vec<_>>()));
+            if !of_one.iter().any(|one| one.is_named(&names)) {
+                let WrongGradient { ids, variant, .. } = of_one[0];
+                complaints.push(format!("{}: {ids:?} {variant} came back as {names:?}", exercise.name));
+            }
+            told += 1;
+        }
+    }
+    assert!(told >= 150, "{told}");
+    assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
+use crate::graph::detours::Detour;
 use crate::graph::recipes::{
     Alter, Alteration, AttendInputs, PositionKind, Recipe, attend, attend_as_far_as_possible,
 };
-use crate::graph::detours::Detour;
 use crate::graph::{Given, Graph, Node, Op, Stage, Start};
 use crate::matrix::{Matrix, Shape};
 
@@ -89,7 +89,14 @@ impl Task {
         }
         let right = attend(&recipe, inputs.clone())?;
         let facts = Facts::of(&recipe, &inputs, &right)?;
-        Ok(Task { recipe, inputs, right, facts, backward: None, results: vec![Stage::Output.name().to_string()] })
+        Ok(Task {
+            recipe,
+            inputs,
+            right,
+            facts,
+            backward: None,
+            results: vec![Stage::Output.name().to_string()],
+        })
     }
 
     /// The same exercise with a backward pass after the forward one.
@@ -229,7 +236,8 @@ impl Facts {
             empty_rows: empty_rows(right),
             max_score: max_score(right),
             loss: None,
-            projects_roles: taken.into_iter().all(Option::is_none) && weights.into_iter().all(Option::is_some),
+            projects_roles: taken.into_iter().all(Option::is_none)
+                && weights.into_iter().all(Option::is_some),
         })
     }
 }

@@ -199,12 +199,12 @@ fn is_grouped(recipe: &Recipe, facts: &Facts) -> bool {
 fn projections(facts: &Facts, change: impl Fn(Role) -> Change) -> Vec<Way> {
     let roles = ROLES.iter().map(|(weights, ..)| *weights).filter(|_| facts.projects_roles);
     let roles: Vec<Role> = roles.chain(facts.projects.then_some(Role::WO)).collect();
-    let Some((&first, rest)) = roles.split_first().filter(|_| facts.loss.is_some()) else { return Vec::new() };
-    let all = rest.iter().fold(Way::plain(change(first)), |way, &role| way.with(change(role)));
-    let alone = |&role: &Role| Way {
-        rare: true,
-        ..Way::detailed(change(role), format!("of {} alone", role.name()))
+    let Some((&first, rest)) = roles.split_first().filter(|_| facts.loss.is_some()) else {
+        return Vec::new();
     };
+    let all = rest.iter().fold(Way::plain(change(first)), |way, &role| way.with(change(role)));
+    let alone =
+        |&role: &Role| Way { rare: true, ..Way::detailed(change(role), format!("of {} alone", role.name())) };
     let each = roles.iter().filter(|_| !rest.is_empty()).map(alone);
     std::iter::once(all).chain(each).collect()
 }
@@ -221,7 +221,9 @@ fn projection_input(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
         return ways;
     }
     for (at, (weights, _, name)) in ROLES.into_iter().enumerate() {
-        let way = |of, what: String| Way::detailed(product(HandedTo::Projection(weights), (FirstTransposed, of)), what);
+        let way = |of, what: String| {
+            Way::detailed(product(HandedTo::Projection(weights), (FirstTransposed, of)), what)
+        };
         if facts.square[at] {
             ways.push(way(made.1, format!("dW_{name} = {name}ᵀ d{name}")));
         }

@@ -40,7 +40,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let copied = || Change::Gradient(Detour::Softmax(SoftmaxBack::Copied));
             let mut ways = vec![Way::plain(copied())];
             if scale_of(recipe, facts).is_some() {
-                let with_scale = Way::detailed(copied(), "and through the scale").with(steps(ScoreStep::Scale, 0));
+                let with_scale =
+                    Way::detailed(copied(), "and through the scale").with(steps(ScoreStep::Scale, 0));
                 ways.push(Way { rare: true, ..with_scale });
             }
             if_possible(facts.loss.is_some(), ways)
@@ -117,7 +118,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| {
             let unmasked = || Change::Gradient(Detour::Unmasked);
             let ways = vec![
-                Way::detailed(unmasked(), "hidden cells have a gradient, too").with(steps(ScoreStep::Mask, 0)),
+                Way::detailed(unmasked(), "hidden cells have a gradient, too")
+                    .with(steps(ScoreStep::Mask, 0)),
                 Way::detailed(unmasked(), "hidden cells were set to 0 afterwards"),
             ];
             if_possible(facts.loss.is_some() && recipe.mask.is_some(), ways)
@@ -194,7 +196,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The first token is right, if its position is 0, and the others are not.",
         demo: Some("rope"),
         ways: |recipe, facts| {
-            let ways = [(RotatedBack::Never, "not at all"), (RotatedBack::Forward, "in the direction of the forward pass")];
+            let ways = [
+                (RotatedBack::Never, "not at all"),
+                (RotatedBack::Forward, "in the direction of the forward pass"),
+            ];
             let way = |(back, what)| Way::detailed(Change::Gradient(Detour::Rotation(back)), what);
             let is_there = matches!(recipe.positions.kind, PositionKind::Rotary(_));
             if_possible(facts.loss.is_some() && is_there, ways.map(way).into())
@@ -236,7 +241,9 @@ fn sign(_: &Recipe, facts: &Facts) -> Vec<Way> {
     let products = [(HandedTo::Queries, "dQ"), (HandedTo::Keys, "dK"), (HandedTo::Values, "dV")];
     let mut ways = vec![
         Way::plain(Change::Gradient(Detour::Start(-1.0))),
-        Way { rare: true, ..Way::detailed(softmax, "in the softmax: dS = A ∘ (row sums of A ∘ dA − dA)") },
+        Way {
+            rare: true, ..Way::detailed(softmax, "in the softmax: dS = A ∘ (row sums of A ∘ dA − dA)")
+        },
     ];
     ways.extend(products.map(in_product));
     if_possible(facts.loss.is_some(), ways)

@@ -142,10 +142,7 @@ pub const GROUPS: &[Group] = &[
             mechanisms::GATES,
         ],
     },
-    Group {
-        title: "Backward pass",
-        mistakes: &[gradients::MISTAKES, gradient_products::MISTAKES],
-    },
+    Group { title: "Backward pass", mistakes: &[gradients::MISTAKES, gradient_products::MISTAKES] },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
     Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },
 ];

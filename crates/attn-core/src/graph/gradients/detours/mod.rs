@@ -56,17 +56,15 @@ impl Detour {
             Detour::Score(of, times) => scores::score(step, input, of, times),
             Detour::Rotation(back) => scores::rotated(step, input, back),
             Detour::Product(to, product) => products::other(step, input, to, product),
-            Detour::Start(_) | Detour::Unmasked | Detour::Times(..) | Detour::Group(_) | Detour::Paths(_) => None,
+            Detour::Start(_) | Detour::Unmasked | Detour::Times(..) | Detour::Group(_) | Detour::Paths(_) => {
+                None
+            }
         }
     }
 }
 
 /// What is handed on by the first of these that changes this step.
-pub(super) fn handed_on(
-    detours: &[Detour],
-    step: &mut Backward<'_>,
-    input: usize,
-) -> Option<Result<NodeId>> {
+pub(super) fn handed_on(detours: &[Detour], step: &mut Backward<'_>, input: usize) -> Option<Result<NodeId>> {
     let is_softmax = scores::axis(step, input).is_some();
     if is_softmax && detours.contains(&Detour::Unmasked) {
         match scores::unmasked(step) {

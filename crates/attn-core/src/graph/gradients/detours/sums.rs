@@ -71,12 +71,7 @@ pub(super) fn on_paths(graph: &Graph, parts: Vec<Part>, paths: Paths) -> Vec<Par
 }
 
 /// The parts that the heads of a group hand on, and the number by which their sum is divided.
-pub(super) fn of_group(
-    graph: &Graph,
-    parts: Vec<Part>,
-    count: usize,
-    sum: GroupSum,
-) -> (Vec<Part>, usize) {
+pub(super) fn of_group(graph: &Graph, parts: Vec<Part>, count: usize, sum: GroupSum) -> (Vec<Part>, usize) {
     let heads: Vec<usize> =
         parts.iter().filter_map(|part| graph[part.reader].step.and_then(|step| step.head)).collect();
     let differ = heads.windows(2).all(|pair| pair[0] < pair[1]);
