@@ -30,7 +30,7 @@ use crate::story::diagnosis::{detailed_report, report};
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///
-    /// A .npz, .safetensors or .json file may hold several steps under their names.
+    /// A .npz, .safetensors or .json file may hold several steps under their names. With --gradient a step may be a gradient: dQ=FILE.
     #[arg(long, value_name = "[NODE=]FILE", help_heading = "Your result", conflicts_with_all = ["batch", "list"])]
     yours: Vec<String>,
     /// Check every file of a folder, one per student
@@ -70,10 +70,9 @@ const EXAMPLES: &str = "\
 Examples:
   attn diagnose --list                     the mistakes that it knows
   attn diagnose --words \"bat cave racket\" --yours \"2.86 3.09; 3.98 0.05; 0 5\"
-  attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
+  attn diagnose --q q.csv --k k.csv --v v.csv --gradient ones --yours dQ=dq.csv
   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
   attn diagnose --x x.npy --batch submissions --by-mistake
-  attn diagnose --x x.npy --gradient ones --yours dX=dx.npy
   attn diagnose --x x.npy --suggest-input better.npz
   attn diagnose --model words --text \"the bat sleeps\" --yours L1.A_3=a.npy";
 

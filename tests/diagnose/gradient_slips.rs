@@ -182,6 +182,20 @@ fn the_gradient_of_scaled_or_masked_scores_is_right_in_another_form() {
 }
 
 #[test]
+fn numbers_without_any_meaning_get_no_name() {
+    for exercise in exercises() {
+        for (node, right) in &exercise.right {
+            // The digits of √3, √5, √7 … are no gradient of anything.
+            let cell = |i: usize, j: usize| ((i * right.cols() + j) as f64 * 2.0 + 3.0).sqrt().fract() - 0.5;
+            let numbers = Matrix::from_fn(right.rows(), right.cols(), cell);
+            let diagnosis = exercise.examine(&[answer(node, &numbers)]);
+            let names = named(&diagnosis);
+            assert!(names.is_empty() && !diagnosis.is_right(), "{}: {node}: {names:?}", exercise.name);
+        }
+    }
+}
+
+#[test]
 fn a_right_gradient_with_its_rows_as_columns_or_in_one_row_is_named_as_that() {
     let exercise = &exercises()[0];
     let right = exercise.right("dQ");

@@ -11,6 +11,7 @@ mod mistakes;
 
 mod batch;
 mod command;
+mod gradient_command;
 mod gradient_slips;
 mod handed_in;
 mod innocent;

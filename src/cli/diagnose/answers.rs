@@ -3,7 +3,7 @@
 use crate::diagnose::Answer;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::{Graph, Node, Role, Stage};
+use crate::graph::{Graph, Node, Op, Role, Stage};
 use crate::input::{Array, Files, Limit};
 use crate::matrix::Matrix;
 use crate::text::{listed_briefly, nearest};
@@ -246,7 +246,8 @@ fn unknown(name: &str, right: &Graph) -> Error {
     for (_, node) in right.nodes() {
         let is_gradient = step_of_gradient(&node.name, right).is_some();
         forward &= !is_gradient;
-        if (forward || is_gradient) && !node.op.is_given() && !computed.contains(&base(node)) {
+        let is_stated = node.op.is_given() || matches!(node.op, Op::Ones { .. });
+        if (forward || is_gradient) && !is_stated && !computed.contains(&base(node)) {
             computed.push(base(node));
         }
     }

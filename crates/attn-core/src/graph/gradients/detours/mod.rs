@@ -8,7 +8,7 @@ mod sums;
 use super::backward::Backward;
 use super::naming;
 use crate::error::Result;
-use crate::graph::{Factor, Graph, NodeId, Op, Role};
+use crate::graph::{Factor, Graph, NodeId, Op};
 pub use products::{HandedTo, Operand, Product, ProductKind};
 pub use scores::{RotatedBack, ScoreStep, SoftmaxBack};
 pub(super) use sums::Part;
@@ -102,12 +102,4 @@ pub(super) fn kept(detours: &[Detour], graph: &Graph, parts: Vec<Part>) -> (Vec<
         Detour::Paths(paths) => (sums::on_paths(graph, parts, *paths), count),
         _ => (parts, count),
     })
-}
-
-/// The role that a node is; none if it is another step.
-fn role(graph: &Graph, id: NodeId) -> Option<Role> {
-    match graph[id].step?.stage {
-        crate::graph::Stage::Role(role) => Some(role),
-        _ => None,
-    }
 }

@@ -1,6 +1,5 @@
 //! Other products than the right one, on the way back through a product.
 
-use super::role;
 use crate::error::{Error, Result};
 use crate::graph::gradients::backward::Backward;
 use crate::graph::gradients::naming;
@@ -111,4 +110,12 @@ pub(super) fn other(
             || matches!(to, HandedTo::Projection(_)) && (shape.cols, shape.rows) == (right.rows, right.cols);
         if fits { Ok(made) } else { Err(Error::new(format!("the gradient is {shape}, not {right}"))) }
     })
+}
+
+/// The role that a node is; none if it is another step.
+fn role(graph: &Graph, id: NodeId) -> Option<Role> {
+    match graph[id].step?.stage {
+        Stage::Role(role) => Some(role),
+        _ => None,
+    }
 }

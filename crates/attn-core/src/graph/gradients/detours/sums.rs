@@ -1,6 +1,6 @@
 //! Sums of which a part is forgotten: over the query heads of a group, and over the ways back to the tokens.
 
-use super::HandedTo;
+use super::products::HandedTo;
 use crate::graph::{Graph, NodeId, Role};
 
 /// A part of a gradient: the step that hands it on, and to which of its inputs.
