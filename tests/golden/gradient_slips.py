@@ -15,7 +15,8 @@ its start and its right gradients. A record under `wrong` is one gradient, `node
     form       true: dS is the gradient of the scaled, capped or masked scores, as many texts define it. That is no mistake
 
 A single mistake has a record for each gradient that it changes. A pair has one, for the first gradient in which it differs from
-the right one and from each of the two alone: there both can be seen. Numbers are rounded to 10 significant digits.
+the right one and from each of the two alone: there both can be seen. `from_rounded_weights` has A to two decimals, and gradients
+that are computed from these numbers. Numbers are rounded to 10 significant digits.
 """
 
 import itertools
@@ -112,6 +113,8 @@ def gradients(of, slips=None):
         s = qh @ kh.T * scale / o["temperature"]
         capped = o["softcap"] * np.tanh(s / o["softcap"]) if o["softcap"] else s
         a = softmax(np.where(visible, capped, -np.inf))
+        if "decimals of weights" in slips:
+            a = np.round(a, slips["decimals of weights"])
         heads.append((g, qh, kh, vh, capped, a, a @ vh))
     c = np.hstack([head[-1] for head in heads])
     p = c @ m["W_O"] if "W_O" in m else c
@@ -169,8 +172,8 @@ def gradients(of, slips=None):
     group = {None: sum, "first": lambda parts: parts[0], "last": lambda parts: parts[-1],
              "mean": lambda parts: sum(parts) / len(parts)}[slips.get("group")]
     if H == 1:
-        d["dA"], d["dS"], later = per_head[0]
-        d["later"] = later
+        d["dA"], d["dS"], d["later"] = per_head[0]
+        d["A"] = heads[0][5]
     d["dQ"], d["dK"], d["dV"] = np.hstack(dq), np.hstack([group(x) for x in dks]), np.hstack([group(x) for x in dvs])
     if x is not None:
         made = {"Q": q, "K": k, "V": v}
@@ -297,11 +300,11 @@ def near(a, b):
 
 def record(of):
     right = gradients(of)
-    later = right.pop("later", [])
+    later, _ = right.pop("later", []), right.pop("A", None)
     for name, gradient in by_autograd(of).items():
         assert np.abs(gradient - right[name]).max() < 1e-12, (of["name"], name)
     # (ids, variant, gradients), alone and in pairs.
-    made_with = lambda slip: {name: x for name, x in gradients(of, slip).items() if name != "later"}
+    made_with = lambda slip: {name: x for name, x in gradients(of, slip).items() if name not in ("later", "A")}
     is_form = lambda name, matrix: name == "dS" and any(near(matrix, x) for x in later)
     singles = [([id], variant, made_with(slip), slip) for id, variant, slip in slips(of)]
     first = {}
@@ -334,10 +337,13 @@ def record(of):
     for ids, name, matrix in pairs:
         wrong.append({"mistakes": ids, "variant": "", "node": name, "same_as": same(ids, name, matrix),
                       "matrix": listed(matrix)})
+    # Weights that a student rounded and went on with: what follows from them is not wrong.
+    follows = gradients(of, {"decimals of weights": 2}) if of["options"]["heads"] == 1 else {}
+    follows = {"from_rounded_weights": {name: listed(follows[name]) for name in ("A", "dV", "dQ")}} if follows else {}
     start = {} if of["start"] == "ones" else {"dO": listed(of["dO"])}
     print(f"{of['name']}: {len(singles)} ways, {len(pairs)} pairs, {len(wrong)} records")
     return {"name": of["name"], "options": of["options"], "inputs": {name: listed(x) for name, x in of["inputs"].items()},
-            **start, "right": {name: listed(x) for name, x in right.items()}, "wrong": wrong}
+            **start, **follows, "right": {name: listed(x) for name, x in right.items()}, "wrong": wrong}
 
 
 layout.write(__file__, {"about": "Gradients with mistakes in them, by NumPy; made by gradient_slips.py",
