@@ -24,7 +24,7 @@ fn diagnose(case: &Value, options: &str) -> Attn {
     let mut command = attn(&format!("diagnose {options}"));
     for (name, rows) in case["inputs"].as_object().unwrap() {
         let option = format!("--{}", name.to_lowercase().replace('_', ""));
-        command = command.arg(&option).arg(&typed(rows));
+        command = command.arg(&option).arg(typed(rows));
     }
     command
 }
@@ -45,7 +45,7 @@ const GROUPED: &str = "--heads 4 --kv-heads 2 --causal --residual";
 fn gradients_of_the_sum_of_the_result_are_right_or_the_mistake_is_named() {
     let case = case(1);
     let handed =
-        |gradient: &str| diagnose(&case, OF_THE_SUM).arg("--yours").arg(&format!("dQ={gradient}")).run();
+        |gradient: &str| diagnose(&case, OF_THE_SUM).arg("--yours").arg(format!("dQ={gradient}")).run();
     let right = handed(&typed(&case["right"]["dQ"]));
     assert_eq!((right.code, right.out.trim_end(), &*right.err), (0, "dQ is right.", ""));
     let missing = handed(&wrong(&case, "gradient-cap-missing", "dQ"));
@@ -66,12 +66,12 @@ fn from_a_start_in_a_file_every_gradient_can_be_judged() {
     fs::write(&start, typed(&case["dO"]).replace("; ", "\n").replace(' ', ",")).unwrap();
     let options = format!("{GROUPED} --gradient dO={}", start.display());
     for (node, rows) in case["right"].as_object().unwrap() {
-        let outcome = diagnose(&case, &options).arg("--yours").arg(&format!("{node}={}", typed(rows))).run();
+        let outcome = diagnose(&case, &options).arg("--yours").arg(format!("{node}={}", typed(rows))).run();
         let is_right = outcome.out.starts_with(&format!("{node} is right"));
         assert!(outcome.code == 0 && is_right, "{}{}", outcome.out, outcome.err);
     }
     let one_head = wrong(&case, "gradient-group-sum-missing", "dK");
-    let outcome = diagnose(&case, &options).arg("--yours").arg(&format!("dK={one_head}")).run();
+    let outcome = diagnose(&case, &options).arg("--yours").arg(format!("dK={one_head}")).run();
     assert!(outcome.code == 1 && outcome.out.contains("[gradient-group-sum-missing]"), "{}", outcome.out);
     let said = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("The correct step: attn demo gqa."), "{said}");
@@ -96,10 +96,10 @@ fn one_file_may_hold_all_gradients_under_their_usual_names() {
     });
     fs::write(&mine, named.to_string()).unwrap();
     let options = format!("{GROUPED} --gradient 'dO={}'", typed(&case["dO"]));
-    let outcome = diagnose(&case, &options).arg("--yours").arg(&mine.display().to_string()).run();
+    let outcome = diagnose(&case, &options).arg("--yours").arg(mine.display().to_string()).run();
     let is_right = outcome.out.starts_with("dQ, dV, dK, dW_Q and dX are right");
     assert!(outcome.code == 0 && is_right, "{}{}", outcome.out, outcome.err);
-    let class = diagnose(&case, &options).arg("--batch").arg(&folder.path().display().to_string()).run();
+    let class = diagnose(&case, &options).arg("--batch").arg(folder.path().display().to_string()).run();
     assert!(class.code == 0 && class.out.contains("mine.json"), "{}{}", class.out, class.err);
 }
 
