@@ -36,6 +36,7 @@ use crate::story::{self, Story};
 use crate::tensor::MOST_SHOWN;
 pub(super) use computation::{Computation, ComputationArgs};
 use fast::FusedRun;
+pub(super) use gradient::GradientArgs;
 pub(super) use mechanism_options::position_options;
 pub(super) use options::{mask_options, options_of, scale_option};
 
@@ -98,7 +99,7 @@ struct VariedArgs {
     #[command(flatten)]
     edits: EditArgs,
     #[command(flatten)]
-    gradient: gradient::GradientArgs,
+    gradient: GradientArgs,
     #[command(flatten)]
     fast: fast::FastArgs,
 }

@@ -8,7 +8,7 @@ mod suggestion;
 
 use clap::Args;
 
-use super::attend::{Computation, ComputationArgs};
+use super::attend::{Computation, ComputationArgs, GradientArgs};
 use super::output::{FormatArg, OutputArgs};
 use super::write;
 use super::{Env, Streams};
@@ -30,7 +30,7 @@ use crate::story::diagnosis::{detailed_report, report};
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///
-    /// A .npz, .safetensors or .json file may hold several steps under their names.
+    /// A .npz, .safetensors or .json file may hold several steps under their names. With --gradient a step may be a gradient: dQ=FILE.
     #[arg(long, value_name = "[NODE=]FILE", help_heading = "Your result", conflicts_with_all = ["batch", "list"])]
     yours: Vec<String>,
     /// Check every file of a folder, one per student
@@ -51,7 +51,7 @@ pub(super) struct DiagnoseArgs {
     /// Write a test input that tells mistakes apart
     ///
     /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
-    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list"])]
+    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list", "gradient"])]
     suggest_input: Option<String>,
     /// Show everything; the first wrong cell both ways
     #[arg(long, help_heading = "Your result", conflicts_with_all = ["batch", "list", "suggest_input"])]
@@ -61,6 +61,8 @@ pub(super) struct DiagnoseArgs {
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
+    gradient: GradientArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -68,7 +70,7 @@ const EXAMPLES: &str = "\
 Examples:
   attn diagnose --list                     the mistakes that it knows
   attn diagnose --words \"bat cave racket\" --yours \"2.86 3.09; 3.98 0.05; 0 5\"
-  attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
+  attn diagnose --q q.csv --k k.csv --v v.csv --gradient ones --yours dQ=dq.csv
   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
   attn diagnose --x x.npy --batch submissions --by-mistake
   attn diagnose --x x.npy --suggest-input better.npz
@@ -90,7 +92,7 @@ impl DiagnoseArgs {
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading.clone());
         let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
-        let task = Task::new(recipe, inputs)?;
+        let task = self.with_backward(Task::new(recipe, inputs)?, &mut files)?;
         if let Some(file) = &self.suggest_input {
             return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);
         }
@@ -109,6 +111,12 @@ impl DiagnoseArgs {
                 self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
             }
         }
+    }
+
+    /// The exercise with its backward pass, if it has one.
+    fn with_backward(&self, task: Task, files: &mut Files<'_>) -> Result<Task> {
+        let Some(backward) = self.gradient.pass(task.right(), files)? else { return Ok(task) };
+        task.with_backward(backward).map_err(|error| self.gradient.refused(error))
     }
 
     /// One submission.

@@ -11,6 +11,8 @@ mod mistakes;
 
 mod batch;
 mod command;
+mod gradient_command;
+mod gradient_slips;
 mod handed_in;
 mod innocent;
 mod mechanism_command;

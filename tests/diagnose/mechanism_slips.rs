@@ -73,7 +73,7 @@ fn count(options: &Value, key: &str) -> Option<usize> {
     options[key].as_u64().map(|number| number as usize)
 }
 
-fn recipe(options: &Value) -> Recipe {
+pub(crate) fn recipe(options: &Value) -> Recipe {
     let norm = QkNorm { epsilon: golden::number(&options["qk_norm_eps"]), ..QkNorm::default() };
     let place = if options["qk_norm"] == true { NormPlace::BeforeRotation } else { NormPlace::Nowhere };
     Recipe {

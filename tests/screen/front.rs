@@ -113,11 +113,12 @@ fn the_long_help_has_every_option_and_a_line_for_each_of_the_screen() {
 }
 
 /// The files that examples name, in a folder: what they are made by.
-const MADE: [&str; 6] = [
+const MADE: [&str; 7] = [
     "model words \"the bat sleeps\" --save L1.A_3=a.npy",
     "attend --random 4,8 --save X=x.npy --save Q=q.npy --save K=k.npy --save V=v.npy",
     "attend --random 4,8 --save W_Q=wq.npy --save W_K=wk.npy --save W_V=wv.npy",
     "attend --random 4,8 --save Q=q.csv --save K=k.csv --save V=v.csv --save O=out.npy",
+    "attend --random 4,8 --gradient ones --save dQ=dq.csv",
     "examples --write data",
     "lesson new my-lesson",
 ];

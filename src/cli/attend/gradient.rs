@@ -13,7 +13,7 @@ use crate::text::{clip, counted};
 /// The backward pass after the forward one.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
-pub(in crate::cli) struct GradientArgs {
+pub(crate) struct GradientArgs {
     /// Gradients back from O: ones, dO=FILE, O[bat,x]
     #[arg(long, value_name = "START", hide_short_help = true, conflicts_with = "loss")]
     gradient: Option<String>,
@@ -49,7 +49,7 @@ impl GradientArgs {
     ///
     /// # Errors
     /// If the start names no step, a file cannot be read, or the targets do not fit O.
-    fn pass(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<BackwardPass>> {
+    pub(in crate::cli) fn pass(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<BackwardPass>> {
         if let Some(text) = &self.gradient {
             return Ok(Some(start(graph, text, files)?));
         }

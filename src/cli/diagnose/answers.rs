@@ -3,7 +3,7 @@
 use crate::diagnose::Answer;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::{Graph, Node, Role, Stage};
+use crate::graph::{Graph, Node, Op, Role, Stage};
 use crate::input::{Array, Files, Limit};
 use crate::matrix::Matrix;
 use crate::text::{listed_briefly, nearest};
@@ -183,12 +183,15 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     let head = &name[word.len()..];
     let with_head = |node: &str| if head.is_empty() { node.to_string() } else { format!("{node}_{head}") };
     let bases = right.nodes().map(|(_, node)| base(node));
-    let known = bases.filter(|known| normalised(known) == normalised(word)).chain(
-        SPELLINGS
-            .iter()
-            .filter(|(_, words)| words.contains(&normalised(word).as_str()))
-            .map(|(stage, _)| stage.name()),
-    );
+    let plain = normalised(word);
+    let gradient = gradient_word(&plain);
+    let known =
+        bases.filter(|known| [Some(&plain), gradient.as_ref()].contains(&Some(&normalised(known)))).chain(
+            SPELLINGS
+                .iter()
+                .filter(|(_, words)| words.contains(&plain.as_str()))
+                .map(|(stage, _)| stage.name()),
+        );
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
 
@@ -205,9 +208,27 @@ pub(super) fn with_renaming_remarks(error: Error, remarks: &[String]) -> Error {
     read.fold(error, |error, remark| error.and_help(remark))
 }
 
-/// The name without a head: `S_scaled` for the node `S_scaled_2`.
+/// The name without a head: `S_scaled` for the node `S_scaled_2`, and `dA` for `dA_2`.
 fn base(node: &Node) -> &str {
-    node.step.map_or(&node.name, |step| step.stage.name())
+    let of_other = || match node.name.rsplit_once('_') {
+        Some((stem, head)) if node.name.starts_with('d') && head.chars().all(|c| c.is_ascii_digit()) => stem,
+        _ => &node.name,
+    };
+    // The steps of a loss and of a backward pass have no stage of their own.
+    let step = node.step.filter(|step| !matches!(step.stage, Stage::Loss | Stage::Backward));
+    step.map_or_else(of_other, |step| step.stage.name())
+}
+
+/// `dq` for the words `gradq` and `qgrad`, which are how `grad_Q` and `Q.grad` are compared.
+fn gradient_word(plain: &str) -> Option<String> {
+    let of = plain.strip_prefix("grad").or_else(|| plain.strip_suffix("grad"))?;
+    Some(format!("d{of}"))
+}
+
+/// The step that a gradient belongs to: `S_scaled` for `dS_scaled`.
+fn step_of_gradient<'n>(name: &'n str, right: &Graph) -> Option<&'n str> {
+    let of = name.strip_prefix('d')?;
+    (right.find(of).is_some() || right.find(&format!("{of}_1")).is_some()).then_some(of)
 }
 
 /// A name in lower-case letters and digits only.
@@ -216,9 +237,19 @@ fn normalised(name: &str) -> String {
 }
 
 fn unknown(name: &str, right: &Graph) -> Error {
+    let has_gradients = right.nodes().any(|(_, node)| step_of_gradient(&node.name, right).is_some());
+    if let Some(of) = step_of_gradient(name, right).filter(|_| !has_gradients) {
+        return Error::new(format!("{name} is the gradient of {of}, and this exercise has no backward pass"))
+            .help("say where it starts: --gradient ones for the sum of O, or --gradient dO=FILE");
+    }
     let mut computed: Vec<&str> = Vec::new();
-    for (_, node) in right.nodes().filter(|(_, node)| !node.op.is_given()) {
-        if !computed.contains(&base(node)) {
+    // What only helps to compute a gradient is nothing that is handed in.
+    let mut forward = true;
+    for (_, node) in right.nodes() {
+        let is_gradient = step_of_gradient(&node.name, right).is_some();
+        forward &= !is_gradient;
+        let is_stated = node.op.is_given() || matches!(node.op, Op::Ones { .. });
+        if (forward || is_gradient) && !is_stated && !computed.contains(&base(node)) {
             computed.push(base(node));
         }
     }

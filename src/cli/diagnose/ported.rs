@@ -22,7 +22,7 @@ pub(super) struct PortedArgs {
     ///
     /// Names are those of transformers (hidden_states.3, model.layers.0.self_attn.q_proj), TransformerLens (blocks.0.attn.hook_q),
     /// nnsight, or attn model (L1.Q_2). It finds the first tensor that differs, and the mistake in the port that gives its numbers.
-    #[arg(long, value_name = "FOLDER", requires = "yours", conflicts_with_all = ["file", "q", "k", "v", "x", "words", "random", "WordArgs", "AttentionArgs", "MechanismArgs", "batch", "list", "suggest_input", "details", "rtol", "atol"])]
+    #[arg(long, value_name = "FOLDER", requires = "yours", conflicts_with_all = ["file", "q", "k", "v", "x", "words", "random", "WordArgs", "AttentionArgs", "MechanismArgs", "GradientArgs", "batch", "list", "suggest_input", "details", "rtol", "atol"])]
     pub model: Option<String>,
     /// The text that your model has read
     #[arg(long, value_name = "TEXT", requires = "model", conflicts_with = "ids")]

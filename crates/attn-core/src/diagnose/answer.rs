@@ -48,10 +48,9 @@ impl Answer {
     /// If there is no such node, or it is given and not computed.
     pub(super) fn part(&self, right: &Graph) -> Result<Part<'_>> {
         let of_head = |head: usize| format!("{}_{}", self.name, head + 1);
-        // Q, K and V are cut into heads: a stack of them is meant as these.
-        let whole = right
-            .find(&self.name)
-            .filter(|_| self.matrices.len() == 1 || !matches!(&*self.name, "Q" | "K" | "V"));
+        // Q, K and V are cut into heads, and so are their gradients: a stack of them is meant as these.
+        let is_split = matches!(&*self.name, "Q" | "K" | "V" | "dQ" | "dK" | "dV");
+        let whole = right.find(&self.name).filter(|_| self.matrices.len() == 1 || !is_split);
         let heads = match whole {
             Some(_) => 0,
             None => (0..).take_while(|&head| right.find(&of_head(head)).is_some()).count(),

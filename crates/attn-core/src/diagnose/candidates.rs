@@ -59,13 +59,14 @@ impl Variant {
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }
 
-    /// The sort key of explanations that fit equally well: fewer mistakes first, then those without a rare mistake, then those
-    /// with fewer details.
-    pub(super) fn order(&self) -> (usize, bool, usize, Likelihood) {
+    /// The sort key of explanations that fit equally well: fewer mistakes first, then those in the backward pass, which fit
+    /// gradients alone, then those without a rare mistake, then those with fewer details.
+    pub(super) fn order(&self) -> (usize, bool, bool, usize, Likelihood) {
         let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
         let rarest = rarest.unwrap_or(Likelihood::Rare);
         let details = self.slips.iter().filter(|slip| slip.detail.is_some()).count();
-        (self.slips.len(), rarest == Likelihood::Rare, details, rarest)
+        let is_forward = !self.changes.iter().any(Change::is_backward);
+        (self.slips.len(), is_forward, rarest == Likelihood::Rare, details, rarest)
     }
 
     /// The names of the mistakes, in their order.

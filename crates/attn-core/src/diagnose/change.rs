@@ -1,6 +1,7 @@
 //! A mistake as data: one choice of a recipe, and its mistaken value.
 
 use crate::attention::{Base, Mask};
+use crate::graph::detours::Detour;
 use crate::graph::recipes::{
     Alter, Alteration, Biasing, Groups, HeadSharing, Hiding, Merge, Normalise, Projection, Qkv, QkvSource,
     Recipe, Residual, Scale, Score, ScoreRows, Split, SplitRoles,
@@ -64,6 +65,8 @@ pub enum Change {
     Mechanism(MechanismChange),
     /// [`Recipe::alteration`].
     Alteration(Alteration),
+    /// No field: a step of the backward pass.
+    Gradient(Detour),
     /// No field: the result is read with its rows as columns.
     Transposed,
 }
@@ -76,6 +79,7 @@ impl Change {
         match (self, other) {
             (Change::Source(a, _), Change::Source(b, _)) => a == b,
             (Change::Mechanism(a), Change::Mechanism(b)) => a.same_field(b),
+            (Change::Gradient(a), Change::Gradient(b)) => a.same_step(b),
             _ if is_mask(self) && is_mask(other) => true,
             _ => discriminant(self) == discriminant(other),
         }
@@ -90,6 +94,11 @@ impl Change {
             }
             _ => false,
         }
+    }
+
+    /// Whether it is in the backward pass, so that it changes gradients alone.
+    pub(super) fn is_backward(&self) -> bool {
+        matches!(self, Change::Gradient(_))
     }
 
     /// Puts the change into a recipe.
@@ -130,7 +139,7 @@ impl Change {
             Change::Addition(addition) => recipe.output.addition = addition,
             Change::Mechanism(mechanism) => mechanism.put_into(recipe),
             Change::Alteration(alteration) => recipe.alteration = Some(alteration),
-            Change::Transposed => {}
+            Change::Gradient(_) | Change::Transposed => {}
         }
     }
 }

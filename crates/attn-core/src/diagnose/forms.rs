@@ -27,6 +27,8 @@ enum FormContent {
     Prepared(Role, Stage),
     /// The scores hold this step or a later one, with a number added to each row.
     Shifted,
+    /// The gradient of scores holds that of a later step of them.
+    GradientOfLater,
 }
 
 /// All equivalent forms.
@@ -91,6 +93,11 @@ pub const FORMS: &[EquivalentForm] = &[
         says: "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
         holds: FormContent::Shifted,
     },
+    EquivalentForm {
+        id: "gradient-of-later-scores",
+        says: "this is the gradient of a later step of the scores; the factors between the two belong to dQ and dK then",
+        holds: FormContent::GradientOfLater,
+    },
 ];
 
 impl EquivalentForm {
@@ -122,10 +129,27 @@ impl EquivalentForm {
                 let own = is_scores.then(|| node.to_string());
                 let steps = own.into_iter().chain(later_steps(right, node));
                 let all = steps.filter_map(|step| shifted(right[right.find(&step)?].matrix()?, yours));
-                all.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, matrix)| matrix)
+                nearest(all)
+            }
+            FormContent::GradientOfLater => {
+                let steps = later_steps(right, node.strip_prefix('d')?);
+                let gradients = steps.filter_map(|step| right[right.find(&format!("d{step}"))?].matrix());
+                let alike = gradients.filter(|matrix| matrix.shape() == yours.shape());
+                nearest(alike.map(|matrix| (furthest_apart(yours, matrix), matrix.clone())))
             }
         }
     }
+}
+
+/// Of matrices with how far each is off, the nearest.
+fn nearest(all: impl Iterator<Item = (f64, Matrix)>) -> Option<Matrix> {
+    all.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, matrix)| matrix)
+}
+
+/// The largest distance between numbers of two matrices of one shape, where the second is finite.
+fn furthest_apart(yours: &Matrix, matrix: &Matrix) -> f64 {
+    let off = yours.cells().zip(matrix.cells()).filter(|(_, x)| x.is_finite()).map(|(a, b)| (a - b).abs());
+    off.fold(0.0, f64::max)
 }
 
 /// The nodes of a step of all heads, side by side.
@@ -152,8 +176,7 @@ fn shifted(scores: &Matrix, yours: &Matrix) -> Option<(f64, Matrix)> {
         return None;
     }
     let matrix = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] + added[i]);
-    let off = yours.cells().zip(matrix.cells()).filter(|(_, x)| x.is_finite()).map(|(a, b)| (a - b).abs());
-    Some((off.fold(0.0, f64::max), matrix))
+    Some((furthest_apart(yours, &matrix), matrix))
 }
 
 /// The nodes that may be meant where a student hands in scores: those that the right answer has after this one, before the

@@ -80,17 +80,19 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
             part.matrices.iter().filter_map(|(node, _)| asked(node, [exact, part.answer]))
         })
         .collect();
-    let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
+    let results = exercise.task.results().iter();
+    let results: Vec<Expectation<'_>> =
+        results.filter_map(|node| asked(node, [exact.first()?, exact.first()?])).collect();
     let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: CellTolerance| {
         let mistaken = row.numbers(node);
         mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };
-    let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
+    let names: BTreeSet<String> = nodes.iter().chain(&results).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();
     exercise.candidates.each(CandidateList::Classic, &exercise.task, &names, |row| {
         let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
         let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
-        let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
+        let in_result = || results.iter().any(|asked| changes(row, asked, asked.2[0]));
         let hidden = !shows && !in_result();
         let too_coarse = shows && !nodes.iter().any(|asked| changes(row, asked, asked.2[1]));
         match all.iter_mut().find(|known| std::ptr::eq(known.mistake, mistake)) {

@@ -238,12 +238,19 @@ impl Candidates {
             let others = self.classic[i + 1..].iter().copied();
             let can_meet = move |&second: &usize| {
                 let (first, second) = (&ways[first], &ways[second]);
+                // Who is wrong forward and backward is told of the first alone.
                 first.slip.mistake.id != second.slip.mistake.id
+                    && is_backward(&first.changes) == is_backward(&second.changes)
                     && !share_a_field(&first.changes, &second.changes)
             };
             others.filter(can_meet).map(move |second| [first, second])
         })
     }
+}
+
+/// Whether these changes are in the backward pass.
+fn is_backward(changes: &[Change]) -> bool {
+    changes.iter().any(Change::is_backward)
 }
 
 /// Whether an alteration at this site changes the numbers of a part.

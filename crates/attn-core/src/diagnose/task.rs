@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
+use crate::graph::detours::Detour;
 use crate::graph::recipes::{
-    Alter, Alteration, AttendInputs, PositionKind, Recipe, attend, attend_as_far_as_possible,
+    Alter, Alteration, AttendInputs, BackwardPass, PositionKind, Recipe, attend, attend_as_far_as_possible,
 };
-use crate::graph::{Given, Graph, Node, Op};
+use crate::graph::{Given, Graph, Node, Op, Stage, Start};
 use crate::matrix::{Matrix, Shape};
 
 use super::Change;
@@ -19,6 +20,8 @@ pub struct Task {
     inputs: AttendInputs,
     right: Graph,
     facts: Facts,
+    backward: Option<BackwardPass>,
+    results: Vec<String>,
 }
 
 /// The properties of an exercise that decide which mistakes can be made in it.
@@ -68,6 +71,10 @@ pub struct Facts {
     pub empty_rows: usize,
     /// The max of all scores that a softmax reads.
     pub max_score: f64,
+    /// The shape of the loss from which a backward pass goes back, where there is one: 1×1 if it is a single cell.
+    pub loss: Option<Shape>,
+    /// Whether Q, K and V are computed with given weights.
+    pub projects_roles: bool,
 }
 
 impl Task {
@@ -82,7 +89,29 @@ impl Task {
         }
         let right = attend(&recipe, inputs.clone())?;
         let facts = Facts::of(&recipe, &inputs, &right)?;
-        Ok(Task { recipe, inputs, right, facts })
+        Ok(Task {
+            recipe,
+            inputs,
+            right,
+            facts,
+            backward: None,
+            results: vec![Stage::Output.name().to_string()],
+        })
+    }
+
+    /// The same exercise with a backward pass after the forward one.
+    ///
+    /// # Errors
+    /// As [`Graph::gradients`].
+    pub fn with_backward(mut self, backward: BackwardPass) -> Result<Task> {
+        let gradients = backward.add_with(&mut self.right, &[])?;
+        self.facts.loss = Some(match &backward {
+            BackwardPass::From(_, start) if matches!(**start, Start::Cell(..)) => Shape { rows: 1, cols: 1 },
+            _ => self.right[gradients.loss].shape(),
+        });
+        let of_given = gradients.all.iter().filter(|gradient| self.right[gradient.of].op.is_given());
+        self.results.extend(of_given.map(|gradient| self.right[gradient.id].name.clone()));
+        Ok(Task { backward: Some(backward), ..self })
     }
 
     /// The graph of the right answer.
@@ -105,11 +134,27 @@ impl Task {
         &self.facts
     }
 
+    /// The names of the last steps: the result, and, where there is a backward pass, the gradients of the given matrices.
+    pub fn results(&self) -> &[String] {
+        &self.results
+    }
+
     /// The same exercise with some nodes taken as given instead of being computed, as far as it goes.
     pub fn given_instead(&self, instead: BTreeMap<String, Given>) -> Task {
         let inputs = AttendInputs { instead, ..self.inputs.clone() };
-        let (right, _) = attend_as_far_as_possible(&self.recipe, inputs.clone());
+        let right = self.computed(&self.recipe, inputs.clone(), &[]);
         Task { inputs, right, ..self.clone() }
+    }
+
+    /// The computation of a recipe and its gradients, as far as it goes.
+    fn computed(&self, recipe: &Recipe, inputs: AttendInputs, detours: &[Detour]) -> Graph {
+        let is_replaced = !inputs.instead.is_empty();
+        let (graph, error) = attend_as_far_as_possible(recipe, inputs);
+        let Some(backward) = self.backward.as_ref().filter(|_| error.is_none()) else { return graph };
+        let mut graph = if is_replaced { graph.computed_as(&self.right) } else { graph };
+        match backward.add_with(&mut graph, detours) {
+            Ok(_) | Err(_) => graph,
+        }
     }
 
     /// The computation with these changes and a row of numbers for [`Alter::Biased`], as far as it goes.
@@ -122,8 +167,12 @@ impl Task {
     pub fn with<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Graph {
         let mut recipe = self.recipe;
         let mut inputs = self.inputs.clone();
+        let mut detours = Vec::new();
         for change in changes {
             change.put_into(&mut recipe);
+            if let Change::Gradient(detour) = change {
+                detours.push(*detour);
+            }
             if let Change::MaskPattern(pattern) = change {
                 let matrix = self.inputs.mask.as_ref().and_then(|mask| mask.tensor.matrix().ok());
                 let size = (self.facts.q.rows, self.facts.keys);
@@ -134,7 +183,7 @@ impl Task {
         if recipe.mask.matrix.is_none() && !recipe.alteration.is_some_and(zeroes) {
             inputs.mask = None;
         }
-        attend_as_far_as_possible(&recipe, inputs).0
+        self.computed(&recipe, inputs, &detours)
     }
 
     /// The approximate number of multiplications of one run.
@@ -143,6 +192,7 @@ impl Task {
             let shape = node.shape();
             let inner = match (&node.op, node.inputs.first()) {
                 (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
+                (Op::TransposedProduct, Some(&a)) => self.right[a].shape().rows,
                 // A power of e takes as long as some products.
                 (Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::SoftCap(_) | Op::Rotary(_), _) => 16,
                 _ => 1,
@@ -185,6 +235,9 @@ impl Facts {
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),
             empty_rows: empty_rows(right),
             max_score: max_score(right),
+            loss: None,
+            projects_roles: taken.into_iter().all(Option::is_none)
+                && weights.into_iter().all(Option::is_some),
         })
     }
 }

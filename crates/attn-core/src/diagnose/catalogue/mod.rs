@@ -9,7 +9,10 @@
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
 //!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
 //!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
-//!    `python3 mechanism_slips.py` writes `mechanism_slips.json`.
+//!    `python3 mechanism_slips.py` writes `mechanism_slips.json`. A mistake of the backward pass is a [`Detour`] and a `slip` in
+//!    `gradient_slips.py`, and `python3 gradient_slips.py` writes `gradient_slips.json`.
+//!
+//!    [`Detour`]: crate::graph::detours::Detour
 //! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
 //!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
 
@@ -17,6 +20,8 @@ mod comparisons;
 pub(super) mod fitted;
 mod functions;
 mod general;
+mod gradient_products;
+mod gradients;
 mod heads;
 mod hidings;
 mod layouts;
@@ -137,6 +142,7 @@ pub const GROUPS: &[Group] = &[
             mechanisms::GATES,
         ],
     },
+    Group { title: "Backward pass", mistakes: &[gradients::MISTAKES, gradient_products::MISTAKES] },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
     Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },
 ];

@@ -3,13 +3,14 @@
 use super::naming;
 use crate::attention::{Axis, Mask, MatrixRule};
 use crate::error::Result;
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::{Graph, NodeId, Op, Stage};
 use crate::matrix::Shape;
 
 /// A step whose gradient is known, on the way back to one of its inputs.
 pub struct Backward<'g> {
     graph: &'g mut Graph,
-    /// The step.
+    step: NodeId,
+    /// The step, or what takes its place in a mistaken backward pass.
     pub(super) y: NodeId,
     /// Its gradient.
     pub(super) dy: NodeId,
@@ -19,7 +20,17 @@ pub struct Backward<'g> {
 
 impl<'g> Backward<'g> {
     pub(super) fn new(graph: &'g mut Graph, y: NodeId, dy: NodeId, name: String) -> Backward<'g> {
-        Backward { graph, y, dy, name }
+        Backward { graph, step: y, y, dy, name }
+    }
+
+    /// The graph so far.
+    pub(super) fn graph(&self) -> &Graph {
+        self.graph
+    }
+
+    /// Whether the step makes the weights of attention.
+    pub(super) fn is_weights(&self) -> bool {
+        self.graph[self.step].step.is_some_and(|step| step.stage == Stage::Weights)
     }
 
     /// An input of the step.

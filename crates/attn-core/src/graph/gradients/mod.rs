@@ -5,6 +5,7 @@
 //! reads a node hands a part of its own gradient on to it, and a node that several steps read gets the sum of these parts.
 
 mod backward;
+pub mod detours;
 mod distances;
 mod functions;
 mod gradient;
@@ -21,6 +22,7 @@ mod way_back;
 use super::{Graph, NodeId, Op, Origin, Stage, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
+use detours::Detour;
 pub use gradient::{BackwardSteps, Gradient, Gradients, Start};
 pub(super) use naming::stem;
 use walk::Walk;
@@ -35,20 +37,41 @@ impl Graph {
     /// If the start does not fit the loss, the loss depends on none of the nodes, a step between them has no gradient (the error
     /// says why), the gradients of this graph are there already, or there is no room.
     pub fn gradients(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
+        self.gradients_with(loss, start, of, &[])
+    }
+
+    /// The same with some steps done otherwise than they should be: what a backward pass with mistakes in it gives.
+    ///
+    /// # Errors
+    /// As [`Graph::gradients`], and if matrices do not fit a step that is done otherwise; the steps before it are there then.
+    pub fn gradients_with(
+        &mut self,
+        loss: NodeId,
+        start: Start,
+        of: &[NodeId],
+        detours: &[Detour],
+    ) -> Result<Gradients> {
         let layer = self.layer.take();
-        let gradients = self.gradients_of(loss, start, of);
+        let gradients = self.gradients_of(loss, start, of, detours);
         self.layer = layer;
         gradients
     }
 
-    fn gradients_of(&mut self, loss: NodeId, start: Start, of: &[NodeId]) -> Result<Gradients> {
+    fn gradients_of(
+        &mut self,
+        loss: NodeId,
+        start: Start,
+        of: &[NodeId],
+        detours: &[Detour],
+    ) -> Result<Gradients> {
         let walk = Walk::new(self, loss, of)?;
         let begun = self.nodes.len();
         let start = self.start(loss, start)?;
         if start.position() >= begun {
             self.mark_backward(start, loss);
         }
-        let all = walk.run(self, start)?;
+        let from = detours::start(detours, self, start)?;
+        let all = walk.run(self, from, detours)?;
         for gradient in &all {
             gradient.steps.iter().for_each(|step| self.mark_backward(*step, gradient.of));
         }

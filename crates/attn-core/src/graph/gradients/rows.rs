@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 /// `dy` minus its mean along the axis, where each cell counts by its weight y.
-fn centred(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
+pub(super) fn centred(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
     let (y, dy) = (step.y, step.dy);
     let weighted = step.part("weighted", Op::Multiply, &[y, dy])?;
     let mean = step.part("mean", Op::Sums(axis), &[weighted])?;

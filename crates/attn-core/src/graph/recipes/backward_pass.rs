@@ -2,7 +2,8 @@
 
 use super::loss::cross_entropy;
 use crate::error::Result;
-use crate::graph::{BackwardSteps, Graph, NodeId, Stage, Start};
+use crate::graph::detours::Detour;
+use crate::graph::{BackwardSteps, Gradients, Graph, NodeId, Stage, Start};
 
 /// What a backward pass starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,15 @@ impl BackwardPass {
     /// # Errors
     /// If the step is not there, the start or the targets do not fit, a step between has no gradient, or there is no room.
     pub fn add(&self, graph: &mut Graph) -> Result<()> {
+        self.add_with(graph, &[]).map(|_| ())
+    }
+
+    /// The same with some steps done otherwise than they should be.
+    ///
+    /// # Errors
+    /// Those of [`BackwardPass::add`], and if matrices do not fit a step that is done otherwise; what could be computed before is
+    /// there.
+    pub fn add_with(&self, graph: &mut Graph, detours: &[Detour]) -> Result<Gradients> {
         let of: Vec<NodeId> =
             graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(id, _)| id).collect();
         let begun = graph.nodes().count();
@@ -30,8 +40,8 @@ impl BackwardPass {
             }
         };
         let steps = graph.nodes().map(|(id, _)| id).skip(begun).collect();
-        let gradients = graph.gradients(loss, start, &of)?;
-        graph.ends_with(BackwardSteps { loss: steps, gradients, of });
-        Ok(())
+        let gradients = graph.gradients_with(loss, start, &of, detours)?;
+        graph.ends_with(BackwardSteps { loss: steps, gradients: gradients.clone(), of });
+        Ok(gradients)
     }
 }

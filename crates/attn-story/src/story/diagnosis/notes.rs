@@ -60,7 +60,9 @@ pub(super) fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
 
 /// Whether another input can show one of the mistakes that this one hides.
 fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
-    diagnosis.undetectable.iter().any(|mistake| !task.never_shows(mistake))
+    // Test inputs are made for the forward pass.
+    let is_forward = task.facts().loss.is_none();
+    is_forward && diagnosis.undetectable.iter().any(|mistake| !task.never_shows(mistake))
 }
 
 /// “--suggest-input FILE instead of --yours”.
@@ -73,12 +75,7 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
     let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
-    let [scores, weights] = [graph::Stage::Scores, graph::Stage::Weights].map(graph::Stage::name);
-    let steps: Vec<&str> = match graph::Step::parse(&wrong.name).map(|step| step.stage) {
-        Some(stage) if stage < graph::Stage::Weights => Vec::new(),
-        Some(graph::Stage::Weights) => vec![scores],
-        _ => vec![scores, weights],
-    };
+    let steps = steps_before(&wrong.name);
     let missing: Vec<String> = steps
         .into_iter()
         .filter(|step| !handed(step))
@@ -98,11 +95,35 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
         notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
     }
     if wrong.mistakes.len() > 1 && !are_same_computation(&wrong.mistakes) {
-        notes.push(if missing.is_empty() {
-            format!("{} writes another input, which may tell them apart.", suggested_input())
-        } else {
-            format!("The steps before this one may tell them apart: {}.", missing.join(" "))
-        });
+        if !missing.is_empty() {
+            notes.push(format!("The steps before this one may tell them apart: {}.", missing.join(" ")));
+        } else if !is_gradient(&wrong.name) {
+            notes.push(format!("{} writes another input, which may tell them apart.", suggested_input()));
+        }
     }
     notes
+}
+
+/// Whether a step is a gradient: `dQ`.
+fn is_gradient(name: &str) -> bool {
+    graph::Step::parse(name).is_none() && name.starts_with('d')
+}
+
+/// The steps before a step that are worth handing in: scores and weights, or their gradients on the way back.
+fn steps_before(name: &str) -> Vec<&'static str> {
+    let stage = |name| graph::Step::parse(name).map(|step| step.stage);
+    if is_gradient(name) {
+        return match stage(&name[1..]) {
+            Some(graph::Stage::Role(graph::Role::V | graph::Role::WO)) => Vec::new(),
+            Some(stage) if stage >= graph::Stage::Weights => Vec::new(),
+            Some(stage) if stage.is_scores() => vec!["dA"],
+            _ => vec!["dA", "dS"],
+        };
+    }
+    let [scores, weights] = [graph::Stage::Scores, graph::Stage::Weights].map(graph::Stage::name);
+    match stage(name) {
+        Some(stage) if stage < graph::Stage::Weights => Vec::new(),
+        Some(graph::Stage::Weights) => vec![scores],
+        _ => vec![scores, weights],
+    }
 }
