@@ -69,17 +69,6 @@ impl Text {
         Ok(Text { tokens, length: matrix.rows(), words: matrix.cols() })
     }
 
-    /// Some columns of the residual stream.
-    fn columns(
-        &self,
-        demo: &mut Builder,
-        name: &str,
-        x: NodeId,
-        (start, count): (usize, usize),
-    ) -> Result<NodeId> {
-        demo.compute(name, Op::Columns { start, count }, &[x])
-    }
-
     /// The columns that say which token this is.
     fn token(&self) -> (usize, usize) {
         (0, self.words)
@@ -139,34 +128,35 @@ impl Text {
 
     /// The first layer: each token looks at the one before it, and writes that token into its slot.
     fn previous_token(&self, demo: &mut Builder, x: NodeId) -> Result<NodeId> {
-        let (n, words) = (self.length, self.words);
+        let n = self.length;
         let beta = demo.given("beta_1", Matrix::of([[20.0]]))?;
-        let q = self.columns(demo, "Q_1", x, (words + 1, n - 1))?;
-        let k = self.columns(demo, "K_1", x, (words, n - 1))?;
+        let positions = demo.graph().require("positions")?;
+        let q = columns(demo, "Q_1", positions, (1, n - 1))?;
+        let k = columns(demo, "K_1", positions, (0, n - 1))?;
         let Looked { matches, weights: a, named } = self.head(demo, 1, [q, k, beta])?;
         demo.step(
             "Layer 1, the previous-token head. Queries and keys are positions, one column apart: `match_1` is 1 where a key stands one \
-             place before the query. The score is β₁ times that.",
+             place before the query. The score is `beta_1` times that.",
         )
         .together(&[beta, matches])
         .folded(&named);
         let closed = self.closed_form(demo, 1, [matches, beta])?;
         let before = format!("A_1[{n},{}]", n - 1);
-        demo.step("The softmax of each row of scores that the mask leaves: of n keys, the one before the query gets e^β₁ / (e^β₁ + n − 1).")
+        demo.step("The softmax of each row of scores that the mask leaves: of n keys, the one before the query gets e^beta_1 / (e^beta_1 + n − 1).")
             .claim(
                 within(ROUNDING, "closed_1[1,1]", &*before),
                 &format!(
-                    "The last query has n = {n} keys: e^β₁ / (e^β₁ + {}) = {{closed_1[1,1]}}. Only the first token has none before it: \
+                    "The last query has n = {n} keys: e^beta_1 / (e^beta_1 + {}) = {{closed_1[1,1]}}. Only the first token has none before it: \
                      it sees itself.",
                     n - 1
                 ),
             )
             .show(&[a])
             .folded(&[closed]);
-        let v = self.columns(demo, "V_1", x, self.token())?;
+        let v = columns(demo, "V_1", x, self.token())?;
         let o = demo.compute("O_1", Op::Product, &[a, v])?;
         let nothing = demo.compute("nothing", Op::Scale(Factor::Number(0.0)), &[x])?;
-        let beside = self.columns(demo, "beside", nothing, (0, self.slot().0))?;
+        let beside = columns(demo, "beside", nothing, (0, self.slot().0))?;
         let written = demo.side_by_side("written_1", "blocks", &[beside, o])?;
         let x_2 = demo.compute("X_2", Op::Add, &[x, written])?;
         let [rows, cols] = [demo.matrix(x)?.row_labels().cloned(), demo.matrix(x)?.col_labels().cloned()];
@@ -183,12 +173,12 @@ impl Text {
     /// The second layer: each token looks for those that came after the same token. Gives its weights and values.
     fn induction(&self, demo: &mut Builder, x: NodeId) -> Result<(NodeId, NodeId)> {
         let beta = demo.given("beta_2", Matrix::of([[5.0]]))?;
-        let q = self.columns(demo, "Q_2", x, self.token())?;
-        let k = self.columns(demo, "K_2", x, self.slot())?;
+        let q = columns(demo, "Q_2", x, self.token())?;
+        let k = columns(demo, "K_2", x, self.slot())?;
         let Looked { matches, weights: a, named } = self.head(demo, 2, [q, k, beta])?;
         demo.step(
             "Layer 2, the induction head. A query asks with its own token, a key answers with its slot: `match_2` is how much of the slot \
-             is the query's token. The score is β₂ times that.",
+             is the query's token. The score is `beta_2` times that.",
         )
         .claim(
             all([own(&["tokens"]), within(NEARLY, "match_2[6,4]", 1.0)]),
@@ -197,7 +187,7 @@ impl Text {
         .together(&[beta, matches])
         .folded(&named);
         let closed = self.closed_form(demo, 2, [matches, beta])?;
-        demo.step("The softmax of each row. With m matches of 1 among n keys, a key that matches gets e^β₂ / (m·e^β₂ + n − m).")
+        demo.step("The softmax of each row. With m matches of 1 among n keys, a key that matches gets e^beta_2 / (m · e^beta_2 + n − m).")
             .claim(
                 all([own(&["tokens"]), one_match(), within(NEARLY, "closed_2[1,1]", "A_2[6,4]")]),
                 "In the last row m = 1 and n = 6: “sleeps” gets {A_2[6,4]}, and each other key {A_2[6,1]}.",
@@ -208,7 +198,7 @@ impl Text {
             )
             .together(&[closed])
             .show(&[a]);
-        let v = self.columns(demo, "V_2", x, self.token())?;
+        let v = columns(demo, "V_2", x, self.token())?;
         Ok((a, v))
     }
 
@@ -223,7 +213,7 @@ impl Text {
         let s = demo.compute("S_needed", Op::Times, &[last, needed])?;
         let a = demo.compute("A_needed", SOFTMAX, &[s])?;
         demo.step(
-            "How large must β₂ be, so that the matches of the last query get `odds` times as much as all other keys? The closed form says \
+            "How large must `beta_2` be, so that the matches of the last query get `odds` times as much as all other keys? The closed form says \
              ln(odds · (n − m)/m).",
         )
         .claim(
@@ -237,13 +227,13 @@ impl Text {
         Ok(())
     }
 
-    /// The prediction: the logits are what the second head mixes, times γ.
+    /// The prediction: the logits are what the second head mixes, times `gamma`.
     fn predicted(&self, demo: &mut Builder, a: NodeId, v: NodeId) -> Result<()> {
         let gamma = demo.given("gamma", Matrix::of([[8.0]]))?;
         let o = demo.compute("O_2", Op::Product, &[a, v])?;
         let logits = demo.compute("logits", Op::Times, &[o, gamma])?;
         let p = demo.compute("P", SOFTMAX, &[logits])?;
-        demo.step("The value is the token again. The logits are its mix O_2 times γ, and their softmax predicts the next token.")
+        demo.step("The value is the token again. The logits are its mix O_2 times `gamma`, and their softmax predicts the next token.")
             .claim(
                 all([own(&["tokens"]), top_of_row("P[6,sleeps]"), less(0.5, "P[6,sleeps]")]),
                 "After “when the bat sleeps the bat” comes “sleeps”, with a probability of {P[6,sleeps]}. Nothing was trained: the text \
@@ -259,4 +249,9 @@ impl Text {
 /// The last query has one match, as good as whole.
 fn one_match() -> Condition {
     within(NEARLY, "m_2[1,1]", 1.0)
+}
+
+/// Some columns of a node: weights that only select need no matrix.
+fn columns(demo: &mut Builder, name: &str, x: NodeId, (start, count): (usize, usize)) -> Result<NodeId> {
+    demo.compute(name, Op::Columns { start, count }, &[x])
 }
