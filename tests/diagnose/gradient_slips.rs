@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use attn::diagnose::{Answer, BackwardPass, Diagnosis, Examiner, Task, Tolerance, Verdict};
-use attn::graph::recipes::{Recipe, Scale};
+use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance, Verdict};
+use attn::graph::recipes::{BackwardPass, Recipe, Scale};
 use attn::graph::{Given, Origin, Start};
 use attn::matrix::Matrix;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Exercise {
             None => Start::Ones,
         };
         let task = Task::new(recipe, inputs(&value["inputs"])).unwrap();
-        let task = task.with_backward(BackwardPass { loss: "O".into(), start }).unwrap();
+        let task = task.with_backward(BackwardPass::From("O".into(), Box::new(start))).unwrap();
         let ids = |value: &Value| {
             let ids = value.as_array().unwrap().iter();
             ids.map(|id| id.as_str().unwrap().to_string()).collect::<Ids>()

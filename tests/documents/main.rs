@@ -16,6 +16,7 @@ mod functions;
 mod gradient_demos;
 mod gradients;
 mod imagined;
+mod induction;
 mod legacy_stream;
 mod mechanism_demos_1;
 mod mechanism_demos_2;

@@ -196,7 +196,10 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A head that looks for the current token earlier in the text and attends to the token after it, so that what was repeated goes on as before. It needs a head of an earlier layer that looks at the previous token.",
         formula: None,
         node: None,
-        see: &[Command("attn model words 'the bat sleeps in the cave . it is'")],
+        see: &[
+            Command("attn demo induction"),
+            Command("attn model words 'the bat sleeps in the cave . it is'"),
+        ],
     },
     GlossaryTerm {
         name: "key",

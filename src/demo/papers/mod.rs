@@ -1,5 +1,6 @@
 //! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block, what
-//! today's models add to it, or compute in its place, and how gradients run back through it.
+//! today's models add to it, or compute in its place, how gradients run back through it, and what
+//! two layers of it can do together.
 
 mod alibi;
 mod backward;
@@ -9,6 +10,7 @@ mod cache_costs;
 mod descent;
 mod differential;
 mod gap;
+mod induction;
 mod latent;
 mod linear;
 mod online;
@@ -21,7 +23,8 @@ use super::{Builder, Demo, Passage};
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 
-/// How kernels compute attention, then what models add to it, then what they compute instead; gradients last.
+/// How kernels compute attention, then what models add to it, then what they compute instead; then gradients, and a circuit of two
+/// layers.
 pub const DEMOS: &[Demo] = &[
     online::DEMO,
     blocks::DEMO,
@@ -35,6 +38,7 @@ pub const DEMOS: &[Demo] = &[
     backward::DEMO,
     saturated::DEMO,
     descent::DEMO,
+    induction::DEMO,
 ];
 
 const ATTENTION: Passage = Passage {
@@ -145,6 +149,20 @@ const DEEPSEEK_V2: Passage = Passage {
 
 const DIFFERENTIAL_TRANSFORMER: Passage =
     Passage { authors: "Ye et al.", year: 2024, title: "Differential Transformer", place: "section 2.1" };
+
+const CIRCUITS: Passage = Passage {
+    authors: "Elhage et al.",
+    year: 2021,
+    title: "A Mathematical Framework for Transformer Circuits",
+    place: "section “Induction Heads”",
+};
+
+const INDUCTION_HEADS: Passage = Passage {
+    authors: "Olsson et al.",
+    year: 2022,
+    title: "In-context Learning and Induction Heads",
+    place: "section “Key Concepts”",
+};
 
 /// Checks that given weights have an even number of columns, because `why` (“shared by two heads”).
 ///
