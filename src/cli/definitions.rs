@@ -70,7 +70,11 @@ pub(super) enum Command {
 
 /// The whole command line, for parsing, completions and the manual page; made once, since a lesson runs many commands.
 pub(super) fn definitions() -> &'static clap::Command {
-    static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| Cli::command().version(version()));
+    static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| {
+        // There, the width is that of a token.
+        let renamed = |learn: clap::Command| learn.mut_arg("width", |width| width.long("columns"));
+        Cli::command().version(version()).mut_subcommand("learn", renamed)
+    });
     &DEFINITIONS
 }
 

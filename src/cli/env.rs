@@ -98,6 +98,7 @@ impl Env {
     /// the command line cannot be read.
     pub(super) fn with_screen_asked_for(mut self, args: &[OsString]) -> Env {
         let words = args.iter().map(|arg| arg.to_string_lossy());
+        let screen = if words.clone().next().as_deref() == Some("learn") { "--columns" } else { "--width" };
         let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));
         for (word, next) in pairs {
             let (option, value) = match word.split_once('=') {
@@ -107,7 +108,9 @@ impl Env {
             match (option, value) {
                 ("--color", Some("always")) => (self.colour, self.colour_err) = (true, true),
                 ("--color", Some("never")) => (self.colour, self.colour_err) = (false, false),
-                ("--width", Some(columns)) => self.width = columns.parse().unwrap_or(self.width),
+                (width, Some(columns)) if width == screen => {
+                    self.width = columns.parse().unwrap_or(self.width)
+                }
                 _ => {}
             }
         }

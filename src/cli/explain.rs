@@ -121,7 +121,7 @@ impl ExplainArgs {
     }
 
     /// The addresses after `--explain` and `--symbolic`.
-    fn addresses(&self) -> Vec<&String> {
+    pub(super) fn addresses(&self) -> Vec<&String> {
         self.explain.iter().chain(self.symbolic.iter().flatten()).collect()
     }
 }

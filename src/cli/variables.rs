@@ -42,9 +42,12 @@ pub(super) fn applied(
             }
             return Err(error);
         }
+        // `attn learn` has another name for the width of the screen.
+        let own = chosen.get_arguments().find(|arg| arg.get_id() == option);
+        let long = own.and_then(clap::Arg::get_long).unwrap_or(option);
         let typed = args.iter().any(|arg| {
             let arg = arg.to_string_lossy();
-            arg.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(option))
+            arg.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(long))
         });
         if typed {
             continue;
@@ -58,8 +61,8 @@ pub(super) fn applied(
             ("width", columns) => env.width = columns.parse().unwrap_or(env.width),
             _ => {}
         }
-        if chosen.get_arguments().any(|arg| arg.get_long() == Some(option)) {
-            args.insert(end, format!("--{option}={value}").into());
+        if own.is_some() {
+            args.insert(end, format!("--{long}={value}").into());
         }
     }
     Ok((args, env))

@@ -24,7 +24,7 @@ pub(super) struct SettingsArgs {
     #[arg(long, value_name = "N", help_heading = "The model")]
     heads: Option<usize>,
     /// Width of a token's vector
-    #[arg(long, value_name = "N", help_heading = "The model")]
+    #[arg(id = "model_width", long = "width", value_name = "N", help_heading = "The model")]
     width: Option<usize>,
     /// Width inside the MLP; 0 leaves it out
     #[arg(long, value_name = "N", help_heading = "The model")]

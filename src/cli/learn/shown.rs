@@ -26,16 +26,14 @@ impl LearnArgs {
                 Ok(writeln!(streams.out, "{text}")?)
             }
             FormatArg::Table => {
-                let sentences = |text: &[String]| -> Vec<(String, Table)> {
-                    text.iter().map(|text| (text.clone(), Table::default())).collect()
-                };
-                render::tables(&sentences(&begun(history)), "learn", &style, streams.out)?;
+                let text = |lines: &[String]| vec![(lines.join(" "), Table::default())];
+                render::tables(&text(&begun(history)), "learn", &style, streams.out)?;
                 writeln!(streams.out)?;
                 render::plots(&plots(history), &style, streams.out)?;
                 writeln!(streams.out)?;
-                let mut parts = sentences(&self.ended(history));
+                let mut parts = text(&self.ended(history));
                 parts.extend(self.examples(history));
-                parts.extend(sentences(&self.onward(history)));
+                parts.extend(text(&self.onward(history)));
                 render::tables(&parts, "learn", &style, streams.out)
             }
             FormatArg::Csv => {
@@ -91,14 +89,15 @@ impl LearnArgs {
             let shown = |one: &Predicted| id(one).map_or(" ".to_string(), |id| symbols.text(&[id]));
             of.iter().map(shown).collect::<Vec<String>>().join("").replace(' ', "·")
         };
-        let rows = history.shown.iter().map(|example| {
-            vec![
-                text(example, &|one| Some(one.token)),
-                text(example, &|one| one.target),
-                text(example, &|one| one.target.map(|_| one.predicted)),
+        let rows = history.shown.iter().flat_map(|example| {
+            let row = |name: &str, text: String| vec![name.to_string(), text];
+            [
+                row("tokens", text(example, &|one| Some(one.token))),
+                row("asked", text(example, &|one| one.target)),
+                row("predicted", text(example, &|one| one.target.map(|_| one.predicted))),
             ]
         });
-        vec![("New examples:".to_string(), Table::new(&["tokens", "asked", "predicted"], rows))]
+        vec![("New examples:".to_string(), Table::new(&["", "symbols"], rows))]
     }
 
     /// What can be done next.

@@ -7,9 +7,9 @@ use crate::cli::write;
 use crate::cli::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::visible;
-use crate::graph::{Convention, Graph};
-use crate::learn::{Number, Trainer};
-use crate::story::{Digits, Story};
+use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
+use crate::learn::{Batch, Number, Symbols, Trainer};
+use crate::story::{Digits, Step, StepItem, Story, Table};
 use crate::text::one_of;
 
 impl LearnArgs {
@@ -34,29 +34,84 @@ impl LearnArgs {
         for _ in 1..at {
             trainer.step()?;
         }
-        let step = trainer.next_step()?;
+        let before = trainer.next_step()?;
         let batch = trainer.next_batch();
-        let symbols = trainer.examples().task().symbols();
-        let mut story =
-            Story::of_graph(&format!("{name}, seed {seed}, step {at}"), step.graph, Digits::Places(6));
-        story.remarks.push(format!(
-            "the step learns from {} examples; e1 is {}",
-            batch.examples(),
-            symbols.text(&batch.example(0).tokens)
-        ));
+        let weights = trainer.weights().to_vec();
+        let story =
+            Story::of_graph(&format!("{name}, seed {seed}, step {at}"), before.graph, Digits::Places(6));
+        let graph = &story.graph;
+        let only = self.nodes.only.iter().map(|name| in_layer(name, layers, graph));
         let nodes = NodeArgs {
-            only: self
-                .nodes
-                .only
-                .iter()
-                .map(|name| in_layer(name, layers, &story.graph))
-                .collect::<Result<_>>()?,
-            explain: self.nodes.explain.renamed(|address| in_layer(address, layers, &story.graph))?,
+            only: only.collect::<Result<_>>()?,
+            explain: self.nodes.explain.renamed(|address| in_layer(address, layers, graph))?,
         };
-        let page = nodes.page(story, &self.output)?;
+        let mut told = Vec::new();
+        if self.output.look.is_for_people() {
+            let after = trainer.step().map(|_| trainer.weights().to_vec());
+            let change = WeightChange { gradients: &before.gradients, before: &weights, after: after.ok() };
+            let symbols = trainer.examples().task().symbols();
+            for address in nodes.explain.addresses() {
+                told.extend(change.told((graph, at), address, (&batch, symbols))?);
+            }
+        }
+        let mut page = nodes.page(story, &self.output)?;
+        page.story.steps.splice(0..0, told);
         let pages = vec![page];
         write::pages(&pages, "learn", &self.output.style(env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
+    }
+}
+
+/// What a step did to weights.
+struct WeightChange<'a, T> {
+    /// The gradient of each weight.
+    gradients: &'a [NodeId],
+    /// The numbers of each weight before the step, row by row.
+    before: &'a [Vec<T>],
+    /// Those after it; none where the step fails.
+    after: Option<Vec<Vec<T>>>,
+}
+
+/// The examples that are listed.
+const MOST_EXAMPLES: usize = 6;
+
+impl<T: Number> WeightChange<'_, T> {
+    /// The weight of an explained gradient before and after the step, and the examples that changed it most; nothing for another cell.
+    fn told(
+        &self,
+        (graph, step): (&Graph, usize),
+        address: &str,
+        (batch, symbols): (&Batch, &Symbols),
+    ) -> Result<Option<Step>> {
+        let Cells::Cell(CellId { node, row, col }) = resolve(graph, address)? else { return Ok(None) };
+        let Some(weight) = self.gradients.iter().position(|id| *id == node) else { return Ok(None) };
+        let at = |id: NodeId| graph.matrix(id).map(|matrix| matrix[(row, col)]);
+        let mut parts: Vec<(usize, f64)> = Vec::new();
+        for (example, id) in graph[node].inputs.iter().enumerate() {
+            parts.push((example, at(*id)?));
+        }
+        parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        parts.truncate(MOST_EXAMPLES);
+        let place = row * graph[node].shape().cols + col;
+        let number = |weights: &[Vec<T>]| format!("{:.6}", weights[weight][place].to_f64());
+        let after =
+            self.after.as_deref().map_or(String::new(), |after| format!(", and {} after it", number(after)));
+        let name = graph[node].name.replacen('d', "", 1);
+        let gradient = at(node)?;
+        let down = if gradient > 0.0 { "lowers" } else { "raises" };
+        let text = format!(
+            "{name}[{},{}] is {} before step {step}{after}. Its gradient is {gradient:.6}: a step down the gradient {down} it, and \
+             Adam goes on with what earlier steps have found. The examples that ask for most of it:",
+            row + 1,
+            col + 1,
+            number(self.before)
+        );
+        let rows = parts.into_iter().map(|(example, part)| {
+            let tokens = symbols.labels(&batch.example(example).tokens).join("");
+            vec![format!("e{}", example + 1), tokens, format!("{part:.6}")]
+        });
+        let table = Table::new(&["example", "tokens", "its part"], rows).with_numbers(&["its part"]);
+        Ok(Some(Step { text, shown: vec![StepItem::Table(table)], ..Step::default() }))
     }
 }
 

@@ -105,7 +105,7 @@ impl FormulaWriter<'_> {
             Op::TokenRows(_) => format!("{} of {}, one for each token", self.lines(true), a()),
             Op::Ones { .. } => "1 everywhere".into(),
             Op::Transpose => self.turned(0),
-            Op::Add => self.joined(" + "),
+            Op::Add => self.sum(),
             Op::Subtract => self.joined(" − "),
             Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),

@@ -3,7 +3,21 @@
 use super::FormulaWriter;
 use crate::graph::equation::Convention;
 
+/// A sum of more is written with its first two and its last.
+const MOST_SUMMANDS: usize = 8;
+
 impl FormulaWriter<'_> {
+    /// A sum of all inputs; of many, the first two and the last.
+    pub(super) fn sum(&self) -> String {
+        match self.inputs {
+            [first, second, .., last] if self.inputs.len() > MOST_SUMMANDS => {
+                let [first, second] = [first, second].map(|id| self.name(*id, false));
+                format!("{first} + {second} + … + {}", self.name(*last, false))
+            }
+            _ => self.joined(" + "),
+        }
+    }
+
     /// All inputs of a node that only collects them: `collected from the two runs`.
     pub(super) fn collected(&self, what: &str) -> String {
         format!("collected from {}", all_of(self.inputs.len(), what))
