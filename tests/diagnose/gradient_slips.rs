@@ -123,6 +123,23 @@ fn each_mistake_of_a_backward_pass_is_named_in_every_gradient_that_it_changes() 
 }
 
 #[test]
+fn a_gradient_is_not_put_down_to_a_forward_mistake_that_is_seldom_made() {
+    // A result with the wrong sign gives the same dQ as a gradient with the wrong sign.
+    let exercise = &exercises()[0];
+    let is_sign = |wrong: &&WrongGradient| wrong.ids.iter().eq(["gradient-sign"]) && wrong.node == "dS";
+    let sign = exercise.wrong.iter().find(is_sign).unwrap();
+    let names = named(&exercise.examine(&[answer("dS", &sign.matrix)]));
+    assert!(names.len() == 1 && names[0] == sign.ids, "{names:?}");
+    // Scores that are used as weights give dS = dA, too, and every class makes that mistake.
+    let is_copied =
+        |wrong: &&WrongGradient| wrong.ids.iter().eq(["gradient-softmax-copied"]) && wrong.node == "dS";
+    let copied = exercise.wrong.iter().find(is_copied).unwrap();
+    let names = named(&exercise.examine(&[answer("dS", &copied.matrix)]));
+    let first: Vec<&String> = names.iter().map(|ids| ids.first().unwrap()).collect();
+    assert_eq!(first, ["gradient-softmax-copied", "no-softmax"]);
+}
+
+#[test]
 fn two_mistakes_of_a_backward_pass_are_named_together() {
     let complaints: Vec<String> = exercises().iter().flat_map(|exercise| exercise.unnamed(2)).collect();
     assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));

@@ -33,6 +33,7 @@ const MODULES: [&str; 31] = [
     "explore",
     "params",
     "model",
+    "learn",
     "diagnose",
     "terminal",
     "input",

@@ -65,8 +65,17 @@ impl Variant {
         let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
         let rarest = rarest.unwrap_or(Likelihood::Rare);
         let details = self.slips.iter().filter(|slip| slip.detail.is_some()).count();
-        let is_forward = !self.changes.iter().any(Change::is_backward);
-        (self.slips.len(), is_forward, rarest == Likelihood::Rare, details, rarest)
+        (self.slips.len(), !self.is_backward(), rarest == Likelihood::Rare, details, rarest)
+    }
+
+    /// Whether it has a mistake in the backward pass.
+    pub(super) fn is_backward(&self) -> bool {
+        self.changes.iter().any(Change::is_backward)
+    }
+
+    /// Whether every class makes each of its mistakes.
+    pub(super) fn is_classic(&self) -> bool {
+        self.slips.iter().all(|slip| slip.mistake.likelihood == Likelihood::Classic)
     }
 
     /// The names of the mistakes, in their order.

@@ -167,6 +167,10 @@ impl Search<'_> {
         };
         let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
         fitting.sort_by_key(|fit| fit.variant.order());
+        // What a mistake on the way back explains is not put down to a forward one that is seldom made.
+        if fitting.iter().any(|fit| fit.variant.is_backward()) {
+            fitting.retain(|fit| fit.variant.is_backward() || fit.variant.is_classic());
+        }
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()

@@ -152,6 +152,7 @@ impl Task {
         let (graph, error) = attend_as_far_as_possible(recipe, inputs);
         let Some(backward) = self.backward.as_ref().filter(|_| error.is_none()) else { return graph };
         let mut graph = if is_replaced { graph.computed_as(&self.right) } else { graph };
+        // Where a step cannot be gone back through, the gradients before it are there.
         match backward.add_with(&mut graph, detours) {
             Ok(_) | Err(_) => graph,
         }

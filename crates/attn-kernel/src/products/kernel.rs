@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::run::Task;
+use super::problem::Task;
 use super::tile::Chain;
 use crate::simd::{InstructionSet, SimdLevel, WithSet, Work};
 

@@ -6,8 +6,10 @@
 //! the place in it.
 
 mod kernel;
+mod problem;
 mod run;
 mod tile;
 
 pub use kernel::ProductKernels;
-pub use run::{Operand, Products, multiply_examples};
+pub use problem::{Operand, Products};
+pub use run::multiply_examples;

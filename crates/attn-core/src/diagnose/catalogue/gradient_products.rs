@@ -81,7 +81,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-weights-product",
         likelihood: Likelihood::Classic,
-        slip: "The gradient of the weights is another product than dO Vᵀ.",
+        slip: "The gradient of the weights was computed by another product than dO Vᵀ.",
         why: "A weight multiplies a value, so dA has the dot product of each row of dO with each row of V.",
         fix: "Write dA = dO @ V.T.",
         symptom: "dA is wrong from the first cell on.",
@@ -118,7 +118,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-projection-input",
         likelihood: Likelihood::Classic,
-        slip: "The gradient of a projection was computed with the wrong matrix.",
+        slip: "The gradient of a projection was computed with the wrong matrix; dW_Q is Xᵀ dQ.",
         why: "dW_Q = Xᵀ dQ: what the projection reads, transposed, times the gradient of what it makes.",
         fix: "Write dW_Q = X.T @ dQ, dW_K = X.T @ dK, dW_V = X.T @ dV.",
         symptom: "The gradients of Q, K and V are right, and that of a projection is not.",
@@ -142,7 +142,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-path-missing",
         likelihood: Likelihood::Classic,
-        slip: "A part is missing in the gradient of the tokens.",
+        slip: "A part is missing in the gradient of the tokens: dX is a sum over everything that reads X.",
         why: "X is read by the queries, the keys and the values, and each of them hands a part back: \
               dX = dQ W_Qᵀ + dK W_Kᵀ + dV W_Vᵀ, and dO on top where X is added to the result.",
         fix: "Add up the parts of everything that reads X.",

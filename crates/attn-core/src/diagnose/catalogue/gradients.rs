@@ -9,7 +9,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-loss-mean",
         likelihood: Likelihood::Classic,
-        slip: "The gradients are those of a mean, but the loss is a sum.",
+        slip: "The gradients are those of a mean instead of a sum: dO was divided by a number.",
         why: "The start dO says how fast the loss changes with each number of O. A mean divides that by the number of its numbers, \
               and then every gradient is as many times too small.",
         fix: "Begin with dO as it is given, and divide it by nothing.",
@@ -72,7 +72,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-softmax-columns",
         likelihood: Likelihood::Classic,
-        slip: "The softmax was gone back through along the columns instead of the rows.",
+        slip: "On the way back through the softmax the sums run down the columns instead of along the rows.",
         why: "The softmax made each row of A sum to 1, so the sums in dS = A ∘ (dA − row sums of A ∘ dA) are those of rows.",
         fix: "Sum A * dA with axis=-1 and keepdims=True.",
         symptom: "The columns of dS sum to 0, and its rows do not.",
@@ -92,7 +92,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-softmax-unweighted",
         likelihood: Likelihood::Classic,
-        slip: "A factor A is missing in the softmax.",
+        slip: "A factor A is missing on the way back through the softmax.",
         why: "A score has an influence only through its own weight: A multiplies both terms, dS = A ∘ (dA − row sums of A ∘ dA).",
         fix: "Put the brackets around the difference, and multiply all of it by A.",
         symptom: "Keys with a small weight have a gradient that is too large.",
@@ -143,7 +143,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-scale-missing",
         likelihood: Likelihood::Classic,
-        slip: "The scale was forgotten on the way back: dQ and dK lack the factor of the scores.",
+        slip: "The scale of the scores was forgotten on the way back to queries and keys.",
         why: "S = s · Q Kᵀ changes s times as fast as Q Kᵀ does, so the same factor comes once on the way back: dQ = s · dS K and \
               dK = s · dSᵀ Q.",
         fix: "Multiply by the scale of the forward pass once more: dQ = scale * dS @ K.",
@@ -154,7 +154,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "gradient-scale-twice",
         likelihood: Likelihood::Classic,
-        slip: "The scale was applied twice on the way back.",
+        slip: "The scale of the scores was applied twice on the way back to queries and keys.",
         why: "The scale multiplies the scores once, so it comes once on the way back: in dS or in dQ and dK, not in both.",
         fix: "Multiply by the scale in one place alone.",
         symptom: "dQ and dK are too small by √d_k.",
@@ -221,9 +221,9 @@ fn steps(step: ScoreStep, times: u8) -> Change {
 fn loss_mean(_: &Recipe, facts: &Facts) -> Vec<Way> {
     let Some(loss) = facts.loss else { return Vec::new() };
     let counts = [
-        (loss.rows * loss.cols, "divided by the number of all cells"),
-        (loss.rows, "divided by the number of rows"),
-        (loss.cols, "divided by the number of columns"),
+        (loss.rows * loss.cols, "the number of its cells"),
+        (loss.rows, "the number of its rows"),
+        (loss.cols, "the number of its columns"),
     ];
     let way = |(count, what): &(usize, &str)| {
         Way::detailed(Change::Gradient(Detour::Start(1.0 / *count as f64)), *what)

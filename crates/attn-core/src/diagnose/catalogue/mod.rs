@@ -11,10 +11,10 @@
 //!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
 //!    `python3 mechanism_slips.py` writes `mechanism_slips.json`. A mistake of the backward pass is a [`Detour`] and a `slip` in
 //!    `gradient_slips.py`, and `python3 gradient_slips.py` writes `gradient_slips.json`.
-//!
-//!    [`Detour`]: crate::graph::detours::Detour
 //! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
 //!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
+//!
+//! [`Detour`]: crate::graph::detours::Detour
 
 mod comparisons;
 pub(super) mod fitted;

@@ -19,9 +19,10 @@ impl<'a, T> Read<'a, T> {
 
     /// The numbers of one example.
     pub fn of(&self, example: usize) -> &'a [T] {
-        match self.place.per_example {
-            true => &self.numbers[example * self.len()..][..self.len()],
-            false => self.numbers,
+        if self.place.per_example {
+            &self.numbers[example * self.len()..][..self.len()]
+        } else {
+            self.numbers
         }
     }
 }
