@@ -41,6 +41,7 @@ fn about(model: &OpenedModel) -> Result<Table> {
         ["tokenizer".into(), tokenizer(model)],
         ["files".into(), format!("{}, {}", tensors.files().join(", "), size(tensors.bytes()))],
     ];
+    rows.extend(model.folder.kept_steps().map(|steps| ["kept steps, for --at".to_string(), steps]));
     if !own.is_encoder() {
         let bytes = params::cache(own, ONE_TOKEN, 2)?.bytes;
         rows.push(["key/value cache".into(), format!("{} per token, at 2 bytes a number", size(bytes))]);

@@ -52,6 +52,8 @@ pub struct ModelFolder {
     pub config: ConfigFile,
     /// The tensors by name, still in their files.
     pub tensors: StoredTensors,
+    /// The steps of its training whose weights were kept, in order.
+    pub steps: Vec<usize>,
     /// `tokenizer.json`, if it is there.
     pub tokenizer: Option<ModelFile>,
     /// Files of tokenizers that are not read, such as `tokenizer.model`.
@@ -93,6 +95,7 @@ impl ModelFolder {
         };
         Ok(ModelFolder {
             tensors,
+            steps: steps_in(&root.path),
             tokenizer: root.file("tokenizer.json")?,
             other_tokenizer_files: missing::other_tokenizer_files(&names),
             tokenizer_config: root.file("tokenizer_config.json")?,
@@ -138,11 +141,17 @@ impl ModelFolder {
             path: None,
             config,
             tensors,
+            steps: Vec::new(),
             tokenizer: Some(ModelFile::bundled(file("tokenizer.json"), tokenizer)),
             other_tokenizer_files: Vec::new(),
             tokenizer_config: None,
             generation_config: None,
         })
+    }
+
+    /// The steps of its training whose weights were kept, in words; none where there are none.
+    pub fn kept_steps(&self) -> Option<String> {
+        (!self.steps.is_empty()).then(|| steps::listed(&self.steps))
     }
 
     /// The tokenizer, for a command that reads text.

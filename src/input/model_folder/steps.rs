@@ -11,6 +11,9 @@ use crate::text::listed_briefly;
 /// The folder within a model's folder that has them.
 pub(in crate::input) const CHECKPOINTS: &str = "checkpoints";
 
+/// The most steps that are all listed.
+const MOST_LISTED: usize = 24;
+
 /// The file of a step, within the model's folder.
 pub(in crate::input) fn step_file(step: usize) -> String {
     format!("{CHECKPOINTS}/step-{step}.safetensors")
@@ -28,6 +31,16 @@ pub(in crate::input) fn steps_in(folder: &Path) -> Vec<usize> {
     steps
 }
 
+/// Steps in words: `50, 100, 150`, and of many the first ones.
+pub(super) fn listed(steps: &[usize]) -> String {
+    let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
+    if steps.len() > MOST_LISTED {
+        listed_briefly(steps.iter().map(String::as_str))
+    } else {
+        steps.join(", ")
+    }
+}
+
 /// The tensors that were kept after a step.
 pub(super) fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
     let kept = steps_in(&root.path);
@@ -37,15 +50,8 @@ pub(super) fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
         return Err(match kept.as_slice() {
             [] => error("there are no checkpoints in this folder".to_string())
                 .help(format!("it has no weights but those of {WEIGHTS}, which are opened without a step")),
-            _ => {
-                let all: Vec<String> = kept.iter().map(usize::to_string).collect();
-                let listed = if all.len() > 24 {
-                    listed_briefly(all.iter().map(String::as_str))
-                } else {
-                    all.join(", ")
-                };
-                error(format!("the weights of step {step} were not kept")).help(format!("kept are {listed}"))
-            }
+            _ => error(format!("the weights of step {step} were not kept"))
+                .help(format!("kept are {}", listed(&kept))),
         });
     };
     let mut tensors = StoredTensors::new(&root.name());

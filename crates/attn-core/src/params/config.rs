@@ -173,7 +173,8 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
         (Some(stated), _) => stated,
         (None, Some(usual)) => fields.size_or("head_dim", usual, "")?,
         (None, None) => {
-            let width = divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?;
+            let width = divided(("hidden_size", hidden), ("num_attention_heads", query_heads))
+                .map_err(|error| error.and_help("or add `head_dim`, which says how wide a head is"))?;
             fields.size_or("head_dim", width, " (hidden_size / num_attention_heads)")?
         }
     };

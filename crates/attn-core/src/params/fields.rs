@@ -200,7 +200,7 @@ pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, 
         return Err(Error::new(format!(
             "`{field}` {width} cannot be shared evenly by `{heads_field}` {heads}"
         ))
-        .help(format!("`{heads_field}` must divide `{field}`, unless `head_dim` says how wide a head is")));
+        .help(format!("`{heads_field}` must divide `{field}`")));
     }
     Ok(width / heads)
 }
