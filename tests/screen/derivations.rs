@@ -67,6 +67,7 @@ impl Seen {
             Seen::Quotient(_) => x[0] / x[1],
             Seen::Function(name, _) => match name.as_str() {
                 "exp" => x[0].exp(),
+                "ln" => x[0].ln(),
                 "sin" => x[0].sin(),
                 "cos" => x[0].cos(),
                 "√" => x[0].sqrt(),
@@ -157,7 +158,7 @@ impl<'a> Reader<'a> {
     }
 
     fn atom(&mut self) -> Seen {
-        for name in ["exp", "sin", "cos", "max", "round"] {
+        for name in ["exp", "ln", "sin", "cos", "max", "round"] {
             if self.takes(name) {
                 assert!(self.takes("("));
                 return Seen::Function(name.into(), self.arguments());

@@ -102,7 +102,7 @@ fn a_loss_of_the_result_is_told_before_the_backward_pass() {
     let said = attn(&format!("{LOSS} --brief --width 200")).ok().out;
     let sentences = [
         "The result, one row for each query.",
-        "The loss. Each row of O is read as logits",
+        "The loss: each row of O is read as logits",
         "How surprising is a target?",
         "The loss L is the mean over the rows that have a target.",
         "Now backward: how fast does L change with every number before it?",
