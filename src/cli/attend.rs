@@ -225,9 +225,8 @@ impl VariedArgs {
             } else {
                 Source::attend(recipe, inputs).graph_with(self.edits.cells()?, &self.edits.heads())?
             };
-            let is_recipe_alone = graph.backward().is_none();
             let story = story::attend("Attention", graph, convention, notes).saying_first(&of_words);
-            return Ok((if is_recipe_alone { story.built_by(recipe) } else { story }, None));
+            return Ok((story.built_by(recipe), None));
         };
         if !self.edits.is_nothing() {
             return Err(Error::new("--set and --without change steps that --fast does not form")

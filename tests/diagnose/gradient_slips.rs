@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use attn::diagnose::{Answer, Diagnosis, Examiner, Task, Tolerance, Verdict};
-use attn::graph::recipes::{BackwardPass, Recipe, Scale};
-use attn::graph::{Given, Origin, Start};
+use attn::graph::recipes::{Recipe, Scale};
+use attn::graph::{BackwardPass, Given, Origin, Start};
 use attn::matrix::Matrix;
 use serde_json::Value;
 

@@ -136,3 +136,30 @@ fn the_documented_command_builds_a_program_that_answers_as_the_sources_do() {
         fs::read(folder.join("wasm32-unknown-unknown/page/attn_page.wasm")).expect("what was built");
     assert_answers_as_the_sources(&program);
 }
+
+/// A setting is a step of both ways, so that the page follows the recipe and does not change single steps.
+#[test]
+fn a_page_with_gradients_has_the_bits_of_the_program_after_a_change_of_a_setting() {
+    const PLAIN: &str = "attend --q '1 0; 0 1; 1 1' --k '1 2; 0 1; 2 2' --v '1 2; 3 4; 5 6' --causal";
+    for pass in [
+        "--gradient O[2,1]",
+        "--gradient ones",
+        "--gradient 'dO=1 0; 2 0; 0 1'",
+        "--loss cross-entropy --targets 1,-,2",
+    ] {
+        let command = format!("{PLAIN} {pass}");
+        let nodes = |page: &Value| page["graph"]["graphs"][0]["nodes"].clone();
+        let mut pages = Pages::default();
+        let opened = pages.answer(&json!({ "open": opening(&command) }).to_string());
+        assert!(!opened.contains("error"), "{opened}");
+        let expected = nodes(&opening(&format!("{command} --temperature 0.5")));
+        let place = expected.as_array().unwrap().iter().position(|node| node["name"] == "dQ").unwrap();
+        let slid = json!({ "page": 0, "events": [{ "slide": { "temperature": 0.5 } }, "settled"] });
+        let answer = pages.answer(&slid.to_string());
+        assert!(answer.contains("Back through the temperature: divided once more."), "{answer}");
+        let pointed = json!({ "page": 0, "events": [{ "point": [place, 1, 0] }] });
+        let answer: Value = serde_json::from_str(&pages.answer(&pointed.to_string())).unwrap();
+        assert_eq!(answer["cell"]["address"], "dQ[2,1]");
+        assert_eq!(answer["cell"]["value"], expected[place]["values"][1][0], "{pass}");
+    }
+}

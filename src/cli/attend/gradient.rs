@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{self, AttendInputs, BackwardPass, Recipe};
-use crate::graph::{Cells, Given, Graph, Origin, Start, resolve};
+use crate::graph::recipes::{self, AttendInputs, Recipe};
+use crate::graph::{BackwardPass, Cells, Given, Graph, Origin, Start, resolve};
 use crate::input::{AllowedNumbers, Files, exists};
 use crate::matrix::Matrix;
 use crate::text::{clip, counted};
@@ -58,7 +58,7 @@ impl GradientArgs {
     }
 
     /// An error of the computation with the backward pass; without one it is possible.
-    pub(in crate::cli) fn refused(&self, error: Error) -> Error {
+    pub(crate) fn refused(&self, error: Error) -> Error {
         match (&self.gradient, &self.targets) {
             (Some(text), _) => error.in_source(format!("--gradient {}", visible(text))),
             (None, Some(text)) => error.in_source(format!("--targets {}", visible(text))),
@@ -70,7 +70,7 @@ impl GradientArgs {
     ///
     /// # Errors
     /// Those of [`GradientArgs::pass`].
-    pub(in crate::cli) fn with_pass(
+    pub(crate) fn with_pass(
         &self,
         recipe: &Recipe,
         inputs: AttendInputs,

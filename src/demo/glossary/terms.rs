@@ -103,6 +103,16 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo lookup")],
     },
     GlossaryTerm {
+        name: "cross-entropy",
+        also: &["loss", "negative log-likelihood"],
+        means: "The error of predicted probabilities: −ln of the probability of what was right, as a mean over all rows. 0 if it was certain.",
+        formula: Some("L = −(1/n) Σ_i ln p_i"),
+        node: None,
+        see: &[Command(
+            "attn attend --words \"bat cave racket\" --loss cross-entropy --targets animals,-,sport",
+        )],
+    },
+    GlossaryTerm {
         name: "d_k",
         also: &["d_v", "d_model"],
         means: "The width of a query and of a key. Likewise d_v is the width of a value, and d_model the width of the vector that stands for a token. Scores are divided by √d_k.",
@@ -164,7 +174,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How much the error changes if one number changes a little. Training moves every weight against its gradient.",
         formula: None,
         node: None,
-        see: &[Command("attn demo init")],
+        see: &[Command("attn demo backward"), Command("attn demo descent"), Command("attn demo init")],
     },
     GlossaryTerm {
         name: "grouped-query attention",

@@ -6,9 +6,9 @@ use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
 use crate::graph::detours::Detour;
 use crate::graph::recipes::{
-    Alter, Alteration, AttendInputs, BackwardPass, PositionKind, Recipe, attend, attend_as_far_as_possible,
+    Alter, Alteration, AttendInputs, PositionKind, Recipe, attend, attend_as_far_as_possible,
 };
-use crate::graph::{Given, Graph, Node, Op, Stage, Start};
+use crate::graph::{BackwardPass, Given, Graph, Node, Op, Stage, Start};
 use crate::matrix::{Matrix, Shape};
 
 use super::Change;

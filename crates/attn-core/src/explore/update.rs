@@ -220,6 +220,8 @@ impl State {
         };
         let before = Arc::clone(&self.history[self.at].graph);
         self.at = next;
+        // A further step of the setting is a change of its own: it must not take the place of the state that is come back to.
+        self.has_adjusted = false;
         self.beside = None;
         self.follow(&before);
     }

@@ -46,7 +46,7 @@ pub use apply::rounded;
 pub use arity::Arity;
 pub use equation::{Convention, Equation};
 pub use formula::{equation, formula, number_text};
-pub use gradients::{BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
+pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
 pub use label::{LabelMatch, find_label};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Function, Notation, PlainSymbols, symbolic, written};

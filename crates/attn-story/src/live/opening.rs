@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::explore::{Source, State};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::saved::{self, SavedGraph};
-use crate::graph::{Convention, Given, Graph, Op, Role};
+use crate::graph::{BackwardPass, BackwardSteps, Convention, Given, Graph, Op, Role, Start};
 use crate::render::html_live;
 use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme};
 
@@ -20,8 +20,47 @@ pub struct Opening {
     graph: Value,
     /// The recipe that built the graph of its given matrices, where one did.
     recipe: Option<Value>,
+    /// The backward pass after it, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    backward: Option<BackwardForm>,
     told: Told,
     look: Look,
+}
+
+/// What a backward pass starts from. The numbers of a given start are those of the document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum BackwardForm {
+    /// The sum of this node.
+    SumOf(String),
+    /// This node, and the node that has its gradient.
+    Given(String, String),
+    /// The cross-entropy of the result and these targets.
+    CrossEntropy(Vec<Option<usize>>),
+}
+
+impl BackwardForm {
+    fn of(graph: &Graph) -> Option<BackwardForm> {
+        let BackwardSteps { pass, gradients, .. } = graph.backward()?;
+        Some(match pass {
+            BackwardPass::CrossEntropy(targets) => BackwardForm::CrossEntropy(targets.clone()),
+            BackwardPass::From(step, start) => match **start {
+                Start::Ones => BackwardForm::SumOf(step.clone()),
+                _ => BackwardForm::Given(step.clone(), graph[gradients.start].name.clone()),
+            },
+        })
+    }
+
+    fn pass(&self, graph: &Graph) -> Result<BackwardPass> {
+        Ok(match self {
+            BackwardForm::CrossEntropy(targets) => BackwardPass::CrossEntropy(targets.clone()),
+            BackwardForm::SumOf(step) => BackwardPass::From(step.clone(), Box::new(Start::Ones)),
+            BackwardForm::Given(step, start) => {
+                let given = given(graph, start).ok_or_else(|| not_live("a gradient has no numbers"))?;
+                BackwardPass::From(step.clone(), Box::new(Start::Given(given)))
+            }
+        })
+    }
 }
 
 /// The part of a style that a page needs.
@@ -51,7 +90,8 @@ impl Opening {
         let Style { places, heat, convention, .. } = *style;
         let told = Told::of(page, convention);
         let recipe = page.story.recipe.as_ref().and_then(|recipe| serde_json::to_value(recipe).ok());
-        let opening = Opening { graph, recipe, told, look: Look { places, heat, convention } };
+        let backward = BackwardForm::of(&page.story.graph);
+        let opening = Opening { graph, recipe, backward, told, look: Look { places, heat, convention } };
         // As the page will read it: what cannot be written is found here.
         let reread = |opening: &Opening| -> Result<State> {
             let text = serde_json::to_string(opening).map_err(|error| not_live(&error.to_string()))?;
@@ -98,7 +138,10 @@ impl Opening {
         }
         self.told.fits(&graph)?;
         let source = match &self.recipe {
-            Some(recipe) => Source::attend(changed(recipe, fields)?, inputs(&graph)),
+            Some(recipe) => {
+                let backward = self.backward.as_ref().map(|form| form.pass(&graph)).transpose()?;
+                Source::attend(changed(recipe, fields)?, AttendInputs { backward, ..inputs(&graph) })
+            }
             None if fields.is_empty() => Source::steps(graph),
             None => return Err(not_live("it has no recipe that could be changed")),
         };
@@ -135,12 +178,20 @@ fn not_live(reason: &str) -> Error {
 fn inputs(graph: &Graph) -> AttendInputs {
     let mut inputs = AttendInputs::default();
     for role in Role::all() {
-        let Some(id) = graph.find(role.name()) else { continue };
-        if let (Op::Given(origin), Some(tensor)) = (&graph[id].op, graph[id].tensor()) {
-            inputs.set(role, Given::new(tensor.clone(), origin.clone()));
+        if let Some(given) = given(graph, role.name()) {
+            inputs.set(role, given);
         }
     }
     inputs
+}
+
+/// The numbers of a given node of this name, if there is one.
+fn given(graph: &Graph, name: &str) -> Option<Given> {
+    let node = &graph[graph.find(name)?];
+    match (&node.op, node.tensor()) {
+        (Op::Given(origin), Some(tensor)) => Some(Given::new(tensor.clone(), origin.clone())),
+        _ => None,
+    }
 }
 
 /// Whether two graphs have the same nodes with the same bits.

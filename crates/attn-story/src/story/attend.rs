@@ -48,7 +48,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     steps.extend(movement(&graph));
     steps.insert(0, first(&graph, given));
     let mut story = Story { remarks, ..Story::of_steps(title, graph, steps) };
-    if let Some(BackwardSteps { loss, gradients, of }) = backward {
+    if let Some(BackwardSteps { loss, gradients, of, .. }) = backward {
         backward::tell_loss(&mut story, &loss, convention);
         backward::tell_gradients(&mut story, &gradients, &of, convention);
     }

@@ -17,8 +17,8 @@ pub(super) fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Conventi
     let steps = [
         part(
             &["Y", "Y_hat"],
-            "The loss. Each row of O is read as logits: their softmax Y_hat has the probability of each column. Y has 1 at the \
-             target of each row, and 0 elsewhere.",
+            "The loss: each row of O is read as logits, and their softmax Y_hat has the probability of each column. Y has 1 at \
+             the target of each row, and 0 elsewhere.",
         ),
         part(
             &["L_all", "L_target", "L_rows"],
@@ -140,9 +140,6 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
             .to_string();
     }
     let Some(graph::Step { stage, head, .. }) = node.step else {
-        if node.name.starts_with("L_") {
-            return "Back through the mean to the loss of each target.".to_string();
-        }
         return format!("Back to {}.", node.name);
     };
     let start = |text: &str| match head {
@@ -154,6 +151,7 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
         Stage::Weights => start(&format!(
             "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
         )),
+        Stage::Loss => "Back through the mean to the loss of each target.".to_string(),
         _ if stage.is_scores() => start(&of_scores(graph, gradient)),
         Stage::Role(role) if role.has_heads() && head.is_some() => {
             "What each query, key and value of each head did.".to_string()

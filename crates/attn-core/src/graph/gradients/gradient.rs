@@ -37,9 +37,20 @@ pub struct Gradients {
     pub all: Vec<Gradient>,
 }
 
+/// What a backward pass after a pipeline of attention starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackwardPass {
+    /// A step, by the name of its node, and its gradient.
+    From(String, Box<Start>),
+    /// The mean cross-entropy of the rows of O and these targets, which is computed first; see [`cross_entropy`](crate::graph::recipes::cross_entropy).
+    CrossEntropy(Vec<Option<usize>>),
+}
+
 /// The end of a graph: a loss, where it is none of the steps before, and the backward pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackwardSteps {
+    /// What it starts from.
+    pub pass: BackwardPass,
     /// The steps from O to the loss; none where a step of the graph is the loss.
     pub loss: Vec<NodeId>,
     /// The gradients of everything that was given.

@@ -23,7 +23,7 @@ use super::{Graph, NodeId, Op, Origin, Stage, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
 use detours::Detour;
-pub use gradient::{BackwardSteps, Gradient, Gradients, Start};
+pub use gradient::{BackwardPass, BackwardSteps, Gradient, Gradients, Start};
 pub(super) use naming::stem;
 use walk::Walk;
 pub use way_back::WayBack;
@@ -85,7 +85,7 @@ impl Graph {
         self.set_step(id, Some(Step { stage: Stage::Backward, head, layer }));
     }
 
-    /// The backward pass that this graph ends with, if a [`BackwardPass`](super::recipes::BackwardPass) has added one.
+    /// The backward pass that this graph ends with, if a [`BackwardPass`] has added one.
     pub fn backward(&self) -> Option<&BackwardSteps> {
         self.backward.as_ref()
     }

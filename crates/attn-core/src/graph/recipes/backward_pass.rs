@@ -1,18 +1,9 @@
-//! The backward pass after a pipeline of attention, as something that can be added whenever the pipeline is computed again.
+//! The backward pass after a pipeline of attention: it is added whenever the pipeline is computed.
 
 use super::loss::cross_entropy;
 use crate::error::Result;
 use crate::graph::detours::Detour;
-use crate::graph::{BackwardSteps, Gradients, Graph, NodeId, Stage, Start};
-
-/// What a backward pass starts from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BackwardPass {
-    /// A step, by the name of its node, and its gradient.
-    From(String, Box<Start>),
-    /// The mean cross-entropy of the rows of O and these targets, which is computed first; see [`cross_entropy`].
-    CrossEntropy(Vec<Option<usize>>),
-}
+use crate::graph::{BackwardPass, BackwardSteps, Gradients, Graph, NodeId, Stage, Start};
 
 impl BackwardPass {
     /// Adds the loss, where it is none of the steps, and the gradients of all given matrices.
@@ -41,7 +32,7 @@ impl BackwardPass {
         };
         let steps = graph.nodes().map(|(id, _)| id).skip(begun).collect();
         let gradients = graph.gradients_with(loss, start, &of, detours)?;
-        graph.ends_with(BackwardSteps { loss: steps, gradients: gradients.clone(), of });
+        graph.ends_with(BackwardSteps { pass: self.clone(), loss: steps, gradients: gradients.clone(), of });
         Ok(gradients)
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::backward_pass::BackwardPass;
-use crate::graph::{Given, Role};
+use crate::graph::{BackwardPass, Given, Role};
 use crate::matrix::Labels;
 
 /// The inputs of a pipeline, on the exact path and on the fast one. Given Q, K and V replace the projections of X; without

@@ -34,7 +34,6 @@ mod weights;
 
 pub use alter::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
 pub use attend::{attend, attend_as_far_as_possible, attend_in};
-pub use backward_pass::BackwardPass;
 pub use choices::{
     Biasing, Groups, HeadSharing, Hiding, Merge, Projection, Qkv, QkvSource, QkvSources, Residual, ScoreRows,
     Split, SplitRoles,

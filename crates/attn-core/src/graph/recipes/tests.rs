@@ -6,7 +6,7 @@ use super::{
     attend_fused, heads_inside,
 };
 use crate::attention::{Mask, MatrixRule, RopeScaling};
-use crate::graph::{Given, Graph, Op, Origin, Precision, Role, Stage, Step};
+use crate::graph::{BackwardPass, Given, Graph, Op, Origin, Precision, Role, Stage, Step};
 use crate::kernel::{Layout, Machine};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
@@ -83,7 +83,8 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
         let found: Vec<Step> = kinds().into_iter().flat_map(run).collect();
         let of_head = |stage: Stage| (1..=heads).map(move |head| stage.of_head((heads > 1).then_some(head)));
         for stage in Stage::all() {
-            let is_formed = stage != Stage::Lse && (heads > 1 || stage != Stage::Mixed);
+            let is_after_result = matches!(stage, Stage::Lse | Stage::Loss | Stage::Backward);
+            let is_formed = !is_after_result && (heads > 1 || stage != Stage::Mixed);
             let all: Vec<Step> = if stage.is_per_head() && !matches!(stage, Stage::Role(_)) {
                 of_head(stage).collect()
             } else {
@@ -96,6 +97,31 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
             );
         }
     }
+}
+
+#[test]
+fn what_comes_after_the_result_is_the_loss_and_the_backward_pass_of_each_head() {
+    let (recipe, inputs) = every_mechanism(2, PositionKind::Sinusoidal);
+    let rows = attend(&recipe, inputs.clone()).unwrap();
+    let rows = rows[rows.at(Stage::Output).unwrap()].shape().rows;
+    let backward = Some(BackwardPass::CrossEntropy(vec![Some(0); rows]));
+    let graph = attend(&recipe, AttendInputs { backward, ..inputs.clone() }).unwrap();
+    let result = graph.at(Stage::Output).unwrap();
+    let after =
+        graph.nodes().skip(result.position() + 1).map(|(_, node)| (node.name.as_str(), node.step.unwrap()));
+    let after: Vec<(&str, Step)> = after.collect();
+    assert!(after.iter().all(|(_, step)| matches!(step.stage, Stage::Loss | Stage::Backward)), "{after:?}");
+    assert_eq!(after[0], ("Y", Stage::Loss.into()));
+    for head in [1, 2] {
+        let name = format!("dA_{head}");
+        assert!(after.contains(&(&name, Stage::Backward.of_head(Some(head)))), "{after:?}");
+    }
+    assert_eq!(graph.backward().unwrap().first(), graph.require("Y").unwrap());
+    // The fast path keeps no steps to go back through.
+    let backward = Some(BackwardPass::CrossEntropy(vec![Some(0); rows]));
+    let refused = attend_fused(&recipe, AttendInputs { backward, ..inputs }, Dtype::F64, Machine::here());
+    let error = refused.err().unwrap().to_string();
+    assert!(error.contains("backward pass"), "{error}");
 }
 
 #[test]
