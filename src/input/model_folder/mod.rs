@@ -32,11 +32,9 @@ use crate::error::{Error, Result};
 use index::{INDEX, Index};
 use root::Root;
 pub(in crate::input) use steps::{CHECKPOINTS, step_file, steps_in};
+pub(in crate::input) use storage::WEIGHTS;
 
 use super::read_permission::ReadPermission;
-
-/// The name of the tensors' file in a folder.
-pub(in crate::input) const WEIGHTS: &str = "model.safetensors";
 
 /// The longest configuration that is read, in bytes; those with the names of many classes have a few million.
 const LONGEST_CONFIG: u64 = 16 << 20;

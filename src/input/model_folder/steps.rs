@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::root::{Root, names_in};
+use super::storage::{WEIGHTS, add_file};
 use super::tensors::StoredTensors;
-use super::{WEIGHTS, storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::listed_briefly;
 
@@ -55,6 +55,6 @@ pub(super) fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
         });
     };
     let mut tensors = StoredTensors::new(&root.name());
-    storage::add_file(&mut tensors, &file, &found)?;
+    add_file(&mut tensors, &file, &found)?;
     Ok(tensors)
 }

@@ -11,6 +11,9 @@ use crate::input::safetensors::Tensors;
 use crate::input::stored::StoredFile;
 use crate::tensor::Storage;
 
+/// The name of the tensors' file in a folder.
+pub(in crate::input) const WEIGHTS: &str = "model.safetensors";
+
 /// The beginning of a file that stands for another one, which Git LFS has not fetched.
 const LFS_POINTER: &[u8] = b"version https://git-lfs";
 
