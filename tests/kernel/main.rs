@@ -24,6 +24,7 @@ mod long;
 mod masking;
 mod oracle;
 mod problem;
+mod products;
 mod properties;
 mod rowwise;
 mod sinks;
