@@ -108,9 +108,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The error of predicted probabilities: −ln of the probability of what was right, as a mean over all rows. 0 if it was certain.",
         formula: Some("L = −(1/n) Σ_i ln p_i"),
         node: None,
-        see: &[Command(
-            "attn attend --words \"bat cave racket\" --loss cross-entropy --targets animals,-,sport",
-        )],
+        see: &[Command("attn demo descent")],
     },
     GlossaryTerm {
         name: "d_k",
