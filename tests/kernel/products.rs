@@ -79,11 +79,8 @@ fn defined<T: ProductKernels>(problem: &Problem, step: impl Fn(T, T, T) -> T) ->
 fn computed<T: ProductKernels>(problem: &Problem, simd: SimdLevel) -> Vec<u64> {
     let [a, b] = [&problem.a, &problem.b]
         .map(|factor| factor.numbers.iter().map(|x| T::from_f64(*x)).collect::<Vec<T>>());
-    let operand = |numbers, factor: &Factor| Operand {
-        numbers,
-        transposed: factor.transposed,
-        shared: factor.shared,
-    };
+    let operand =
+        |numbers, factor: &Factor| Operand { numbers, transposed: factor.transposed, shared: factor.shared };
     let Problem { examples, rows, inner, cols, .. } = *problem;
     let products =
         Products { a: operand(&a, &problem.a), b: operand(&b, &problem.b), examples, rows, inner, cols };

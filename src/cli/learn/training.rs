@@ -3,6 +3,7 @@
 use super::LearnArgs;
 use super::history::{End, History};
 use super::progress::Progress;
+use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::input;
@@ -24,7 +25,8 @@ impl LearnArgs {
             input::check_model_folder(folder, env.writing)?;
         }
         let seed = settings.seed;
-        let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?;
+        let simd = machine(None, None, env)?.simd;
+        let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?.on(simd);
         let mut kept = Vec::new();
         let (steps, end) = self.steps(&mut trainer, &mut kept, env, streams)?;
         if steps.is_empty() {

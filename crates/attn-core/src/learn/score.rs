@@ -33,6 +33,7 @@ impl Pattern {
         }
     }
 
+    #[inline]
     fn is(self, tokens: &[usize], target: Option<usize>, query: usize, key: usize) -> bool {
         match self {
             Pattern::Look(look) => look.is(tokens, query, key),
@@ -56,12 +57,17 @@ impl Pattern {
         for (query, row) in weights.chunks_exact(tokens.len().max(1)).enumerate() {
             let is_asked = targets[query].is_some() || matches!(self, Pattern::Look(Look::Previous));
             let visible = if causal { query + 1 } else { row.len() };
-            let is = |key: &usize| self.is(tokens, targets[query], query, *key);
-            if !is_asked || !(0..visible).any(|key| is(&key)) {
+            if !is_asked {
                 continue;
             }
-            queries += 1;
-            sum += (0..visible).filter(is).fold(0.0, |sum, key| sum + row[key].to_f64());
+            let (mut found, mut there) = (false, 0.0);
+            for (key, weight) in row[..visible].iter().enumerate() {
+                if self.is(tokens, targets[query], query, key) {
+                    (found, there) = (true, there + weight.to_f64());
+                }
+            }
+            queries += usize::from(found);
+            sum += there;
         }
         (queries > 0).then_some((sum, queries))
     }

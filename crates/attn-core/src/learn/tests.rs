@@ -1,6 +1,6 @@
 //! Tests of the whole loop.
 
-use super::trainer::compiled;
+use super::trainer::{Plans, compiled};
 use super::*;
 use crate::model::Look;
 
@@ -48,7 +48,7 @@ fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
             .map(|at| trainer.graph_of(&batch.example(at), batch.counted()).unwrap())
             .collect();
         let model = trainer.model();
-        let mut plans = std::collections::BTreeMap::new();
+        let mut plans = Plans::new(crate::kernel::SimdLevel::detect());
         let compiled = compiled(&mut plans, model, &weights, &batch).unwrap();
         compiled.run(&weights, &batch).unwrap();
         let numbers = |id| compiled.plan.numbers(id).unwrap().to_vec();
@@ -97,6 +97,22 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
     };
     assert_eq!(losses(4), losses(4));
     assert_ne!(losses(4), losses(5));
+}
+
+#[test]
+fn every_level_of_registers_gives_the_same_weights() {
+    fn weights<T: Number>(simd: crate::kernel::SimdLevel) -> Vec<u64> {
+        let task = Task::sort((4, 4));
+        let settings = settings(&task, (2, 2, 12), true);
+        let mut trainer = Trainer::<T>::new(settings, task.examples(1)).unwrap().on(simd);
+        (0..4).for_each(|_| drop(trainer.step().unwrap()));
+        trainer.weights().iter().flatten().map(|x| x.bits()).collect()
+    }
+    let portable = crate::kernel::SimdLevel::Portable;
+    for simd in crate::kernel::SimdLevel::available() {
+        assert_eq!(weights::<f32>(simd), weights::<f32>(portable), "{simd}");
+        assert_eq!(weights::<f64>(simd), weights::<f64>(portable), "{simd}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::weights::WeightsInMemory;
 use super::writing::largest;
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
+use crate::kernel::SimdLevel;
 use crate::random::LegacyStream;
 
 /// How a model learns.
@@ -56,8 +57,21 @@ pub(super) struct Compiled<T> {
     heads: Vec<Vec<NodeId>>,
 }
 
-/// Plans, by the number of tokens and of examples.
-pub(super) type Plans<T> = BTreeMap<(usize, usize), Compiled<T>>;
+/// The plans that have been made.
+#[derive(Debug)]
+pub(super) struct Plans<T> {
+    /// The registers that they compute in.
+    simd: SimdLevel,
+    /// By the number of tokens and of examples.
+    made: BTreeMap<(usize, usize), Compiled<T>>,
+}
+
+impl<T: Number> Plans<T> {
+    /// None yet.
+    pub(super) fn new(simd: SimdLevel) -> Plans<T> {
+        Plans { simd, made: BTreeMap::new() }
+    }
+}
 
 /// A model that learns.
 #[derive(Debug)]
@@ -104,8 +118,14 @@ impl<T: Number> Trainer<T> {
         let weights: Vec<Vec<T>> =
             first.iter().map(|numbers| numbers.iter().map(|x| T::from_f64(*x)).collect()).collect();
         let adam = Adam::new(settings.adam, weights.iter().map(Vec::len));
-        let plans = BTreeMap::new();
+        let plans = Plans::new(SimdLevel::detect());
         Ok(Trainer { settings, examples, model, weights, adam, stream, plans, step: 0, first_loss: None })
+    }
+
+    /// The same trainer in the registers of this level, which changes no number.
+    pub fn on(mut self, simd: SimdLevel) -> Trainer<T> {
+        self.plans.simd = simd;
+        self
     }
 
     /// The settings.
@@ -125,7 +145,7 @@ impl<T: Number> Trainer<T> {
 
     /// The number of steps of each plan that has been made, and of the numbers that it keeps in memory.
     pub fn plan_sizes(&self) -> Vec<(usize, usize)> {
-        self.plans.values().map(|compiled| compiled.plan.size()).collect()
+        self.plans.made.values().map(|compiled| compiled.plan.size()).collect()
     }
 
     /// The examples.
@@ -235,15 +255,16 @@ pub(super) fn compiled<'p, T: Number>(
     batch: &Batch,
 ) -> Result<&'p mut Compiled<T>> {
     let shape = (batch.length, batch.examples());
-    if !plans.contains_key(&shape) {
-        plans.insert(shape, Compiled::new(model, weights, batch)?);
+    if !plans.made.contains_key(&shape) {
+        let compiled = Compiled::new(model, weights, batch, plans.simd)?;
+        plans.made.insert(shape, compiled);
     }
-    plans.get_mut(&shape).ok_or_else(|| Error::new("a plan is missing"))
+    plans.made.get_mut(&shape).ok_or_else(|| Error::new("a plan is missing"))
 }
 
 impl<T: Number> Compiled<T> {
     /// The plan of the graph of any example of this length.
-    fn new(model: &ExampleModel, weights: &[Vec<T>], batch: &Batch) -> Result<Compiled<T>> {
+    fn new(model: &ExampleModel, weights: &[Vec<T>], batch: &Batch, simd: SimdLevel) -> Result<Compiled<T>> {
         let example = Example { tokens: vec![0; batch.length], targets: vec![Some(0); batch.length] };
         let weights = WeightsInMemory::new(model.size(), weights)?;
         let ExampleGraph { graph, logits, loss, weights: gradients, of_sum, heads } =
@@ -254,7 +275,7 @@ impl<T: Number> Compiled<T> {
         kept.extend(heads.iter().flatten());
         let mut summed = gradients.clone();
         summed.push(loss.loss);
-        let plan = Plan::compile(&graph, leaves, batch.examples(), (&kept, &summed))?;
+        let plan = Plan::compile(&graph, leaves, batch.examples(), (&kept, &summed), simd)?;
         Ok(Compiled { plan, loss: loss.loss, logits, gradients, heads })
     }
 

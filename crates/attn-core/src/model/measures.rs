@@ -49,6 +49,7 @@ impl Look {
     }
 
     /// Returns true if a query looks there when it looks at this key; both from 0.
+    #[inline]
     pub(crate) fn is(self, ids: &[usize], query: usize, key: usize) -> bool {
         match self {
             Look::Previous => key + 1 == query,

@@ -57,14 +57,9 @@ pub(super) fn softmax_in_registers<S: Simd<f32>>(simd: S, row: &mut [f32], visib
     let start = start.min(rest.end) / VIRTUAL_LANES * VIRTUAL_LANES;
     let keys = &mut row[start..rest.end.max(start)];
     let max = reference(max_in_registers(simd, keys));
-    let (exp, of_registers) = (exp(), RegisterExp2::new(simd, &exp()));
-    let max_of_registers = simd.splat(max);
-    let sum = replace_and_sum(
-        simd,
-        keys,
-        |scores| of_registers.of(simd.sub(scores, max_of_registers)),
-        |score| exp.of(score - max),
-    );
+    let exp = RegisterExp2::new(simd, &exp());
+    let max = simd.splat(max);
+    let sum = replace_and_sum(simd, keys, f32::NEG_INFINITY, |scores| exp.of(simd.sub(scores, max)));
     if sum == 0.0 {
         row.fill(0.0);
         return;

@@ -15,31 +15,44 @@ pub(super) fn sum(row: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
     fold(lanes)
 }
 
-/// The same sum in registers; `replace` also makes a new number of each.
+/// The same sum in registers; `replace` also makes a new number of each, which is not negative, and 0 of `none`.
 #[inline(always)]
 pub(super) fn replace_and_sum<S: Simd<f32>>(
     simd: S,
     row: &mut [f32],
-    replace: impl Fn(S::Register) -> S::Register,
-    replace_one: impl Fn(f32) -> f32,
+    none: f32,
+    replace: impl Fn(S::Register) -> S::Register + Copy,
 ) -> f32 {
     let mut sums = [simd.splat(0.0); MAX_REGISTERS];
     let (sixteens, last) = row.as_chunks_mut::<VIRTUAL_LANES>();
     for sixteen in sixteens {
-        for (numbers, sum) in sixteen.chunks_exact_mut(S::LANES).zip(&mut sums) {
-            // SAFETY: a chunk is as long as a register.
-            let x = replace(unsafe { simd.load(numbers) });
-            // SAFETY: as above.
-            unsafe { simd.store(x, numbers) };
-            *sum = simd.add(*sum, x);
-        }
+        replace_sixteen(simd, sixteen, &mut sums, replace);
     }
-    let mut lanes = lanes_of(simd, &sums);
-    for (x, lane) in last.iter_mut().zip(&mut lanes) {
-        *x = replace_one(*x);
-        *lane += *x;
+    if !last.is_empty() {
+        // What fills up the last sixteen adds 0.
+        let mut sixteen = [none; VIRTUAL_LANES];
+        sixteen[..last.len()].copy_from_slice(last);
+        replace_sixteen(simd, &mut sixteen, &mut sums, replace);
+        last.copy_from_slice(&sixteen[..last.len()]);
     }
-    fold(lanes)
+    fold(lanes_of(simd, &sums))
+}
+
+#[inline(always)]
+fn replace_sixteen<S: Simd<f32>>(
+    simd: S,
+    sixteen: &mut [f32; VIRTUAL_LANES],
+    sums: &mut [S::Register; MAX_REGISTERS],
+    replace: impl Fn(S::Register) -> S::Register + Copy,
+) {
+    for at in 0..VIRTUAL_LANES / S::LANES {
+        let numbers = &mut sixteen[at * S::LANES..][..S::LANES];
+        // SAFETY: this part is as long as a register.
+        let x = replace(unsafe { simd.load(numbers) });
+        // SAFETY: as above.
+        unsafe { simd.store(x, numbers) };
+        sums[at] = simd.add(sums[at], x);
+    }
 }
 
 /// The same sum in registers: `add(sum, x)` for every number of the row.
@@ -69,9 +82,9 @@ pub(super) fn sum_in_registers<S: Simd<f32>>(
 #[inline(always)]
 fn lanes_of<S: Simd<f32>>(simd: S, sums: &[S::Register; MAX_REGISTERS]) -> [f32; VIRTUAL_LANES] {
     let mut lanes = [0.0; VIRTUAL_LANES];
-    for (numbers, sum) in lanes.chunks_exact_mut(S::LANES).zip(sums) {
-        // SAFETY: a chunk is as long as a register.
-        unsafe { simd.store(*sum, numbers) };
+    for at in 0..VIRTUAL_LANES / S::LANES {
+        // SAFETY: this part is as long as a register.
+        unsafe { simd.store(sums[at], &mut lanes[at * S::LANES..][..S::LANES]) };
     }
     lanes
 }

@@ -42,12 +42,13 @@ impl<T: Number> Plan<T> {
         leaves: Leaves<'_>,
         examples: usize,
         (kept, sums): (&[NodeId], &[NodeId]),
+        simd: SimdLevel,
     ) -> Result<Plan<T>> {
         if examples == 0 {
             return Err(Error::new("a batch has at least one example"));
         }
         let compiler = Compiler::new(graph, leaves, examples, (kept, sums));
-        compiler.compile((kept, sums))
+        compiler.compile((kept, sums), simd)
     }
 }
 
@@ -96,7 +97,7 @@ impl<'g, T: Number> Compiler<'g, T> {
         }
     }
 
-    fn compile(mut self, (kept, sums): (&[NodeId], &[NodeId])) -> Result<Plan<T>> {
+    fn compile(mut self, (kept, sums): (&[NodeId], &[NodeId]), simd: SimdLevel) -> Result<Plan<T>> {
         let mut summed = Vec::new();
         for (at, wanted) in needed(self.graph, &self.depends, kept, sums).iter().enumerate() {
             let id = NodeId::at(at);
@@ -117,7 +118,7 @@ impl<'g, T: Number> Compiler<'g, T> {
             slots: self.slots,
             weights: self.weights,
             kept: all,
-            working: Working::new(SimdLevel::detect()),
+            working: Working::new(simd),
         })
     }
 
