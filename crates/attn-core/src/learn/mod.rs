@@ -6,6 +6,7 @@
 
 mod adam;
 mod batch;
+mod compiled;
 mod defaults;
 mod example;
 mod number;

@@ -1,6 +1,6 @@
 //! Tests of the whole loop.
 
-use super::trainer::{Plans, compiled};
+use super::compiled::Plans;
 use super::*;
 use crate::model::Look;
 
@@ -49,8 +49,7 @@ fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
             .collect();
         let model = trainer.model();
         let mut plans = Plans::new(crate::kernel::SimdLevel::detect());
-        let compiled = compiled(&mut plans, model, &weights, &batch).unwrap();
-        compiled.run(&weights, &batch).unwrap();
+        let compiled = plans.run(model, &weights, &batch).unwrap();
         let numbers = |id| compiled.plan.numbers(id).unwrap().to_vec();
         for (at, id) in compiled.gradients.iter().chain([&compiled.loss]).enumerate() {
             let of_plan = numbers(*id);

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use super::adam::{Adam, AdamSettings};
 use super::batch::{Batch, Example};
+use super::compiled::Plans;
 use super::example::{ExampleGraph, ExampleModel};
 use super::number::Number;
-use super::plan::{Leaves, Plan};
 use super::score::Pattern;
 use super::size::ModelSize;
 use super::task::Examples;
 use super::weights::WeightsInMemory;
-use super::writing::largest;
 use crate::error::{Error, Result};
-use crate::graph::NodeId;
 use crate::kernel::SimdLevel;
 use crate::random::LegacyStream;
 
@@ -45,32 +43,6 @@ pub struct Step {
     pub heads: Vec<Vec<Vec<Option<f64>>>>,
     /// The length of the gradient, before it is clipped.
     pub gradient: f64,
-}
-
-/// A plan for batches of one shape.
-#[derive(Debug)]
-pub(super) struct Compiled<T> {
-    pub(super) plan: Plan<T>,
-    pub(super) loss: NodeId,
-    logits: NodeId,
-    pub(super) gradients: Vec<NodeId>,
-    heads: Vec<Vec<NodeId>>,
-}
-
-/// The plans that have been made.
-#[derive(Debug)]
-pub(super) struct Plans<T> {
-    /// The registers that they compute in.
-    simd: SimdLevel,
-    /// By the number of tokens and of examples.
-    made: BTreeMap<(usize, usize), Compiled<T>>,
-}
-
-impl<T: Number> Plans<T> {
-    /// None yet.
-    pub(super) fn new(simd: SimdLevel) -> Plans<T> {
-        Plans { simd, made: BTreeMap::new() }
-    }
 }
 
 /// A model that learns.
@@ -138,14 +110,19 @@ impl<T: Number> Trainer<T> {
         &self.model
     }
 
-    /// The plans that have been made, and the model that more are made of.
-    pub(super) fn plans(&mut self) -> (&mut Plans<T>, &ExampleModel) {
-        (&mut self.plans, &self.model)
+    /// The logits of all tokens of an example, row by row.
+    ///
+    /// # Errors
+    /// If the example does not fit the model.
+    pub(super) fn logits(&mut self, example: &Example) -> Result<Vec<f64>> {
+        let batch = Batch::of(std::slice::from_ref(example), self.examples.task().filler());
+        let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
+        Ok(compiled.logits()?.iter().map(|x| x.to_f64()).collect())
     }
 
     /// The number of steps of each plan that has been made, and of the numbers that it keeps in memory.
     pub fn plan_sizes(&self) -> Vec<(usize, usize)> {
-        self.plans.made.values().map(|compiled| compiled.plan.size()).collect()
+        self.plans.sizes()
     }
 
     /// The examples.
@@ -176,8 +153,7 @@ impl<T: Number> Trainer<T> {
         let mut stream = self.stream.clone();
         let batch = self.examples.batch(&mut stream, self.settings.batch);
         let number = self.step + 1;
-        let compiled = compiled(&mut self.plans, &self.model, &self.weights, &batch)?;
-        compiled.run(&self.weights, &batch)?;
+        let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
         let loss = compiled.loss()?;
         let gradients: Vec<&[T]> =
             compiled.gradients.iter().map(|id| compiled.plan.numbers(*id)).collect::<Result<_>>()?;
@@ -206,8 +182,7 @@ impl<T: Number> Trainer<T> {
         for examples in by_length.values() {
             for part in examples.chunks(self.settings.batch) {
                 let batch = Batch::of(part, self.examples.task().filler());
-                let compiled = compiled(&mut self.plans, &self.model, &self.weights, &batch)?;
-                compiled.run(&self.weights, &batch)?;
+                let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
                 let of_batch = batch.counted() as f64;
                 loss += compiled.loss()? * of_batch;
                 right += compiled.accuracy(&batch)? * of_batch;
@@ -245,95 +220,4 @@ fn stays_small(
     let rate = settings.adam.rate_at(number);
     Err(Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"))
         .help(format!("take a smaller learning rate than {}", settings.adam.rate)))
-}
-
-/// The plan for batches of this shape, compiled when the first of them comes.
-pub(super) fn compiled<'p, T: Number>(
-    plans: &'p mut Plans<T>,
-    model: &ExampleModel,
-    weights: &[Vec<T>],
-    batch: &Batch,
-) -> Result<&'p mut Compiled<T>> {
-    let shape = (batch.length, batch.examples());
-    if !plans.made.contains_key(&shape) {
-        let compiled = Compiled::new(model, weights, batch, plans.simd)?;
-        plans.made.insert(shape, compiled);
-    }
-    plans.made.get_mut(&shape).ok_or_else(|| Error::new("a plan is missing"))
-}
-
-impl<T: Number> Compiled<T> {
-    /// The plan of the graph of any example of this length.
-    fn new(model: &ExampleModel, weights: &[Vec<T>], batch: &Batch, simd: SimdLevel) -> Result<Compiled<T>> {
-        let example = Example { tokens: vec![0; batch.length], targets: vec![Some(0); batch.length] };
-        let weights = WeightsInMemory::new(model.size(), weights)?;
-        let ExampleGraph { graph, logits, loss, weights: gradients, of_sum, heads } =
-            model.graph(&weights, &example, batch.length)?;
-        let leaves =
-            Leaves { tokens: &example.tokens, one_hot: loss.one_hot, by_counted: [loss.loss, of_sum] };
-        let mut kept = vec![logits];
-        kept.extend(heads.iter().flatten());
-        let mut summed = gradients.clone();
-        summed.push(loss.loss);
-        let plan = Plan::compile(&graph, leaves, batch.examples(), (&kept, &summed), simd)?;
-        Ok(Compiled { plan, loss: loss.loss, logits, gradients, heads })
-    }
-
-    /// Computes everything for a batch.
-    pub(super) fn run(&mut self, weights: &[Vec<T>], batch: &Batch) -> Result<()> {
-        for (at, numbers) in weights.iter().enumerate() {
-            self.plan.weight_mut(at)?.copy_from_slice(numbers);
-        }
-        self.plan.run(batch)
-    }
-
-    /// The logits of all tokens.
-    pub(super) fn logits(&self) -> Result<&[T]> {
-        self.plan.numbers(self.logits)
-    }
-
-    fn loss(&self) -> Result<f64> {
-        Ok(self.plan.numbers(self.loss)?.iter().fold(0.0, |sum, x| sum + x.to_f64()))
-    }
-
-    /// The share of targets that have the largest logit of their row; of equal ones the first counts.
-    fn accuracy(&self, batch: &Batch) -> Result<f64> {
-        let logits = self.logits()?;
-        let cols = logits.len() / batch.tokens.len().max(1);
-        let (mut right, mut counted) = (0, 0);
-        for (row, target) in logits.chunks_exact(cols.max(1)).zip(&batch.targets) {
-            let Some(target) = *target else { continue };
-            counted += 1;
-            right += usize::from(largest(row) == target);
-        }
-        Ok(right as f64 / f64::from(counted.max(1)))
-    }
-
-    /// The scores of the heads over all examples of the batch.
-    fn scores(
-        &self,
-        batch: &Batch,
-        patterns: &[Pattern],
-        causal: bool,
-    ) -> Result<Vec<Vec<Vec<Option<f64>>>>> {
-        let of_head = |id: &NodeId| -> Result<Vec<Option<f64>>> {
-            let weights = self.plan.numbers(*id)?;
-            Ok(patterns.iter().map(|pattern| mean_score(*pattern, weights, batch, causal)).collect())
-        };
-        self.heads.iter().map(|layer| layer.iter().map(of_head).collect()).collect()
-    }
-}
-
-fn mean_score<T: Number>(pattern: Pattern, weights: &[T], batch: &Batch, causal: bool) -> Option<f64> {
-    let (length, square) = (batch.length, batch.length * batch.length);
-    let (mut sum, mut queries) = (0.0, 0);
-    for (example, weights) in weights.chunks_exact(square.max(1)).enumerate() {
-        let range = example * length..(example + 1) * length;
-        let (tokens, targets) = (&batch.tokens[range.clone()], &batch.targets[range]);
-        if let Some((more, count)) = pattern.score(weights, tokens, targets, causal) {
-            sum += more;
-            queries += count;
-        }
-    }
-    (queries > 0).then(|| sum / queries as f64)
 }

@@ -1,8 +1,9 @@
 //! What a model predicts, and what it writes.
 
-use super::batch::{Batch, Example};
+use super::batch::Example;
+use super::compiled::largest;
 use super::number::Number;
-use super::trainer::{Trainer, compiled};
+use super::trainer::Trainer;
 use crate::elementary;
 use crate::error::Result;
 use crate::random::LegacyStream;
@@ -39,16 +40,6 @@ impl<T: Number> Trainer<T> {
                 predicted: largest(row),
             })
             .collect())
-    }
-
-    /// The logits of each token of an example, row by row.
-    fn logits(&mut self, example: &Example) -> Result<Vec<f64>> {
-        let batch = Batch::of(std::slice::from_ref(example), 0);
-        let weights = self.weights().to_vec();
-        let (plans, model) = self.plans();
-        let compiled = compiled(plans, model, &weights, &batch)?;
-        compiled.run(&weights, &batch)?;
-        Ok(compiled.logits()?.iter().map(|x| x.to_f64()).collect())
     }
 
     /// What the model writes: some lines, or one piece of a text; nothing where it answers.
@@ -108,17 +99,6 @@ impl<T: Number> Trainer<T> {
 
 /// The characters of a piece of text.
 const PIECE: usize = 160;
-
-/// The place of the largest number, of equals the first.
-pub(super) fn largest<N: PartialOrd>(row: &[N]) -> usize {
-    let mut best = 0;
-    for (at, x) in row.iter().enumerate() {
-        if *x > row[best] {
-            best = at;
-        }
-    }
-    best
-}
 
 /// The place where the sum of the probabilities passes `share`.
 fn drawn(logits: &[f64], share: f64) -> usize {

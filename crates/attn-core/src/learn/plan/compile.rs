@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 
 use super::action::{Action, Working};
+use super::arrange::Arrange;
+use super::cells::CellByCell;
+use super::lines::AlongLines;
 use super::{Instruction, Place, Plan};
 use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
 use crate::error::{Error, Result};
@@ -146,7 +149,11 @@ impl<'g, T: Number> Compiler<'g, T> {
     fn sum(&mut self, id: NodeId) -> Result<Place> {
         let from = self.place_of(id)?;
         let out = self.reserve(from.shape, false);
-        self.instructions.push(Instruction { action: Action::SumOfExamples, inputs: vec![from], out });
+        self.instructions.push(Instruction {
+            action: Action::Lines(AlongLines::SumOfExamples),
+            inputs: vec![from],
+            out,
+        });
         Ok(out)
     }
 
@@ -197,40 +204,43 @@ impl<'g, T: Number> Compiler<'g, T> {
         let node = &self.graph[id];
         let inputs = node.inputs.clone();
         let product = |a_transposed, b_transposed| Action::Product { a_transposed, b_transposed };
+        let (arrange, cells, lines) = (Action::Arrange, Action::Cells, Action::Lines);
         let action = match &node.op {
-            _ if id == self.leaves.one_hot => Action::OneHot,
-            Op::Scale(_) if self.leaves.by_counted.contains(&id) => Action::ByCounted,
+            _ if id == self.leaves.one_hot => arrange(Arrange::OneHot),
+            Op::Scale(_) if self.leaves.by_counted.contains(&id) => cells(CellByCell::ByCounted),
             Op::Product => product(false, false),
             Op::ProductTransposed => product(false, true),
             Op::TransposedProduct => product(true, false),
             Op::Linear(layout) if inputs.len() == 2 => product(false, *layout == WeightLayout::OutIn),
-            Op::TokenRows(ids) if ids == self.leaves.tokens => Action::LookUp,
-            Op::Rows { start, .. } => Action::Rows(*start),
-            Op::Columns { start, .. } => Action::Columns(*start),
-            Op::Concatenate => Action::Concatenate,
-            Op::Stack(_) => Action::Stack,
-            Op::Transpose => Action::Transpose,
-            Op::Add => Action::Add,
-            Op::Subtract => Action::Subtract,
-            Op::Multiply => Action::Multiply,
-            Op::Quotient => Action::Quotient,
-            Op::Times => Action::Times,
-            Op::Divide => Action::Divide,
-            Op::Scale(factor) => Action::Scale(T::from_f64(factor.value())),
-            Op::Temperature(by) => Action::Temperature(T::from_f64(*by)),
-            Op::OnePlus => Action::OnePlus,
-            Op::Relu => Action::Relu,
-            Op::Root => Action::Root,
-            Op::Logarithm => Action::Logarithm,
-            Op::Mask(mask) if mask.matrix.is_none() => Action::Hide(hidden(mask, node.shape())),
-            Op::MaskPattern(mask) if mask.matrix.is_some() => Action::WhereZero(pattern_of_zeros(mask)?),
-            Op::Softmax(Axis::Rows, Base::E) => Action::Softmax,
-            Op::NegativeLogSoftmax => Action::NegativeLogSoftmax,
-            Op::Sums(Axis::Rows) => Action::SumOfRows,
-            Op::Sums(Axis::Columns) => Action::SumOfColumns,
-            Op::Sums(Axis::Whole) => Action::SumOfAll,
-            Op::RepeatColumns(_) => Action::RepeatColumns,
-            Op::RmsNorm(epsilon) if inputs.len() == 1 => Action::RmsNorm(T::from_f64(*epsilon)),
+            Op::TokenRows(ids) if ids == self.leaves.tokens => arrange(Arrange::LookUp),
+            Op::Rows { start, .. } => arrange(Arrange::Rows(*start)),
+            Op::Columns { start, .. } => arrange(Arrange::Columns(*start)),
+            Op::Concatenate => arrange(Arrange::Concatenate),
+            Op::Stack(_) => arrange(Arrange::Stack),
+            Op::Transpose => arrange(Arrange::Transpose),
+            Op::Add => cells(CellByCell::Add),
+            Op::Subtract => cells(CellByCell::Subtract),
+            Op::Multiply => cells(CellByCell::Multiply),
+            Op::Quotient => cells(CellByCell::Quotient),
+            Op::Times => cells(CellByCell::Times),
+            Op::Divide => cells(CellByCell::Divide),
+            Op::Scale(factor) => cells(CellByCell::Scale(T::from_f64(factor.value()))),
+            Op::Temperature(by) => cells(CellByCell::Temperature(T::from_f64(*by))),
+            Op::OnePlus => cells(CellByCell::OnePlus),
+            Op::Relu => cells(CellByCell::Relu),
+            Op::Root => cells(CellByCell::Root),
+            Op::Logarithm => cells(CellByCell::Logarithm),
+            Op::Mask(mask) if mask.matrix.is_none() => cells(CellByCell::Hide(hidden(mask, node.shape()))),
+            Op::MaskPattern(mask) if mask.matrix.is_some() => {
+                cells(CellByCell::WhereZero(pattern_of_zeros(mask)?))
+            }
+            Op::Softmax(Axis::Rows, Base::E) => lines(AlongLines::Softmax),
+            Op::NegativeLogSoftmax => lines(AlongLines::NegativeLogSoftmax),
+            Op::Sums(Axis::Rows) => lines(AlongLines::SumOfRows),
+            Op::Sums(Axis::Columns) => lines(AlongLines::SumOfColumns),
+            Op::Sums(Axis::Whole) => lines(AlongLines::SumOfAll),
+            Op::RepeatColumns(_) => lines(AlongLines::RepeatColumns),
+            Op::RmsNorm(epsilon) if inputs.len() == 1 => lines(AlongLines::RmsNorm(T::from_f64(*epsilon))),
             other => {
                 return Err(Error::new(format!(
                     "{} is made by `{}`, which is not computed for a batch",

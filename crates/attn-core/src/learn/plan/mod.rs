@@ -7,10 +7,11 @@
 //! the weights is computed when the plan is made.
 
 mod action;
+mod arrange;
 mod cells;
 mod compile;
 mod lines;
-mod places;
+mod read;
 
 use super::batch::Batch;
 use super::number::Number;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::kernel::SimdLevel;
 use crate::matrix::Shape;
-use action::{Action, Working};
+use action::{Action, Reads, Working};
 pub use compile::Leaves;
 
 /// Where the numbers of a node are.
@@ -76,12 +77,14 @@ impl<T: Number> Plan<T> {
         for instruction in &self.instructions {
             let out = &instruction.out;
             let mut numbers = std::mem::take(&mut self.slots[out.slot]);
-            let done = instruction.action.run(
-                &self.slots,
-                (&instruction.inputs, out, self.examples),
+            let reads = Reads {
+                slots: &self.slots,
+                inputs: &instruction.inputs,
+                shape: out.shape,
+                examples: if out.per_example { self.examples } else { 1 },
                 batch,
-                (&mut self.working, &mut numbers),
-            );
+            };
+            let done = instruction.action.run(reads, &mut self.working, &mut numbers);
             self.slots[out.slot] = numbers;
             done?;
         }
