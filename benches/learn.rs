@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use attn::learn::{AdamSettings, ModelSize, Number, Settings, Task, Trainer, defaults};
+use attn::learn::{Number, Task, Trainer, defaults};
 
 /// The trainings of each model.
 const RUNS: u32 = 5;
@@ -26,31 +26,11 @@ fn task(name: &str) -> Task {
     }
 }
 
-fn settings(name: &str, task: &Task, seed: u32) -> Settings {
-    let own = defaults(name);
-    Settings {
-        size: ModelSize {
-            vocabulary: task.symbols().count(),
-            context: task.context(),
-            width: own.width,
-            layers: own.layers,
-            heads: own.heads,
-            mlp: own.mlp,
-            normed: own.normed,
-            causal: task.is_causal(),
-        },
-        adam: AdamSettings::new(own.steps, own.rate),
-        batch: 32,
-        seed,
-        patterns: own.patterns.to_vec(),
-    }
-}
-
 fn measure<T: Number>(name: &str, as_json: bool) {
     let (mut learned, mut steps, mut parameters) = (Vec::new(), Vec::new(), 0);
     for seed in 1..=RUNS {
         let task = task(name);
-        let settings = settings(name, &task, seed);
+        let settings = defaults(name).settings(&task, seed);
         parameters = settings.size.parameters();
         let all = settings.adam.steps;
         let begun = Instant::now();

@@ -51,6 +51,11 @@
 //! chain of fused multiply-adds, so that a token alone has the bits of the same token among many. [`activate`], [`normalize`] and
 //! [`softmax_rows`] do what is between the products.
 //!
+//! # Many small products
+//!
+//! A training step multiplies thousands of small matrices, one for each example of a batch: [`multiply_examples`]. A cell is one chain
+//! from left to right: fused multiply-adds in `f32`, and in `f64` the two roundings of the definition.
+//!
 //! # Where to read
 //!
 //! 1. `problem.rs`: the problem, `band.rs`: which keys each query sees by its position, `check.rs`: what is refused; `layout.rs`,
@@ -61,7 +66,7 @@
 //!    inner loop, `transpose.rs` brings queries into lanes and results back; `exp2.rs` is the exponential, `soft_cap.rs` the cap of
 //!    the scores, `visibility.rs` reads masks.
 //! 4. `plain_decode.rs` and `decode/`: a few queries over many keys, again plain first.
-//! 5. `linear/` and `rowwise/`: the rest of a layer, plain first as well.
+//! 5. `linear/` and `rowwise/`: the rest of a layer, plain first as well; `products/`: many small products.
 //! 6. `simd/`: the dozen operations that all this is written with, for each instruction set, and the list of sets. `kernels.rs`
 //!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`,
 //!    and `read_ahead.rs` lets its idle threads fetch what comes next.

@@ -8,8 +8,6 @@ use crate::error::{Error, Result};
 use crate::learn::{AdamSettings, Defaults, ModelSize, Settings, Task};
 use crate::tensor::Dtype;
 
-/// The examples of a batch, unless the user says otherwise.
-const USUAL_BATCH: usize = 32;
 /// The most steps and the most examples of a batch.
 const MOST_STEPS: u64 = 1_000_000;
 const MOST_EXAMPLES: u64 = 4096;
@@ -58,15 +56,13 @@ impl SettingsArgs {
     /// If a size or a number of steps is 0, or does not fit another.
     pub(super) fn settings(&self, task: &Task, defaults: &Defaults) -> Result<Settings> {
         let mlp = self.mlp.map_or(defaults.mlp, |width| (width > 0).then_some(width));
+        let usual = defaults.settings(task, self.seed);
         let size = ModelSize {
-            vocabulary: task.symbols().count(),
-            context: task.context().max(defaults.context),
             width: self.width.unwrap_or(defaults.width),
             layers: self.layers.unwrap_or(defaults.layers),
             heads: self.heads.unwrap_or(defaults.heads),
             mlp,
-            normed: defaults.normed,
-            causal: task.is_causal(),
+            ..usual.size
         };
         size.check()?;
         let (steps, batch) = (self.steps.unwrap_or(defaults.steps as u64), self.batch);
@@ -82,9 +78,8 @@ impl SettingsArgs {
         Ok(Settings {
             size,
             adam: AdamSettings::new(steps as usize, rate),
-            batch: batch.map_or(USUAL_BATCH, |batch| batch as usize),
-            seed: self.seed,
-            patterns: defaults.patterns.to_vec(),
+            batch: batch.map_or(usual.batch, |batch| batch as usize),
+            ..usual
         })
     }
 }

@@ -1,6 +1,10 @@
 //! What a task is learned with where nobody says otherwise.
 
+use super::adam::AdamSettings;
 use super::score::Pattern;
+use super::size::ModelSize;
+use super::task::Task;
+use super::trainer::Settings;
 use crate::model::Look;
 
 /// The sizes and the settings that a task is learned with.
@@ -26,6 +30,36 @@ pub struct Defaults {
     pub context: usize,
     /// What the heads are scored by.
     pub patterns: &'static [Pattern],
+}
+
+/// The examples of a batch.
+const BATCH: usize = 32;
+
+impl Defaults {
+    /// The size of the model for a task.
+    pub fn size(&self, task: &Task) -> ModelSize {
+        ModelSize {
+            vocabulary: task.symbols().count(),
+            context: task.context().max(self.context),
+            width: self.width,
+            layers: self.layers,
+            heads: self.heads,
+            mlp: self.mlp,
+            normed: self.normed,
+            causal: task.is_causal(),
+        }
+    }
+
+    /// The settings for a task.
+    pub fn settings(&self, task: &Task, seed: u32) -> Settings {
+        Settings {
+            size: self.size(task),
+            adam: AdamSettings::new(self.steps, self.rate),
+            batch: BATCH,
+            seed,
+            patterns: self.patterns.to_vec(),
+        }
+    }
 }
 
 const PREVIOUS: Pattern = Pattern::Look(Look::Previous);

@@ -5,18 +5,10 @@ use super::*;
 use crate::model::Look;
 
 fn settings(task: &Task, (layers, heads, width): (usize, usize, usize), rich: bool) -> Settings {
-    let size = ModelSize {
-        vocabulary: task.symbols().count(),
-        context: task.context(),
-        width,
-        layers,
-        heads,
-        mlp: rich.then_some(3 * width),
-        normed: rich,
-        causal: task.is_causal(),
-    };
+    let usual = defaults(task.name()).settings(task, 3);
+    let size = ModelSize { width, layers, heads, mlp: rich.then_some(3 * width), normed: rich, ..usual.size };
     let patterns = vec![Pattern::Look(Look::Previous), Pattern::Look(Look::Induction)];
-    Settings { size, adam: AdamSettings::new(100, 0.01), batch: 5, seed: 3, patterns }
+    Settings { size, adam: AdamSettings::new(100, 0.01), batch: 5, patterns, ..usual }
 }
 
 fn pairs() -> Task {
