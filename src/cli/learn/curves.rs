@@ -52,13 +52,13 @@ fn drawings(history: &History) -> Vec<Drawing> {
     let every = (most / 4.0).ceil().max(1.0);
     let ticks = (0..).map(|i| f64::from(i) * every).take_while(|tick| *tick <= most).collect();
     let mut all = vec![Drawing {
-        title: "loss over steps".to_string(),
+        title: "loss (cross-entropy) by step".to_string(),
         ticks,
         curves: vec![("loss".to_string(), points(&losses))],
     }];
     if !scores.is_empty() {
         all.push(Drawing {
-            title: "what heads look at: share of their weights".to_string(),
+            title: "what heads look at: share of their weights by step".to_string(),
             ticks: vec![0.0, 0.5, 1.0],
             curves: scores,
         });

@@ -8,54 +8,57 @@ use crate::learn::{Settings, Step};
 
 /// The line is written again after this time.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most scores in the line.
-const MOST_SCORES: usize = 4;
 
 /// A line that is written again and again, where standard error is a terminal.
 pub(super) struct Progress {
-    shown: bool,
+    /// The columns of the terminal; none where nothing is written.
+    columns: Option<usize>,
     begun: Instant,
     written: Option<Instant>,
     steps: usize,
     patterns: Vec<&'static str>,
-    width: usize,
 }
 
 impl Progress {
     pub(super) fn new(settings: &Settings, env: &Env) -> Progress {
         Progress {
-            shown: env.shows_progress,
+            columns: env.progress,
             begun: Instant::now(),
             written: None,
             steps: settings.adam.steps,
             patterns: settings.patterns.iter().map(|pattern| pattern.name()).collect(),
-            width: env.width,
         }
     }
 
     /// Writes the line, unless it has just been written. That it cannot be written is no reason to stop.
     pub(super) fn show(&mut self, step: &Step, err: &mut dyn Write) {
         let is_early = self.written.is_some_and(|last| last.elapsed() < PAUSE);
-        if !self.shown || is_early {
-            return;
-        }
+        let Some(columns) = self.columns.filter(|_| !is_early) else { return };
         self.written = Some(Instant::now());
         let left =
             self.begun.elapsed().div_f64(step.number as f64).mul_f64((self.steps - step.number) as f64);
-        let text: String = self.line(step, left).chars().take(self.width.saturating_sub(1)).collect();
-        let _ = write!(err, "\r\x1b[K{text}");
+        let _ = write!(err, "\r\x1b[K{}", self.line(step, left, columns));
         let _ = err.flush();
     }
 
-    fn line(&self, step: &Step, left: Duration) -> String {
+    /// As many parts as fit into less than this many columns: in the last one, some terminals begin another line.
+    fn line(&self, step: &Step, left: Duration, columns: usize) -> String {
         let mut parts = vec![
             format!("step {} of {}", step.number, self.steps),
-            format!("{:.0} s left", left.as_secs_f64().ceil()),
             format!("loss {:.3}", step.loss),
+            format!("{:.0} s left", left.as_secs_f64().ceil()),
             format!("{:.0} % right", 100.0 * step.accuracy),
         ];
         parts.extend(self.scores(step));
-        parts.join("  ")
+        let mut line = String::new();
+        for part in parts {
+            let gap = if line.is_empty() { "" } else { "  " };
+            if line.len() + gap.len() + part.len() >= columns {
+                break;
+            }
+            line = line + gap + &part;
+        }
+        line
     }
 
     /// Each head by the pattern that it has most of.
@@ -70,7 +73,7 @@ impl Progress {
             let number = if heads > 1 { format!("_{head}") } else { String::new() };
             Some(format!("L{layer}.A{number} {name} {score:.2}"))
         };
-        heads.filter_map(best).take(MOST_SCORES).collect()
+        heads.filter_map(best).collect()
     }
 
     /// Takes the line away.

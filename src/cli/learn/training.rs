@@ -3,8 +3,8 @@
 use super::LearnArgs;
 use super::history::{End, History};
 use super::progress::Progress;
-use crate::cli::{Env, Outcome, Streams};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::cli::{Env, Outcome, Streams, report};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
 use crate::input;
 use crate::learn::{Number, Settings, Task, Trainer};
 use crate::terminal::Signals;
@@ -20,8 +20,12 @@ impl LearnArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<Outcome> {
+        // Before minutes are spent on what cannot be kept.
         if let Some(folder) = &self.save {
             input::check_model_folder(folder, env.writing)?;
+        }
+        if let Some(file) = &self.plot {
+            input::check_place(file, env.writing)?;
         }
         let seed = settings.seed;
         let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?;
@@ -30,9 +34,9 @@ impl LearnArgs {
         if steps.is_empty() {
             // Nothing was learned, so there is nothing to show or to keep.
             return match end {
-                End::Failed(said) => Err(Error::new(said)),
-                End::Stopped(code) => Ok(Outcome::from(code)),
-                End::Done => Ok(Outcome::from(EXIT_DONE)),
+                // The model is larger than there is room for.
+                End::Failed(error) if error.kind() == ErrorKind::TooLarge => Err(error),
+                end => ended(&end, env, streams),
             };
         }
         if let Some(folder) = &self.save {
@@ -43,16 +47,7 @@ impl LearnArgs {
             self.write_picture(file, &history, env)?;
         }
         self.show(&history, env, streams)?;
-        let code = match &history.end {
-            End::Done => EXIT_DONE,
-            End::Stopped(code) => *code,
-            End::Failed(said) => {
-                streams.out.flush()?;
-                crate::cli::report(&Error::new(said.clone()), env, streams);
-                EXIT_CHECK_FAILED
-            }
-        };
-        Ok(Outcome::from(code))
+        ended(&history.end, env, streams)
     }
 
     /// All steps, and how they ended.
@@ -81,7 +76,7 @@ impl LearnArgs {
                     steps.push(step);
                 }
                 Err(error) => {
-                    end = End::Failed(error.to_string());
+                    end = End::Failed(error);
                     break;
                 }
             }
@@ -89,4 +84,18 @@ impl LearnArgs {
         progress.erase(streams.err);
         Ok((steps, end))
     }
+}
+
+/// Says why a training failed, if it did; and its exit code.
+fn ended(end: &End, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    let code = match end {
+        End::Done => EXIT_DONE,
+        End::Stopped(code) => *code,
+        End::Failed(error) => {
+            streams.out.flush()?;
+            report(error, env, streams);
+            EXIT_CHECK_FAILED
+        }
+    };
+    Ok(Outcome::from(code))
 }

@@ -223,8 +223,12 @@ fn stays_small(
         _ => return Ok(()),
     };
     let rate = settings.adam.rate_at(number);
-    Err(Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"))
-        .help(format!("take a smaller learning rate than {}", settings.adam.rate)))
+    let error = Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"));
+    Err(match first {
+        Some(_) => error.help(format!("take a smaller learning rate than {}", settings.adam.rate)),
+        // No step has been taken yet: the numbers grow from layer to layer.
+        None => error.help("take fewer layers, since the model fails with its first weights"),
+    })
 }
 
 /// The plan for batches of this shape, compiled when the first of them comes.
