@@ -8,8 +8,6 @@ use crate::error::Result;
 use crate::learn::{AdamSettings, Defaults, ModelSize, Settings, Task};
 use crate::tensor::Dtype;
 
-/// The examples of a batch, unless the user says otherwise.
-const USUAL_BATCH: usize = 32;
 /// The most steps and the most examples of a batch.
 pub(super) const MOST_STEPS: u64 = 1_000_000;
 const MOST_EXAMPLES: u64 = 4096;
@@ -57,28 +55,21 @@ impl SettingsArgs {
     /// # Errors
     /// If a size is 0 or does not fit another, or the learning rate is not a positive number.
     pub(super) fn settings(&self, task: &Task, defaults: &Defaults) -> Result<Settings> {
-        let mlp = self.mlp.map_or(defaults.mlp, |width| (width > 0).then_some(width));
+        let usual = defaults.settings(task, self.seed);
         let size = ModelSize {
-            vocabulary: task.symbols().count(),
-            context: task.context().max(defaults.context),
-            width: self.width.unwrap_or(defaults.width),
-            layers: self.layers.unwrap_or(defaults.layers),
-            heads: self.heads.unwrap_or(defaults.heads),
-            mlp,
-            normed: defaults.normed,
-            causal: task.is_causal(),
+            width: self.width.unwrap_or(usual.size.width),
+            layers: self.layers.unwrap_or(usual.size.layers),
+            heads: self.heads.unwrap_or(usual.size.heads),
+            mlp: self.mlp.map_or(usual.size.mlp, |width| (width > 0).then_some(width)),
+            ..usual.size
         };
         size.check()?;
         let rate = match &self.lr {
             Some(text) => positive("--lr", text)?,
             None => defaults.rate,
         };
-        Ok(Settings {
-            size,
-            adam: AdamSettings::new(self.steps.map_or(defaults.steps, |steps| steps as usize), rate),
-            batch: self.batch.map_or(USUAL_BATCH, |batch| batch as usize),
-            seed: self.seed,
-            patterns: defaults.patterns.to_vec(),
-        })
+        let steps = self.steps.map_or(defaults.steps, |steps| steps as usize);
+        let batch = self.batch.map_or(usual.batch, |batch| batch as usize);
+        Ok(Settings { size, adam: AdamSettings::new(steps, rate), batch, ..usual })
     }
 }

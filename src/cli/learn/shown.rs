@@ -108,8 +108,12 @@ impl LearnArgs {
                 vec![format!("Written to {0}. attn model {0} opens it.", visible(&from_path(folder)))]
             }
             None => {
-                let seed = history.settings.seed + 1;
-                vec![format!("Another start: --seed {seed}. Keep the model: --save FOLDER.")]
+                let seed = history.settings.seed.wrapping_add(1);
+                let more = match history.is_learned() {
+                    Some(false) => "More steps or layers: --steps, --layers. ",
+                    _ => "",
+                };
+                vec![format!("{more}Another start: --seed {seed}. Keep the model: --save FOLDER.")]
             }
         }
     }

@@ -8,6 +8,10 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
 use crate::input;
 use crate::learn::{Number, Settings, Task, Trainer};
 use crate::terminal::Signals;
+use crate::text::grouped;
+
+/// The most numbers of all checkpoints together, which are in memory until they are written.
+const MOST_KEPT: usize = 100_000_000;
 
 /// What a task is learned with.
 pub(super) type Learned = (Task, Settings);
@@ -27,6 +31,7 @@ impl LearnArgs {
         if let Some(file) = &self.plot {
             input::check_place(file, env.writing)?;
         }
+        self.keeps_no_more_than_fits(&settings)?;
         let seed = settings.seed;
         let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?;
         let mut kept = Vec::new();
@@ -48,6 +53,24 @@ impl LearnArgs {
         }
         self.show(&history, env, streams)?;
         ended(&history.end, env, streams)
+    }
+
+    /// # Errors
+    /// If the weights of all steps that are kept would fill the memory.
+    fn keeps_no_more_than_fits(&self, settings: &Settings) -> Result<()> {
+        let Some(every) = self.every.map(|every| every as usize) else { return Ok(()) };
+        let (steps, parameters) = (settings.adam.steps, settings.size.parameters());
+        if (steps / every).saturating_mul(parameters) <= MOST_KEPT {
+            return Ok(());
+        }
+        let fewer = (steps.saturating_mul(parameters)).div_ceil(MOST_KEPT);
+        Err(Error::new(format!(
+            "--every {every} keeps {} times {} weights, more than {} numbers",
+            grouped((steps / every) as u64),
+            grouped(parameters as u64),
+            grouped(MOST_KEPT as u64)
+        ))
+        .help(format!("keep fewer steps, such as --every {fewer}")))
     }
 
     /// All steps, and how they ended.

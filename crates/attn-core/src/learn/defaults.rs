@@ -1,6 +1,10 @@
 //! What a task is learned with where nobody says otherwise.
 
+use super::adam::AdamSettings;
 use super::score::Pattern;
+use super::size::ModelSize;
+use super::task::Task;
+use super::trainer::Settings;
 use crate::model::Look;
 
 /// The sizes and the settings that a task is learned with.
@@ -44,6 +48,27 @@ const PLAIN: Defaults = Defaults {
     context: 0,
     patterns: &[PREVIOUS, INDUCTION],
 };
+
+/// The examples of a batch.
+const BATCH: usize = 32;
+
+impl Defaults {
+    /// The settings for a task and a seed.
+    pub fn settings(&self, task: &Task, seed: u32) -> Settings {
+        let size = ModelSize {
+            vocabulary: task.symbols().count(),
+            context: task.context().max(self.context),
+            width: self.width,
+            layers: self.layers,
+            heads: self.heads,
+            mlp: self.mlp,
+            normed: self.normed,
+            causal: task.is_causal(),
+        };
+        let adam = AdamSettings::new(self.steps, self.rate);
+        Settings { size, adam, batch: BATCH, seed, patterns: self.patterns.to_vec() }
+    }
+}
 
 /// The defaults of a task, by its name.
 pub fn defaults(task: &str) -> Defaults {

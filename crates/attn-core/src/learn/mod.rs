@@ -6,8 +6,11 @@
 
 mod adam;
 mod batch;
+mod both_types;
 mod defaults;
 mod example;
+#[cfg(test)]
+mod learned;
 mod number;
 mod plan;
 mod score;
@@ -22,6 +25,7 @@ mod writing;
 
 pub use adam::{Adam, AdamSettings};
 pub use batch::{Batch, Example};
+pub use both_types::{steps_in_double, steps_in_single};
 pub use defaults::{Defaults, defaults};
 pub use example::{ExampleGraph, ExampleModel};
 pub use number::Number;

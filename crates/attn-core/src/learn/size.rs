@@ -66,8 +66,10 @@ impl ModelSize {
         }
         let limits = [("heads", heads), ("layers", layers)];
         if let Some((what, _)) = limits.into_iter().find(|(_, count)| *count > MOST_LAYERS_AND_HEADS) {
-            return Err(Error::new(format!("a model learns here with at most {MOST_LAYERS_AND_HEADS} {what}"))
-                .help(format!("take fewer {what}")));
+            return Err(Error::new(format!(
+                "a model learns here with at most {MOST_LAYERS_AND_HEADS} {what}"
+            ))
+            .help(format!("take fewer {what}")));
         }
         if width % heads != 0 {
             return Err(Error::new(format!("{heads} heads do not divide a width of {width}"))

@@ -29,7 +29,7 @@ impl<T: Number> Trainer<T> {
     }
 
     fn predicted(&mut self, example: &Example) -> Result<Vec<Predicted>> {
-        let logits = self.logits(example)?;
+        let logits = self.logits(&example.tokens)?;
         let cols = self.examples().task().symbols().count();
         let rows = logits.chunks_exact(cols).zip(example.tokens.iter().zip(&example.targets));
         Ok(rows
@@ -41,9 +41,14 @@ impl<T: Number> Trainer<T> {
             .collect())
     }
 
-    /// The logits of each token of an example, row by row.
-    fn logits(&mut self, example: &Example) -> Result<Vec<f64>> {
-        let batch = Batch::of(std::slice::from_ref(example), 0);
+    /// The logits of each of some tokens, row by row.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers.
+    pub fn logits(&mut self, tokens: &[usize]) -> Result<Vec<f64>> {
+        // What has to be predicted changes no logits.
+        let example = Example { tokens: tokens.to_vec(), targets: vec![Some(0); tokens.len()] };
+        let batch = Batch::of(&[example], 0);
         let weights = self.weights().to_vec();
         let (plans, model) = self.plans();
         let compiled = compiled(plans, model, &weights, &batch)?;
@@ -98,8 +103,7 @@ impl<T: Number> Trainer<T> {
         // One plan for all lengths: what comes after the last symbol is not seen.
         let mut tokens = ids.to_vec();
         tokens.resize(context, 0);
-        let example = Example { targets: vec![Some(0); context], tokens };
-        let logits = self.logits(&example)?;
+        let logits = self.logits(&tokens)?;
         let cols = self.examples().task().symbols().count();
         let row = &logits[(ids.len() - 1) * cols..ids.len() * cols];
         Ok(drawn(row, stream.uniform()))
