@@ -9,6 +9,11 @@ use crate::learn::{Settings, Step};
 /// The line is written again after this time.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// What stands between two parts.
+const GAP: &str = "  ";
+/// `^C` and the last column, in which some terminals begin another line.
+const ROOM_FOR_AN_INTERRUPTION: usize = 3;
+
 /// A line that is written again and again, where standard error is a terminal.
 pub(super) struct Progress {
     /// The columns of the terminal; none where nothing is written.
@@ -41,39 +46,52 @@ impl Progress {
         let _ = err.flush();
     }
 
-    /// As many parts as fit into less than this many columns: in the last one, some terminals begin another line.
+    /// The line, with room for the `^C` that a terminal writes behind it: what went on in another line could not be erased.
     fn line(&self, step: &Step, left: Duration, columns: usize) -> String {
-        let mut parts = vec![
-            format!("step {} of {}", step.number, self.steps),
+        let begin = [
+            format!("{}/{}", step.number, self.steps),
             format!("loss {:.3}", step.loss),
             format!("{:.0} s left", left.as_secs_f64().ceil()),
-            format!("{:.0} % right", 100.0 * step.accuracy),
         ];
-        parts.extend(self.scores(step));
-        let mut line = String::new();
-        for part in parts {
-            let gap = if line.is_empty() { "" } else { "  " };
-            if line.len() + gap.len() + part.len() >= columns {
-                break;
-            }
-            line = line + gap + &part;
+        let right = [format!("{:.0} % right", 100.0 * step.accuracy)];
+        let (named, short) = (self.named(step), self.by_layer(step));
+        let all = [[&begin[..], &named, &right], [&begin, &named, &[]], [&begin, &short, &right]];
+        let room = columns.saturating_sub(ROOM_FOR_AN_INTERRUPTION);
+        let lines = all.map(|parts| parts.concat().join(GAP));
+        match lines.into_iter().find(|line| line.chars().count() <= room) {
+            Some(line) => line,
+            None => as_many_as_fit(&[&begin[..], &short].concat(), room),
         }
-        line
+    }
+
+    /// The largest score of a head, and its pattern.
+    fn best(&self, scores: &[Option<f64>]) -> Option<(f64, &'static str)> {
+        let named = scores.iter().zip(&self.patterns).filter_map(|(score, name)| Some(((*score)?, *name)));
+        named.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Each head by the pattern that it has most of.
-    fn scores(&self, step: &Step) -> Vec<String> {
+    fn named(&self, step: &Step) -> Vec<String> {
         let heads = step.heads.iter().enumerate().flat_map(|(layer, heads)| {
             heads.iter().enumerate().map(move |(head, scores)| (layer + 1, head + 1, scores, heads.len()))
         });
-        let best = |(layer, head, scores, heads): (usize, usize, &Vec<Option<f64>>, usize)| {
-            let named =
-                scores.iter().zip(&self.patterns).filter_map(|(score, name)| Some(((*score)?, *name)));
-            let (score, name) = named.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let named = |(layer, head, scores, heads): (usize, usize, &Vec<Option<f64>>, usize)| {
+            let (score, name) = self.best(scores)?;
             let number = if heads > 1 { format!("_{head}") } else { String::new() };
             Some(format!("L{layer}.A{number} {name} {score:.2}"))
         };
-        heads.filter_map(best).collect()
+        heads.filter_map(named).collect()
+    }
+
+    /// The scores of each layer's heads alone: “L1.A 0.40 0.12”.
+    fn by_layer(&self, step: &Step) -> Vec<String> {
+        let of_layer = |(layer, heads): (usize, &Vec<Vec<Option<f64>>>)| {
+            let scores = heads.iter().map(|scores| {
+                self.best(scores).map_or(" -".to_string(), |(score, _)| format!(" {score:.2}"))
+            });
+            format!("L{}.A{}", layer + 1, scores.collect::<String>())
+        };
+        step.heads.iter().enumerate().map(of_layer).collect()
     }
 
     /// Takes the line away.
@@ -83,4 +101,17 @@ impl Progress {
             let _ = err.flush();
         }
     }
+}
+
+/// The first parts that have room in this many columns.
+fn as_many_as_fit(parts: &[String], room: usize) -> String {
+    let mut line = String::new();
+    for part in parts {
+        let gap = if line.is_empty() { "" } else { GAP };
+        if line.chars().count() + gap.len() + part.chars().count() > room {
+            break;
+        }
+        line = line + gap + part;
+    }
+    line
 }
