@@ -30,8 +30,9 @@ pub struct Env {
     pub has_keys: bool,
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
-    /// Whether a line on standard error says how far a long command is: it is a terminal on which lines can be rewritten.
-    pub shows_progress: bool,
+    /// The columns that a line on standard error has which says how far a long command is; none unless standard error is a terminal
+    /// on which lines can be rewritten.
+    pub progress: Option<usize>,
     /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<PathBuf>,
     /// Whether files may be written; a lesson's commands write none.
@@ -61,7 +62,7 @@ impl Default for Env {
             charset: Charset::Utf8,
             has_keys: false,
             has_screen: false,
-            shows_progress: false,
+            progress: None,
             state: None,
             writing: WritePermission::Allowed,
             reading: ReadPermission::Anywhere,
@@ -77,6 +78,8 @@ impl Env {
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+        let columns_of_errors =
+            terminal_size_of(std::io::stderr()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         let is_terminal = std::io::stdout().is_terminal();
         let term = variable("TERM").unwrap_or_default();
         let is_dumb = term == "dumb";
@@ -86,7 +89,7 @@ impl Env {
             // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
-            shows_progress: std::io::stderr().is_terminal() && !is_dumb,
+            progress: (std::io::stderr().is_terminal() && !is_dumb).then_some(columns_of_errors),
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()),
             defaults: super::defaults::set(variable),
             state: state_folder(),

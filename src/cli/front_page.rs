@@ -12,14 +12,13 @@ Try these first:
   attn find softmax                                  everything about a word
 
 Learn      lesson     lessons, alone or in class: play, quiz, check, export
-           demo       small computations, from easy to hard
-           glossary   the terms, each in a sentence or two
+           demo       small computations     glossary    the terms, explained
 Compute    attend     attention over your own words or matrices
            explore    the same with arrow keys: change a number, see what moves
            softmax    numbers to weights     similarity  how alike words are
-           model      a model of your own    learn       train one in a second
-           params     a model's weights      tokens      a model's tokens
-           bench      speed on this machine
+           params     a model's weights      bench       speed on this machine
+           tokens     a model's tokens       model       a model of your own
+           learn      train a small model in a second, and see what heads learn
 Check      diagnose   find the mistake in your own result
 Reference  find       search everything      examples    data to try things on
            errata     mistakes in the texts  notation    letters of the texts

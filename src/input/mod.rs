@@ -88,7 +88,8 @@ pub use put::{PutOutcome, put_files, put_new_files};
 pub use read_options::ReadOptions;
 pub use read_permission::{Bounds, ReadPermission};
 pub use save::{
-    WritePermission, check_bundle_ending, check_ending, delimited_text, save, save_bundle, save_text,
+    WritePermission, check_bundle_ending, check_ending, check_place, delimited_text, save, save_bundle,
+    save_text,
 };
 pub use save_json::Rows;
 pub use save_model::{ModelFiles, NamedTensors, check_model_folder, save_model_folder};

@@ -100,7 +100,7 @@ pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermi
 }
 
 /// Why a folder cannot be made, for its user.
-fn no_folder(name: &str, error: &std::io::Error) -> Error {
+pub(super) fn no_folder(name: &str, error: &std::io::Error) -> Error {
     let why = match error.kind() {
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a part of its path is a file".to_string(),
         ErrorKind::NotFound => "nothing can be made there".to_string(),

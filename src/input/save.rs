@@ -146,8 +146,31 @@ fn bundle_format(path: &Path) -> Result<Format> {
     }
 }
 
+/// Checks, before anything is computed, that a file can be written at a place: that its folder is there, takes files, and has nothing
+/// else of this name.
+///
+/// # Errors
+/// If nothing may be written, or the file could not be.
+pub fn check_place(path: &Path, writing: WritePermission) -> Result<()> {
+    writing.check(path)?;
+    is_for_a_file(path)?;
+    takes_files(path.parent().unwrap_or(Path::new(""))).map_err(|error| not_written(path, &error.into()))
+}
+
+/// Tries whether files can be written into a folder; the empty path is the current one.
+pub(super) fn takes_files(folder: &Path) -> std::io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    tempfile::tempfile_in(folder).map(drop)
+}
+
 /// Writes a file that may be there already.
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult) -> Result<()> {
+    is_for_a_file(path)?;
+    write_whole(path, fill).map_err(|error| not_written(path, &error))
+}
+
+/// That a file can have this name: there is its folder, and nothing but a file has it.
+fn is_for_a_file(path: &Path) -> Result<()> {
     let shown = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
@@ -162,19 +185,21 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
             .in_source(shown)
             .help("create the folder first, or choose another name"));
     }
-    write_whole(path, fill).map_err(|error| {
-        // The system's words without the name of the temporary file.
-        let why = match error.downcast_ref::<std::io::Error>() {
-            Some(error) => match error.kind() {
-                ErrorKind::NotFound => "nothing can be written there".to_string(),
-                kind => kind.to_string(),
-            },
-            None => error.to_string(),
-        };
-        Error::new(format!("the file cannot be written: {why}"))
-            .in_source(shown)
-            .help("name a file in a folder that you may write to, and check the free space")
-    })
+    Ok(())
+}
+
+/// Why a file cannot be written, in the system's words without the name of the temporary file.
+pub(super) fn not_written(path: &Path, error: &Box<dyn std::error::Error>) -> Error {
+    let why = match error.downcast_ref::<std::io::Error>() {
+        Some(error) => match error.kind() {
+            ErrorKind::NotFound => "nothing can be written there".to_string(),
+            kind => kind.to_string(),
+        },
+        None => error.to_string(),
+    };
+    Error::new(format!("the file cannot be written: {why}"))
+        .in_source(visible(&from_path(path)))
+        .help("name a file in a folder that you may write to, and check the free space")
 }
 
 /// True if an error says that something on the way is not there, or is no folder.

@@ -13,8 +13,8 @@ use crate::params::Family;
 use crate::tensor::Tensor;
 
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file, steps_in};
-use super::put::put_files;
-use super::save::WritePermission;
+use super::put::{no_folder, put_files};
+use super::save::{WritePermission, not_written, takes_files};
 use super::save_binary::safetensors;
 use super::table::Table;
 use super::text::read_text;
@@ -83,14 +83,20 @@ pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()>
             .in_source(visible(&from_path(folder)))
             .help("name a folder that is new, empty, or one that attn wrote a model into")
     };
-    let Ok(metadata) = fs::metadata(folder) else { return Ok(()) };
+    let Ok(metadata) = fs::metadata(folder) else {
+        // The folder will be made in the nearest one that is there.
+        let there = folder.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("."));
+        let shown = visible(&from_path(folder)).into_owned();
+        return takes_files(there).map_err(|error| no_folder(&shown, &error));
+    };
     if !metadata.is_dir() {
         return Err(refused("this is a file, not a folder"));
     }
     let mut entries =
         fs::read_dir(folder).map_err(|error| refused(&format!("the folder cannot be read: {error}")))?;
-    if entries.next().is_none() || is_small_model(&folder.join("config.json")) {
-        return Ok(());
+    let config = folder.join("config.json");
+    if entries.next().is_none() || is_small_model(&config) {
+        return takes_files(folder).map_err(|error| not_written(&config, &error.into()));
     }
     Err(refused("this folder has other files in it, and attn does not write a model among them"))
 }

@@ -83,7 +83,8 @@ fn first() -> (TempDir, String) {
     (place, name)
 }
 
-fn logits(folder: &Path, precision: Precision, ids: Vec<usize>) -> Vec<Vec<f64>> {
+/// The logits that a model of a folder computes, row by row.
+pub fn logits(folder: &Path, precision: Precision, ids: Vec<usize>) -> Vec<Vec<f64>> {
     Fixture::open(folder).with_run(|run| {
         let mut graph = Graph::new().in_precision(precision);
         let edits = Edits::default();

@@ -5,6 +5,10 @@ mod common;
 
 #[path = "../browser/mod.rs"]
 mod browser;
+
+#[path = "../terminal/mod.rs"]
+mod terminal;
+
 mod fixtures;
 
 mod addressed;
@@ -17,6 +21,7 @@ mod changing_file;
 mod command;
 mod defaults;
 mod explained;
+mod learn;
 mod logits_file;
 mod masked;
 mod options;

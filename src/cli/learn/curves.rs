@@ -52,13 +52,13 @@ fn drawings(history: &History) -> Vec<Drawing> {
     let every = (most / 4.0).ceil().max(1.0);
     let ticks = (0..).map(|i| f64::from(i) * every).take_while(|tick| *tick <= most).collect();
     let mut all = vec![Drawing {
-        title: "loss over steps".to_string(),
+        title: "loss (cross-entropy) by step".to_string(),
         ticks,
         curves: vec![("loss".to_string(), points(&losses))],
     }];
     if !scores.is_empty() {
         all.push(Drawing {
-            title: "what heads look at: share of their weights".to_string(),
+            title: "what heads look at: share of their weights by step".to_string(),
             ticks: vec![0.0, 0.5, 1.0],
             curves: scores,
         });
@@ -108,9 +108,10 @@ impl LearnArgs {
     }
 }
 
-/// The size of one drawing of the picture, its margins, and the colours of its curves, which are told apart by every eye
-/// (Okabe and Ito 2008).
-const SIZE: (f64, f64) = (560.0, 260.0);
+/// The size of one drawing of the picture, its margins, the room for names such as “L12.A_16 previous token” at its right, and the
+/// colours of its curves, which are told apart by every eye (Okabe and Ito 2008).
+const SIZE: (f64, f64) = (600.0, 260.0);
+const NAMES: f64 = 190.0;
 const MARGIN: (f64, f64) = (56.0, 36.0);
 const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
 
@@ -137,7 +138,7 @@ fn svg(history: &History) -> String {
 
 /// One drawing, from this height on.
 fn draw(text: &mut String, drawing: &Drawing, (across, last): (&[(f64, String)], f64), top: f64) {
-    let (left, right) = (MARGIN.0, SIZE.0 - 150.0);
+    let (left, right) = (MARGIN.0, SIZE.0 - NAMES);
     let (high, low) = (top + MARGIN.1, top + SIZE.1 - MARGIN.1);
     let ys = drawing.curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y));
     let most = ys.chain(drawing.ticks.iter().copied()).fold(f64::MIN_POSITIVE, f64::max);

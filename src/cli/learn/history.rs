@@ -1,5 +1,6 @@
 //! What a training has shown: its steps, and how it ended.
 
+use crate::error::{Error, Result};
 use crate::learn::{Number, Predicted, Settings, Step, Task, Trainer};
 
 /// From this share of right predictions on, a task is learned.
@@ -8,18 +9,18 @@ pub(super) const LEARNED: f64 = 0.99;
 const IN_A_ROW: usize = 10;
 
 /// The end of a training.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) enum End {
     /// All steps are done.
     Done,
     /// A signal has come; the exit code.
     Stopped(u8),
     /// A step would have ruined the weights: what it said.
-    Failed(String),
+    Failed(Error),
 }
 
 /// A training.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct History {
     pub task: Task,
     pub settings: Settings,
@@ -28,6 +29,8 @@ pub(super) struct History {
     /// The loss and the share of right predictions on what was held out, and the number of its examples.
     pub held_out: (f64, f64),
     pub held_out_examples: usize,
+    /// The loss of a guess by the frequencies of the symbols there.
+    pub loss_of_frequencies: f64,
     /// Examples that were held out, with what the model predicts.
     pub shown: Vec<Vec<Predicted>>,
     /// What the model writes, where it writes.
@@ -98,11 +101,7 @@ impl History {
     ///
     /// # Errors
     /// If there is no room for the numbers of what was held out.
-    pub fn of<T: Number>(
-        trainer: &mut Trainer<T>,
-        steps: Vec<Step>,
-        end: End,
-    ) -> crate::error::Result<History> {
+    pub fn of<T: Number>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
         let held_out = trainer.test()?;
         let shown = trainer.predictions(3)?;
         let written = trainer.written(10)?;
@@ -110,6 +109,7 @@ impl History {
             task: trainer.examples().task().clone(),
             settings: trainer.settings().clone(),
             held_out_examples: trainer.examples().held_out().len(),
+            loss_of_frequencies: trainer.examples().loss_of_frequencies(),
             steps,
             end,
             held_out,

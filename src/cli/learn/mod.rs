@@ -22,7 +22,7 @@ use super::{Env, Outcome, Streams};
 use crate::error::Result;
 use crate::input::Files;
 use crate::tensor::Dtype;
-use settings::SettingsArgs;
+use settings::{MOST_STEPS, SettingsArgs};
 use task::TaskArgs;
 
 /// Train a small model in a second, and see what its heads learn
@@ -42,13 +42,13 @@ pub(super) struct LearnArgs {
     #[arg(long, value_name = "FOLDER", help_heading = "Output", value_parser = path, conflicts_with = "at")]
     save: Option<PathBuf>,
     /// With --save: keep the weights of every N-th step, too
-    #[arg(long, value_name = "N", help_heading = "Output", requires = "save", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Output", requires = "save", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     every: Option<u64>,
     /// Write the curves as a picture: curves.svg
     #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = path, conflicts_with = "at")]
     plot: Option<PathBuf>,
     /// Look into this step, with --explain or --only
-    #[arg(long, value_name = "STEP", help_heading = "Where a number comes from", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "STEP", help_heading = "Where a number comes from", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     at: Option<u64>,
     #[command(flatten)]
     nodes: NodeArgs,
@@ -60,7 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   attn learn reverse                       one head learns to look at the mirrored place
   attn learn induction                     watch the second head appear
-  attn learn induction --seed 2 --layers 1 one layer cannot
+  attn learn induction --layers 1          one layer cannot
   attn learn induction --explain 'L1.dW_Q[2,1]' --at 150
   attn learn names --steps 300";
 

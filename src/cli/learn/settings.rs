@@ -4,12 +4,12 @@ use clap::Args;
 
 use super::super::machine::DtypeArg;
 use super::super::values::positive;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::{AdamSettings, Defaults, ModelSize, Settings, Task};
 use crate::tensor::Dtype;
 
 /// The most steps and the most examples of a batch.
-const MOST_STEPS: u64 = 1_000_000;
+pub(super) const MOST_STEPS: u64 = 1_000_000;
 const MOST_EXAMPLES: u64 = 4096;
 
 /// The size of the model, and how it learns.
@@ -28,13 +28,13 @@ pub(super) struct SettingsArgs {
     #[arg(long, value_name = "N", help_heading = "The model")]
     mlp: Option<usize>,
     /// Steps
-    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(..=MOST_STEPS))]
+    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
     steps: Option<u64>,
     /// Learning rate
     #[arg(long, value_name = "RATE", help_heading = "How it learns")]
     lr: Option<String>,
     /// Examples of a step [default: 32]
-    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(..=MOST_EXAMPLES))]
+    #[arg(long, value_name = "N", help_heading = "How it learns", value_parser = clap::value_parser!(u64).range(1..=MOST_EXAMPLES))]
     batch: Option<u64>,
     /// Seed of the first weights and of the examples
     #[arg(long, value_name = "N", help_heading = "How it learns", default_value_t = 1)]
@@ -53,33 +53,23 @@ impl SettingsArgs {
     /// The settings for a task.
     ///
     /// # Errors
-    /// If a size or a number of steps is 0, or does not fit another.
+    /// If a size is 0 or does not fit another, or the learning rate is not a positive number.
     pub(super) fn settings(&self, task: &Task, defaults: &Defaults) -> Result<Settings> {
-        let mlp = self.mlp.map_or(defaults.mlp, |width| (width > 0).then_some(width));
         let usual = defaults.settings(task, self.seed);
         let size = ModelSize {
-            width: self.width.unwrap_or(defaults.width),
-            layers: self.layers.unwrap_or(defaults.layers),
-            heads: self.heads.unwrap_or(defaults.heads),
-            mlp,
+            width: self.width.unwrap_or(usual.size.width),
+            layers: self.layers.unwrap_or(usual.size.layers),
+            heads: self.heads.unwrap_or(usual.size.heads),
+            mlp: self.mlp.map_or(usual.size.mlp, |width| (width > 0).then_some(width)),
             ..usual.size
         };
         size.check()?;
-        let (steps, batch) = (self.steps.unwrap_or(defaults.steps as u64), self.batch);
-        for (option, number) in [("--steps", steps), ("--batch", batch.unwrap_or(1))] {
-            if number == 0 {
-                return Err(Error::new(format!("{option} 0 leaves nothing to learn")).help("give 1 or more"));
-            }
-        }
         let rate = match &self.lr {
             Some(text) => positive("--lr", text)?,
             None => defaults.rate,
         };
-        Ok(Settings {
-            size,
-            adam: AdamSettings::new(steps as usize, rate),
-            batch: batch.map_or(usual.batch, |batch| batch as usize),
-            ..usual
-        })
+        let steps = self.steps.map_or(defaults.steps, |steps| steps as usize);
+        let batch = self.batch.map_or(usual.batch, |batch| batch as usize);
+        Ok(Settings { size, adam: AdamSettings::new(steps, rate), batch, ..usual })
     }
 }

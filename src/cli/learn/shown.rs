@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::LearnArgs;
 use super::curves::plots;
-use super::history::{End, History};
+use super::history::{End, History, LEARNED};
 use crate::cli::output::FormatArg;
 use crate::cli::{Env, Streams};
 use crate::error::Result;
 use crate::foreign::{from_path, visible};
 use crate::graph::Convention;
-use crate::learn::Predicted;
+use crate::learn::{Pattern, Predicted};
 use crate::render;
 use crate::story::Table;
 use crate::text::{counted, grouped};
@@ -31,7 +31,8 @@ impl LearnArgs {
                 writeln!(streams.out)?;
                 render::plots(&plots(history), &style, streams.out)?;
                 writeln!(streams.out)?;
-                let mut parts = text(&self.ended(history));
+                let mut parts = text(&rules(history));
+                parts.extend(text(&self.ended(history)));
                 parts.extend(self.examples(history));
                 parts.extend(text(&self.onward(history)));
                 render::tables(&parts, "learn", &style, streams.out)
@@ -43,6 +44,7 @@ impl LearnArgs {
                 let mut parts: Vec<(String, Table)> =
                     begun(history).into_iter().map(|text| (text, Table::default())).collect();
                 parts.push(("Steps".into(), steps(history)));
+                parts.extend(rules(history).into_iter().map(|text| (text, Table::default())));
                 parts.extend(self.ended(history).into_iter().map(|text| (text, Table::default())));
                 render::tables(&parts, "learn", &style, streams.out)
             }
@@ -59,21 +61,20 @@ impl LearnArgs {
             End::Failed(_) => format!("After {done}, before it failed"),
         };
         let examples = counted(history.held_out_examples, "new example");
-        let percent = format!("{:.1} %", 100.0 * accuracy);
+        let right = format!("{:.1} % of the predictions on {examples} are right", 100.0 * accuracy);
+        let least = 100.0 * LEARNED;
         let mut all = vec![match history.is_learned() {
-            Some(true) => format!("{after}: learned. On {examples} {percent} of the predictions are right."),
-            Some(false) => {
-                format!("{after}: not learned. On {examples} {percent} of the predictions are right.")
-            }
-            None => {
-                let even = crate::elementary::ln(history.task.symbols().count() as f64);
-                format!(
-                    "{after}: on {examples} the loss is {loss:.3}; a guess among all symbols has {even:.3}."
-                )
-            }
+            Some(true) => format!("{after}: learned. {right}; learned means {least:.0} % or more."),
+            Some(false) => format!("{after}: not learned. {right}; learned means {least:.0} % or more."),
+            None => format!(
+                "{after}: the loss on {examples} is {loss:.3}. A guess by the frequencies of the symbols has {:.3}.",
+                history.loss_of_frequencies
+            ),
         }];
         if let Some(step) = history.right_from().filter(|_| history.is_learned().is_some()) {
-            all.push(format!("From step {step} on, ten batches in a row are 99 % right."));
+            all.push(format!(
+                "The first ten batches in a row that are {least:.0} % right together begin at step {step}."
+            ));
         }
         all
     }
@@ -107,8 +108,12 @@ impl LearnArgs {
                 vec![format!("Written to {0}. attn model {0} opens it.", visible(&from_path(folder)))]
             }
             None => {
-                let seed = history.settings.seed + 1;
-                vec![format!("Another start: --seed {seed}. Keep the model: --save FOLDER.")]
+                let seed = history.settings.seed.wrapping_add(1);
+                let more = match history.is_learned() {
+                    Some(false) => "More steps or layers: --steps, --layers. ",
+                    _ => "",
+                };
+                vec![format!("{more}Another start: --seed {seed}. Keep the model: --save FOLDER.")]
             }
         }
     }
@@ -118,29 +123,41 @@ impl LearnArgs {
 fn begun(history: &History) -> Vec<String> {
     let (task, size) = (&history.task, &history.settings.size);
     let parts = [
-        counted(size.layers, "layer"),
-        format!("{} each", counted(size.heads, "head")),
+        format!("{} of {}", counted(size.layers, "layer"), counted(size.heads, "head")),
         format!("width {}", size.width),
         size.mlp.map_or("no MLP".into(), |width| format!("an MLP of {width}")),
         if size.normed { "RMS norms".into() } else { "no norm".into() },
     ];
     vec![
         format!(
-            "{}: {}. {}, {} at most, seed {}.",
+            "{}: {}. {}, at most {}.",
             task.name(),
             task.sentence(),
             counted(task.symbols().count(), "symbol"),
             counted(task.context(), "token"),
+        ),
+        format!("The model: {}; {} parameters.", parts.join(", "), grouped(size.parameters() as u64)),
+        format!(
+            "{} of {} each, learning rate {}, seed {}.",
+            counted(history.settings.adam.steps, "step"),
+            counted(history.settings.batch, "example"),
+            history.settings.adam.rate,
             history.settings.seed
         ),
-        format!(
-            "{}: {} parameters. {} examples a step, learning rate {}.",
-            parts.join(", "),
-            grouped(size.parameters() as u64),
-            history.settings.batch,
-            history.settings.adam.rate
-        ),
     ]
+}
+
+/// What the scores of the heads are.
+fn rules(history: &History) -> Vec<String> {
+    let curves = history.curves();
+    let shown = |pattern: &&Pattern| curves.iter().any(|curve| curve.pattern == pattern.name());
+    let rules = history.settings.patterns.iter().filter(shown);
+    let rules: Vec<String> =
+        rules.map(|pattern| format!("{}: {}.", pattern.name(), pattern.rule())).collect();
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("A score is a mean over the queries i. {}", rules.join(" "))]
 }
 
 /// All steps as a table.

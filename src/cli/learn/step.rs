@@ -1,5 +1,7 @@
 //! `--at`: what every example of a step did to the weights.
 
+use std::cmp::Ordering;
+
 use super::LearnArgs;
 use super::training::Learned;
 use crate::cli::nodes::NodeArgs;
@@ -9,7 +11,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
 use crate::learn::{Batch, Number, Symbols, Trainer};
-use crate::story::{Digits, Step, StepItem, Story, Table};
+use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
 use crate::text::one_of;
 
 impl LearnArgs {
@@ -38,7 +40,7 @@ impl LearnArgs {
         let batch = trainer.next_batch();
         let weights = trainer.weights().to_vec();
         let story =
-            Story::of_graph(&format!("{name}, seed {seed}, step {at}"), before.graph, Digits::Places(6));
+            Story::of_graph(&format!("{name}, seed {seed}, step {at}"), before.graph, Digits::Places(PLACES));
         let graph = &story.graph;
         let only = self.nodes.only.iter().map(|name| in_layer(name, layers, graph));
         let nodes = NodeArgs {
@@ -72,6 +74,8 @@ struct WeightChange<'a, T> {
     after: Option<Vec<Vec<T>>>,
 }
 
+/// The decimals of gradients, which are small.
+const PLACES: usize = 6;
 /// The examples that are listed.
 const MOST_EXAMPLES: usize = 6;
 
@@ -93,22 +97,27 @@ impl<T: Number> WeightChange<'_, T> {
         parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         parts.truncate(MOST_EXAMPLES);
         let place = row * graph[node].shape().cols + col;
-        let number = |weights: &[Vec<T>]| format!("{:.6}", weights[weight][place].to_f64());
+        let number = |weights: &[Vec<T>]| in_sentence(weights[weight][place].to_f64(), PLACES);
         let after =
             self.after.as_deref().map_or(String::new(), |after| format!(", and {} after it", number(after)));
         let name = graph[node].name.replacen('d', "", 1);
         let gradient = at(node)?;
-        let down = if gradient > 0.0 { "lowers" } else { "raises" };
+        let down = match gradient.partial_cmp(&0.0) {
+            Some(Ordering::Greater) => "a step against the gradient lowers it",
+            Some(Ordering::Less) => "a step against the gradient raises it",
+            _ => "no step follows from it",
+        };
         let text = format!(
-            "{name}[{},{}] is {} before step {step}{after}. Its gradient is {gradient:.6}: a step down the gradient {down} it, and \
-             Adam goes on with what earlier steps have found. The examples that ask for most of it:",
+            "{name}[{},{}] is {} before step {step}{after}. Its gradient is {}: {down}. Adam adds what earlier steps have found. The \
+             examples with the largest parts of the gradient:",
             row + 1,
             col + 1,
-            number(self.before)
+            number(self.before),
+            in_sentence(gradient, PLACES)
         );
         let rows = parts.into_iter().map(|(example, part)| {
             let tokens = symbols.labels(&batch.example(example).tokens).join("");
-            vec![format!("e{}", example + 1), tokens, format!("{part:.6}")]
+            vec![format!("e{}", example + 1), tokens, format!("{part:.PLACES$}")]
         });
         let table = Table::new(&["example", "tokens", "its part"], rows).with_numbers(&["its part"]);
         Ok(Some(Step { text, shown: vec![StepItem::Table(table)], ..Step::default() }))

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::Files;
-use crate::learn::{Defaults, Line, Pair, Task, defaults};
+use crate::learn::{Defaults, LONGEST, Line, Pair, Task, defaults};
 
 /// The names of `attn learn names`.
 const NAMES: &str = include_str!("../../../models/names/names.txt");
@@ -32,7 +32,7 @@ enum TaskArg {
 #[command(next_help_heading = "What is learned")]
 pub(super) struct TaskArgs {
     /// reverse, sort, induction, addition or names
-    #[arg(value_enum, value_name = "TASK", required_unless_present_any = ["text", "pairs"])]
+    #[arg(value_enum, value_name = "TASK")]
     task: Option<TaskArg>,
     /// Learn to go on with this text, character by character
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
@@ -53,9 +53,6 @@ pub(super) struct TaskArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lengths(usize, usize);
 
-/// The longest sequence that is drawn.
-const LONGEST: usize = 512;
-
 fn lengths(text: &str) -> std::result::Result<Lengths, String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     match (least.trim().parse::<usize>(), most.trim().parse::<usize>()) {
@@ -73,6 +70,11 @@ impl TaskArgs {
     /// # Errors
     /// If a file cannot be read, has too little in it, or a length does not fit the task.
     pub(super) fn task(&self, files: &mut Files<'_>) -> Result<(Task, Defaults)> {
+        if self.task.is_none() && self.text.is_none() && self.pairs.is_none() {
+            return Err(Error::new("attn learn needs to know what is to be learned").help(
+                "name a task: reverse, sort, induction, addition or names; or give --text FILE or --pairs FILE",
+            ));
+        }
         let name = self.name();
         let defaults = defaults(name);
         let lengths = match (self.length, defaults.lengths) {
@@ -100,7 +102,7 @@ impl TaskArgs {
                 let pairs = pairs(&text).and_then(|pairs| Task::pairs(&pairs));
                 pairs.map_err(|error| error.in_source(visible(file)))?
             }
-            (Some(TaskArg::Names) | None, None, None) => Task::lines(name, &lines(NAMES), defaults.context)?,
+            (_, None, None) => Task::lines(name, &lines(NAMES), defaults.context)?,
         };
         Ok((task, defaults))
     }

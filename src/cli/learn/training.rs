@@ -4,11 +4,15 @@ use super::LearnArgs;
 use super::history::{End, History};
 use super::progress::Progress;
 use crate::cli::machine::machine;
-use crate::cli::{Env, Outcome, Streams};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::cli::{Env, Outcome, Streams, report};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
 use crate::input;
 use crate::learn::{Number, Settings, Task, Trainer};
 use crate::terminal::Signals;
+use crate::text::grouped;
+
+/// The most numbers of all checkpoints together, which are in memory until they are written.
+const MOST_KEPT: usize = 100_000_000;
 
 /// What a task is learned with.
 pub(super) type Learned = (Task, Settings);
@@ -21,9 +25,14 @@ impl LearnArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<Outcome> {
+        // Before minutes are spent on what cannot be kept.
         if let Some(folder) = &self.save {
             input::check_model_folder(folder, env.writing)?;
         }
+        if let Some(file) = &self.plot {
+            input::check_place(file, env.writing)?;
+        }
+        self.keeps_no_more_than_fits(&settings)?;
         let seed = settings.seed;
         let simd = machine(None, None, env)?.simd;
         let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?.on(simd);
@@ -32,9 +41,9 @@ impl LearnArgs {
         if steps.is_empty() {
             // Nothing was learned, so there is nothing to show or to keep.
             return match end {
-                End::Failed(said) => Err(Error::new(said)),
-                End::Stopped(code) => Ok(Outcome::from(code)),
-                End::Done => Ok(Outcome::from(EXIT_DONE)),
+                // The model is larger than there is room for.
+                End::Failed(error) if error.kind() == ErrorKind::TooLarge => Err(error),
+                end => ended(&end, env, streams),
             };
         }
         if let Some(folder) = &self.save {
@@ -45,16 +54,25 @@ impl LearnArgs {
             self.write_picture(file, &history, env)?;
         }
         self.show(&history, env, streams)?;
-        let code = match &history.end {
-            End::Done => EXIT_DONE,
-            End::Stopped(code) => *code,
-            End::Failed(said) => {
-                streams.out.flush()?;
-                crate::cli::report(&Error::new(said.clone()), env, streams);
-                EXIT_CHECK_FAILED
-            }
-        };
-        Ok(Outcome::from(code))
+        ended(&history.end, env, streams)
+    }
+
+    /// # Errors
+    /// If the weights of all steps that are kept would fill the memory.
+    fn keeps_no_more_than_fits(&self, settings: &Settings) -> Result<()> {
+        let Some(every) = self.every.map(|every| every as usize) else { return Ok(()) };
+        let (steps, parameters) = (settings.adam.steps, settings.size.parameters());
+        if (steps / every).saturating_mul(parameters) <= MOST_KEPT {
+            return Ok(());
+        }
+        let fewer = (steps.saturating_mul(parameters)).div_ceil(MOST_KEPT);
+        Err(Error::new(format!(
+            "--every {every} keeps {} times {} weights, more than {} numbers",
+            grouped((steps / every) as u64),
+            grouped(parameters as u64),
+            grouped(MOST_KEPT as u64)
+        ))
+        .help(format!("keep fewer steps, such as --every {fewer}")))
     }
 
     /// All steps, and how they ended.
@@ -83,7 +101,7 @@ impl LearnArgs {
                     steps.push(step);
                 }
                 Err(error) => {
-                    end = End::Failed(error.to_string());
+                    end = End::Failed(error);
                     break;
                 }
             }
@@ -91,4 +109,18 @@ impl LearnArgs {
         progress.erase(streams.err);
         Ok((steps, end))
     }
+}
+
+/// Says why a training failed, if it did; and its exit code.
+fn ended(end: &End, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    let code = match end {
+        End::Done => EXIT_DONE,
+        End::Stopped(code) => *code,
+        End::Failed(error) => {
+            streams.out.flush()?;
+            report(error, env, streams);
+            EXIT_CHECK_FAILED
+        }
+    };
+    Ok(Outcome::from(code))
 }

@@ -7,6 +7,14 @@ use crate::hint::Hint;
 /// All terms.
 pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
+        name: "Adam",
+        also: &["optimizer"],
+        means: "A rule for a training step. Each weight goes against the mean of its last gradients, divided by the root of their mean square, so that all weights move by about the learning rate.",
+        formula: Some("w ← w − η · m̂ / (√v̂ + ε)"),
+        node: None,
+        see: &[Command("attn learn reverse")],
+    },
+    GlossaryTerm {
         name: "ALiBi",
         also: &["attention with linear biases"],
         means: "A position encoding that subtracts from each score the distance of query and key, times a slope that each head has for itself. A head with a steep slope attends to its neighbours.",
@@ -191,6 +199,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[Command("attn demo multihead"), Command("attn lesson play 0-tour")],
     },
     GlossaryTerm {
+        name: "held out",
+        also: &["test set"],
+        means: "Examples that a model never learns from. Whether it has learned a rule, or only remembers what it has seen, shows on these.",
+        formula: None,
+        node: None,
+        see: &[Command("attn learn reverse")],
+    },
+    GlossaryTerm {
         name: "hidden",
         also: &["masked", "masking"],
         means: "Said of a pair of tokens that the mask rules out. Its score becomes −∞, so its weight is exactly 0.",
@@ -207,6 +223,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         see: &[
             Command("attn demo induction"),
             Command("attn model words 'the bat sleeps in the cave . it is'"),
+            Command("attn learn induction"),
         ],
     },
     GlossaryTerm {
@@ -237,6 +254,14 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         formula: None,
         node: None,
         see: &[Command("attn demo gqa"), Command("attn demo latent")],
+    },
+    GlossaryTerm {
+        name: "learning rate",
+        also: &[],
+        means: "How far one training step changes the weights. Too small, and the model learns slowly; too large, and the loss grows instead of falling.",
+        formula: Some("w ← w − η · ∂L/∂w"),
+        node: None,
+        see: &[Command("attn demo descent"), Command("attn learn reverse --lr 0.002")],
     },
     GlossaryTerm {
         name: "linear attention",

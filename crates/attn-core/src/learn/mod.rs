@@ -6,9 +6,12 @@
 
 mod adam;
 mod batch;
+mod both_types;
 mod compiled;
 mod defaults;
 mod example;
+#[cfg(test)]
+mod learned;
 mod number;
 mod plan;
 mod score;
@@ -23,14 +26,15 @@ mod writing;
 
 pub use adam::{Adam, AdamSettings};
 pub use batch::{Batch, Example};
+pub use both_types::{steps_in_double, steps_in_single};
 pub use defaults::{Defaults, defaults};
 pub use example::{ExampleGraph, ExampleModel};
 pub use number::Number;
 pub use plan::{Leaves, Plan};
 pub use score::Pattern;
-pub use size::{MOST_PARAMETERS, ModelSize, WeightName};
+pub use size::{MOST_LAYERS_AND_HEADS, MOST_PARAMETERS, ModelSize, WeightName};
 pub use step_graph::StepGraph;
-pub use task::{Examples, HELD_OUT, Line, Pair, Symbols, Task};
+pub use task::{Examples, HELD_OUT, LONGEST, Line, Pair, Symbols, Task};
 pub use trainer::{MOST_LOSS, Settings, Step, Trainer};
 pub use weights::WeightsInMemory;
 pub use writing::Predicted;

@@ -28,8 +28,8 @@ impl Pattern {
     pub fn rule(self) -> &'static str {
         match self {
             Pattern::Look(look) => look.rule(),
-            Pattern::Mirror => "the weight of key T + 1 − i",
-            Pattern::Answer => "the weight of keys that have the target of i",
+            Pattern::Mirror => "the weight of key T + 1 − i of T tokens",
+            Pattern::Answer => "the weight of keys whose token is what i has to predict",
         }
     }
 

@@ -6,10 +6,14 @@ use crate::error::{Error, Result};
 use crate::matrix::Shape;
 use crate::model::Architecture;
 use crate::random::LegacyStream;
-use crate::tensor::Dtype;
+use crate::tensor::{Dtype, MOST_LOOKED_AT};
+use crate::text::grouped;
 
 /// The most parameters of a model that is trained here: more take minutes for a step.
 pub const MOST_PARAMETERS: usize = 10_000_000;
+
+/// The most layers, and the most heads of a layer.
+pub const MOST_LAYERS_AND_HEADS: usize = 64;
 
 /// The sizes of a model of the family `attn-small`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +50,13 @@ impl ModelSize {
     /// If a size is 0, the heads do not divide the width, or there are too many parameters.
     pub fn check(&self) -> Result<()> {
         let ModelSize { vocabulary, context, width, layers, heads, mlp, .. } = *self;
-        let sizes = [("layer", layers), ("head", heads), ("column", width), ("position", context)];
+        let sizes = [
+            ("layer", layers),
+            ("head", heads),
+            ("column", width),
+            ("position", context),
+            ("column in its MLP", mlp.unwrap_or(1)),
+        ];
         if let Some((what, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {
             return Err(Error::new(format!("a model has at least one {what}")).help("give a number above 0"));
         }
@@ -54,14 +64,33 @@ impl ModelSize {
             return Err(Error::new("there is only one symbol, so there is nothing to predict")
                 .help("give data with at least two different symbols"));
         }
+        let limits = [("heads", heads), ("layers", layers)];
+        if let Some((what, _)) = limits.into_iter().find(|(_, count)| *count > MOST_LAYERS_AND_HEADS) {
+            return Err(Error::new(format!(
+                "a model learns here with at most {MOST_LAYERS_AND_HEADS} {what}"
+            ))
+            .help(format!("take fewer {what}")));
+        }
         if width % heads != 0 {
             return Err(Error::new(format!("{heads} heads do not divide a width of {width}"))
                 .help(format!("take a width that is a multiple of {heads}")));
         }
-        let parameters = self.parameters();
-        if parameters > MOST_PARAMETERS || layers > MOST_PARAMETERS || mlp == Some(0) {
+        let largest = [vocabulary, context, width, mlp.unwrap_or(0)].into_iter().fold(0, usize::max);
+        if width.saturating_mul(largest) > MOST_LOOKED_AT {
             return Err(Error::new(format!(
-                "the model would have {parameters} parameters, more than {MOST_PARAMETERS}"
+                "a weight would have {} × {} numbers, more than {}",
+                grouped(largest as u64),
+                grouped(width as u64),
+                grouped(MOST_LOOKED_AT as u64)
+            ))
+            .help("take a smaller width"));
+        }
+        let parameters = self.parameters();
+        if parameters > MOST_PARAMETERS {
+            return Err(Error::new(format!(
+                "the model would have {} parameters, more than {}",
+                grouped(parameters as u64),
+                grouped(MOST_PARAMETERS as u64)
             ))
             .help("take fewer layers or a smaller width"));
         }

@@ -110,12 +110,14 @@ impl<T: Number> Trainer<T> {
         &self.model
     }
 
-    /// The logits of all tokens of an example, row by row.
+    /// The logits of each of some tokens, row by row.
     ///
     /// # Errors
-    /// If the example does not fit the model.
-    pub(super) fn logits(&mut self, example: &Example) -> Result<Vec<f64>> {
-        let batch = Batch::of(std::slice::from_ref(example), self.examples.task().filler());
+    /// If they do not fit the model.
+    pub fn logits(&mut self, tokens: &[usize]) -> Result<Vec<f64>> {
+        // What has to be predicted changes no logits.
+        let example = Example { tokens: tokens.to_vec(), targets: vec![Some(0); tokens.len()] };
+        let batch = Batch::of(&[example], self.examples.task().filler());
         let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
         Ok(compiled.logits()?.iter().map(|x| x.to_f64()).collect())
     }
@@ -218,6 +220,10 @@ fn stays_small(
         _ => return Ok(()),
     };
     let rate = settings.adam.rate_at(number);
-    Err(Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"))
-        .help(format!("take a smaller learning rate than {}", settings.adam.rate)))
+    let error = Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"));
+    Err(match first {
+        Some(_) => error.help(format!("take a smaller learning rate than {}", settings.adam.rate)),
+        // No step has been taken yet: the numbers grow from layer to layer.
+        None => error.help("take fewer layers, since the model fails with its first weights"),
+    })
 }

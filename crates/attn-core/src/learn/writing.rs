@@ -30,7 +30,7 @@ impl<T: Number> Trainer<T> {
     }
 
     fn predicted(&mut self, example: &Example) -> Result<Vec<Predicted>> {
-        let logits = self.logits(example)?;
+        let logits = self.logits(&example.tokens)?;
         let cols = self.examples().task().symbols().count();
         let rows = logits.chunks_exact(cols).zip(example.tokens.iter().zip(&example.targets));
         Ok(rows
@@ -89,8 +89,7 @@ impl<T: Number> Trainer<T> {
         // One plan for all lengths: what comes after the last symbol is not seen.
         let mut tokens = ids.to_vec();
         tokens.resize(context, 0);
-        let example = Example { targets: vec![Some(0); context], tokens };
-        let logits = self.logits(&example)?;
+        let logits = self.logits(&tokens)?;
         let cols = self.examples().task().symbols().count();
         let row = &logits[(ids.len() - 1) * cols..ids.len() * cols];
         Ok(drawn(row, stream.uniform()))

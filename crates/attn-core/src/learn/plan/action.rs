@@ -3,10 +3,10 @@
 use super::arrange::Arrange;
 use super::cells::CellByCell;
 use super::lines::AlongLines;
-use super::read::Read;
-use super::{Batch, Place};
+use super::read::{Place, Read};
 use crate::error::{Error, Result};
 use crate::kernel::{Operand, Products, SimdLevel, multiply_examples};
+use crate::learn::batch::Batch;
 use crate::learn::number::Number;
 use crate::matrix::Shape;
 
@@ -16,6 +16,13 @@ pub(super) struct Working<T> {
     pub simd: SimdLevel,
     /// Room for a transposed factor.
     pub packed: Vec<T>,
+}
+
+impl<T> Working<T> {
+    /// For registers of this level.
+    pub fn new(simd: SimdLevel) -> Working<T> {
+        Working { simd, packed: Vec::new() }
+    }
 }
 
 /// An op of the graph, ready for a batch: numbers that it carries are in the type of the plan.

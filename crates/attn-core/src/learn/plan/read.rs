@@ -1,6 +1,17 @@
 //! What a step reads.
 
-use super::Place;
+use crate::matrix::Shape;
+
+/// Where the numbers of a node are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the memory.
+    pub slot: usize,
+    /// The shape of one example.
+    pub shape: Shape,
+    /// True if each example has numbers of its own.
+    pub per_example: bool,
+}
 
 /// An input of a step.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::drawn::LONGEST;
 use super::drawn::below;
-use super::{HELD_OUT, Symbols};
+use super::symbols::Symbols;
 use crate::error::{Error, Result};
 use crate::learn::batch::Example;
 use crate::random::LegacyStream;
+
+/// The number of examples that are kept from learning, to test on.
+pub const HELD_OUT: usize = 1000;
 
 /// A line of the data, and its number in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +67,7 @@ impl Data {
                 line.number
             )));
         }
+        let lines = once_each(lines, |line| line.text.clone());
         enough(lines.len(), "line")?;
         let characters = characters(lines.iter().map(|line| line.text.as_str()));
         let symbols = Symbols::of(std::iter::once(END).chain(characters));
@@ -97,6 +102,17 @@ impl Data {
             ))
             .help("an input and an output have neither"));
         }
+        // The mark between them is a token; the one at the end is only predicted.
+        let tokens = |pair: &Pair| pair.input.chars().count() + 1 + pair.output.chars().count();
+        if let Some(pair) = pairs.iter().find(|pair| tokens(pair) > LONGEST) {
+            return Err(Error::new(format!(
+                "line {} has {} tokens; an example has at most {LONGEST}",
+                pair.number,
+                tokens(pair)
+            ))
+            .help("give shorter inputs and outputs"));
+        }
+        let pairs = once_each(pairs, |pair| (pair.input.clone(), pair.output.clone()));
         enough(pairs.len(), "pair")?;
         let characters = characters(pairs.iter().flat_map(|pair| [pair.input.as_str(), &pair.output]));
         let symbols = Symbols::of(characters.into_iter().chain(MARKS));
@@ -160,6 +176,12 @@ fn going_on(whole: &[usize], from: usize) -> Example {
     let tokens = whole[..whole.len().saturating_sub(1)].to_vec();
     let targets = (0..tokens.len()).map(|i| (i >= from).then(|| whole[i + 1])).collect();
     Example { tokens, targets }
+}
+
+/// Each of them once, so that none is both learned from and held out.
+fn once_each<T, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> Vec<&T> {
+    let mut known = BTreeSet::new();
+    all.iter().filter(|one| known.insert(key(one))).collect()
 }
 
 /// Parts a list into what is learned from and what is held out.

@@ -3,6 +3,9 @@
 use crate::learn::batch::Example;
 use crate::random::LegacyStream;
 
+/// The most tokens of an example, since a head has a weight for each pair of them.
+pub const LONGEST: usize = 512;
+
 /// The letters of the patterns of `induction`.
 pub(super) const LETTERS: usize = 16;
 /// The tokens of an example of `induction`.

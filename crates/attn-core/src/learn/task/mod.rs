@@ -6,16 +6,16 @@ mod symbols;
 
 use std::collections::HashSet;
 
-pub use data::{Line, Pair};
+pub use data::{HELD_OUT, Line, Pair};
+pub use drawn::LONGEST;
 pub use symbols::Symbols;
 
 use super::batch::{Batch, Example};
+use crate::elementary;
 use crate::error::{Error, Result};
 use crate::random::LegacyStream;
 use data::Data;
 
-/// The number of examples that are kept from learning, to test on.
-pub const HELD_OUT: usize = 1000;
 /// An example that is held out is drawn again this often.
 const DRAWN_AGAIN: usize = 100;
 
@@ -237,6 +237,18 @@ impl Examples {
     /// The examples that are kept from learning.
     pub fn held_out(&self) -> &[Example] {
         &self.held_out
+    }
+
+    /// The loss of a guess by frequencies alone: `−Σ p ln p`, where p is the share of each symbol among what has to be predicted in
+    /// the examples that are held out.
+    pub fn loss_of_frequencies(&self) -> f64 {
+        let mut counts = vec![0_usize; self.task.symbols.count()];
+        for target in self.held_out.iter().flat_map(|example| example.targets.iter().flatten()) {
+            counts[*target] += 1;
+        }
+        let all = counts.iter().fold(0, |sum, count| sum + count) as f64;
+        let shares = counts.into_iter().filter(|count| *count > 0).map(|count| count as f64 / all);
+        shares.fold(0.0, |sum, share| sum - share * elementary::ln(share))
     }
 
     /// The next batch to learn from.
