@@ -2,6 +2,7 @@
 
 use super::LearnArgs;
 use super::history::{End, History};
+use super::numbers;
 use super::progress::Progress;
 use crate::cli::{Env, Outcome, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
@@ -52,7 +53,7 @@ impl LearnArgs {
                 EXIT_CHECK_FAILED
             }
         };
-        Ok(Outcome::from(code))
+        Ok(Outcome { code, graphs: vec![numbers::graph(&history)?] })
     }
 
     /// All steps, and how they ended.
