@@ -22,6 +22,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("5-one-third.md", include_str!("../../walkthroughs/5-one-third.md")),
     ("6-todays-models.md", include_str!("../../walkthroughs/6-todays-models.md")),
     ("7-a-trained-model.md", include_str!("../../walkthroughs/7-a-trained-model.md")),
+    ("8-where-weights-come-from.md", include_str!("../../walkthroughs/8-where-weights-come-from.md")),
+    ("9-one-layer-two-layers.md", include_str!("../../walkthroughs/9-one-layer-two-layers.md")),
 ];
 
 /// The lesson in the program of this name, `0-tour`, or `tour`, or `0`: its file name and text.

@@ -17,5 +17,6 @@ mod html;
 mod live;
 mod player;
 mod quiz;
+mod training;
 mod trust;
 mod walkthroughs;

@@ -29,8 +29,8 @@ fn lessons() -> Vec<Lesson> {
         .collect();
     assert_eq!(
         lessons.len(),
-        3 + Document::ALL.len(),
-        "a tour, one for each document, one on the models of today, and one on a trained model"
+        5 + Document::ALL.len(),
+        "a tour, one for each document, one on the models of today, one on a trained model, and two on how models learn"
     );
     lessons
 }
@@ -55,7 +55,7 @@ fn check_finds_nothing_not_even_to_remark() {
     let outcome = crate::common::attn("lesson check").arg(folder().display().to_string()).run();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert!(!outcome.out.contains("remark"), "{}", outcome.out);
-    assert!(outcome.out.contains("\n8 lessons, "), "{}", outcome.out);
+    assert!(outcome.out.contains("\n10 lessons, "), "{}", outcome.out);
 }
 
 /// The prose of a lesson, that of its options too.

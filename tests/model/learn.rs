@@ -5,10 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use attn::graph::Precision;
-use attn::learn::{
-    AdamSettings, Defaults, Line, Number, Settings, Step, Task, Trainer, defaults, steps_in_double,
-    steps_in_single,
-};
+use attn::learn::{AdamSettings, Defaults, Line, Number, Settings, Step, Task, Trainer, defaults};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -50,7 +47,7 @@ fn names_are_told_better_than_by_the_frequencies_of_letters() {
     let guess = trainer.examples().loss_of_frequencies();
     // 27 symbols at most, and letters are far from equally frequent.
     assert!((2.5..3.0).contains(&guess), "{guess}");
-    steps_in_single(&mut trainer, 250).unwrap();
+    (0..250).for_each(|_| drop(trainer.step().unwrap()));
     let (loss, _) = trainer.test().unwrap();
     assert!(loss < guess - 0.25, "{loss} is not clearly below {guess}");
 }
@@ -136,7 +133,7 @@ fn a_saved_model_has_the_bits_that_the_training_had() {
         let mut settings = usual.settings(&task, 7);
         settings.adam = AdamSettings::new(steps, usual.rate);
         let mut trainer = Trainer::<f64>::new(settings, task.examples(7)).unwrap();
-        steps_in_double(&mut trainer, steps).unwrap();
+        (0..steps).for_each(|_| drop(trainer.step().unwrap()));
         let of_training = trainer.logits(&tokens).unwrap();
         let of_folder = logits(Path::new(&folder), Precision::Exact, tokens).concat();
         let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();

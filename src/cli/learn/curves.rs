@@ -29,7 +29,7 @@ fn points(all: &[(usize, f64)]) -> Vec<(f64, f64)> {
 /// The curves of heads with the largest scores at the end, in the order of layers and heads.
 fn best_heads(history: &History) -> Vec<HeadCurve> {
     let mut curves: Vec<(usize, HeadCurve)> = history.curves().into_iter().enumerate().collect();
-    curves.sort_by(|a, b| History::last(&b.1).total_cmp(&History::last(&a.1)));
+    curves.sort_by(|a, b| b.1.last().total_cmp(&a.1.last()));
     curves.truncate(MOST_HEADS);
     curves.sort_by_key(|(at, _)| *at);
     curves.into_iter().map(|(_, curve)| curve).collect()

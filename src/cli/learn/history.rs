@@ -45,9 +45,8 @@ impl History {
 
     /// The first step from which on ten batches in a row are right to 99 % together.
     pub fn right_from(&self) -> Option<usize> {
-        let mean =
-            |steps: &[Step]| steps.iter().fold(0.0, |sum, step| sum + step.accuracy) / steps.len() as f64;
-        self.steps.windows(IN_A_ROW).find(|steps| mean(steps) >= LEARNED).map(|steps| steps[0].number)
+        let all: Vec<(usize, f64)> = self.steps.iter().map(|step| (step.number, step.accuracy)).collect();
+        reaches(&all, LEARNED)
     }
 
     /// The scores of each head that had any, with its layer and number from 1 and the name of its pattern.
@@ -70,12 +69,16 @@ impl History {
         }
         curves
     }
+}
 
-    /// The mean of the last scores of a curve.
-    pub fn last(curve: &HeadCurve) -> f64 {
-        let last = &curve.scores[curve.scores.len().saturating_sub(IN_A_ROW)..];
-        last.iter().fold(0.0, |sum, (_, score)| sum + score) / last.len().max(1) as f64
-    }
+/// The mean of what steps have.
+fn mean(of: &[(usize, f64)]) -> f64 {
+    of.iter().fold(0.0, |sum, (_, number)| sum + number) / of.len().max(1) as f64
+}
+
+/// The first step from which on ten in a row have at least this mean.
+fn reaches(all: &[(usize, f64)], least: f64) -> Option<usize> {
+    all.windows(IN_A_ROW).find(|steps| mean(steps) >= least).map(|steps| steps[0].0)
 }
 
 /// The scores of a head by one pattern.
@@ -93,6 +96,22 @@ impl HeadCurve {
     pub fn name(&self, heads: usize) -> String {
         let number = if heads > 1 { format!("_{}", self.head) } else { String::new() };
         format!("L{}.A{number} {}", self.layer, self.pattern)
+    }
+
+    /// The score of a step.
+    pub fn at(&self, step: usize) -> Option<f64> {
+        let found = self.scores.binary_search_by_key(&step, |(number, _)| *number);
+        found.ok().map(|at| self.scores[at].1)
+    }
+
+    /// The mean of the last scores.
+    pub fn last(&self) -> f64 {
+        mean(&self.scores[self.scores.len().saturating_sub(IN_A_ROW)..])
+    }
+
+    /// The first step from which on ten scores in a row have at least this mean.
+    pub fn reaches(&self, least: f64) -> Option<usize> {
+        reaches(&self.scores, least)
     }
 }
 

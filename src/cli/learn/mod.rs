@@ -3,6 +3,7 @@
 mod asked;
 mod curves;
 mod history;
+mod numbers;
 mod progress;
 mod saved;
 mod settings;

@@ -167,8 +167,7 @@ fn steps(history: &History) -> Table {
     let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
     header.extend(curves.iter().map(|curve| curve.name(heads)));
     let score = |curve: &super::history::HeadCurve, step: usize| {
-        let found = curve.scores.iter().find(|(number, _)| *number == step);
-        found.map_or(String::new(), |(_, score)| score.to_string())
+        curve.at(step).map_or(String::new(), |score| score.to_string())
     };
     let rows = history.steps.iter().map(|step| {
         let mut row = vec![step.number.to_string(), step.loss.to_string(), step.accuracy.to_string()];

@@ -2,6 +2,7 @@
 
 use super::LearnArgs;
 use super::history::{End, History};
+use super::numbers;
 use super::progress::Progress;
 use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams, report};
@@ -54,7 +55,8 @@ impl LearnArgs {
             self.write_picture(file, &history, env)?;
         }
         self.show(&history, env, streams)?;
-        ended(&history.end, env, streams)
+        let outcome = ended(&history.end, env, streams)?;
+        Ok(Outcome { graphs: vec![numbers::graph(&history)?], ..outcome })
     }
 
     /// # Errors

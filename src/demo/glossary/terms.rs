@@ -116,7 +116,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The error of predicted probabilities: −ln of the probability of what was right, as a mean over all rows. 0 if it was certain.",
         formula: Some("L = −(1/n) Σ_i ln p_i"),
         node: None,
-        see: &[Command("attn demo descent")],
+        see: &[Command("attn demo descent"), Command("attn lesson play 8-where-weights-come-from")],
     },
     GlossaryTerm {
         name: "d_k",
@@ -180,7 +180,11 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How much the error changes if one number changes a little. Training moves every weight against its gradient.",
         formula: None,
         node: None,
-        see: &[Command("attn demo backward"), Command("attn demo descent"), Command("attn demo init")],
+        see: &[
+            Command("attn demo backward"),
+            Command("attn demo descent"),
+            Command("attn lesson play 8-where-weights-come-from"),
+        ],
     },
     GlossaryTerm {
         name: "grouped-query attention",
@@ -222,8 +226,8 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         node: None,
         see: &[
             Command("attn demo induction"),
-            Command("attn model words 'the bat sleeps in the cave . it is'"),
             Command("attn learn induction"),
+            Command("attn lesson play 9-one-layer-two-layers"),
         ],
     },
     GlossaryTerm {

@@ -6,7 +6,6 @@
 
 mod adam;
 mod batch;
-mod both_types;
 mod compiled;
 mod defaults;
 mod example;
@@ -26,7 +25,6 @@ mod writing;
 
 pub use adam::{Adam, AdamSettings};
 pub use batch::{Batch, Example};
-pub use both_types::{steps_in_double, steps_in_single};
 pub use defaults::{Defaults, defaults};
 pub use example::{ExampleGraph, ExampleModel};
 pub use number::Number;
@@ -35,6 +33,6 @@ pub use score::Pattern;
 pub use size::{MOST_LAYERS_AND_HEADS, MOST_PARAMETERS, ModelSize, WeightName};
 pub use step_graph::StepGraph;
 pub use task::{Examples, HELD_OUT, LONGEST, Line, Pair, Symbols, Task};
-pub use trainer::{MOST_LOSS, Settings, Step, Trainer};
+pub use trainer::{COMPILED_HERE, MOST_LOSS, Settings, Step, Trainer};
 pub use weights::WeightsInMemory;
 pub use writing::Predicted;
