@@ -3,27 +3,10 @@
 use super::arrange::Arrange;
 use super::cells::CellByCell;
 use super::lines::AlongLines;
-use super::read::{Place, Read};
+use super::read::{Read, Reads, Working};
 use crate::error::{Error, Result};
-use crate::kernel::{Operand, Products, SimdLevel, multiply_examples};
-use crate::learn::batch::Batch;
+use crate::kernel::{Operand, Products, multiply_examples};
 use crate::learn::number::Number;
-use crate::matrix::Shape;
-
-/// What the memory of one step is used for.
-#[derive(Debug)]
-pub(super) struct Working<T> {
-    pub simd: SimdLevel,
-    /// Room for a transposed factor.
-    pub packed: Vec<T>,
-}
-
-impl<T> Working<T> {
-    /// For registers of this level.
-    pub fn new(simd: SimdLevel) -> Working<T> {
-        Working { simd, packed: Vec::new() }
-    }
-}
 
 /// An op of the graph, ready for a batch: numbers that it carries are in the type of the plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,31 +19,6 @@ pub(super) enum Action<T> {
     Cells(CellByCell<T>),
     /// Along rows or columns, or over all examples.
     Lines(AlongLines<T>),
-}
-
-/// What a step reads, and the shape of its result.
-#[derive(Clone, Copy)]
-pub(super) struct Reads<'a, T> {
-    pub slots: &'a [Vec<T>],
-    pub inputs: &'a [Place],
-    /// The shape of the result of one example.
-    pub shape: Shape,
-    /// The number of results: that of the examples, or 1 where all of them share it.
-    pub examples: usize,
-    pub batch: &'a Batch,
-}
-
-impl<'a, T> Reads<'a, T> {
-    /// An input.
-    pub fn input(&self, at: usize) -> Read<'a, T> {
-        let place = self.inputs[at];
-        Read { numbers: &self.slots[place.slot], place }
-    }
-
-    /// All inputs.
-    pub fn all(&self) -> impl Iterator<Item = Read<'a, T>> + '_ {
-        (0..self.inputs.len()).map(|at| self.input(at))
-    }
 }
 
 impl<T: Number> Action<T> {

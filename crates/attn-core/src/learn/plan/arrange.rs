@@ -1,7 +1,6 @@
 //! Steps that choose, join and arrange.
 
-use super::action::Reads;
-use super::read::Read;
+use super::read::{Read, Reads};
 use crate::error::{Error, Result};
 use crate::learn::number::Number;
 use crate::matrix::Shape;

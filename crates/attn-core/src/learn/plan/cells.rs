@@ -1,7 +1,6 @@
 //! Steps that go cell by cell.
 
-use super::action::Reads;
-use super::read::Read;
+use super::read::{Read, Reads};
 use crate::learn::number::{Number, logarithm};
 
 /// A step whose cells are each computed from the cells at the same place.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::action::{Action, Working};
+use super::action::Action;
 use super::arrange::Arrange;
 use super::cells::CellByCell;
 use super::lines::AlongLines;
-use super::read::Place;
+use super::read::{Place, Working};
 use super::run::{Instruction, Plan};
 use crate::attention::{Axis, Base, Mask, MatrixRule, WeightLayout};
 use crate::error::{Error, Result};

@@ -1,7 +1,6 @@
 //! Steps that go along rows or columns, or over all examples. Sums run from left to right, or from top to bottom, from +0.
 
-use super::action::{Reads, Working};
-use super::read::Read;
+use super::read::{Read, Reads, Working};
 use crate::error::Result;
 use crate::learn::number::Number;
 

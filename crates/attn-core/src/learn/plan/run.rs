@@ -1,7 +1,7 @@
 //! A compiled graph, and its run on a batch.
 
-use super::action::{Action, Reads, Working};
-use super::read::Place;
+use super::action::Action;
+use super::read::{Place, Reads, Working};
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::learn::batch::Batch;
