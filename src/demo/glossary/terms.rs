@@ -261,7 +261,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How far one training step changes the weights. Too small, and the model learns slowly; too large, and the loss grows instead of falling.",
         formula: Some("w ← w − η · ∂L/∂w"),
         node: None,
-        see: &[Command("attn demo descent"), Command("attn learn reverse --lr 0.002")],
+        see: &[Command("attn demo descent")],
     },
     GlossaryTerm {
         name: "linear attention",
