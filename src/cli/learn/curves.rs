@@ -58,7 +58,7 @@ fn drawings(history: &History) -> Vec<Drawing> {
     }];
     if !scores.is_empty() {
         all.push(Drawing {
-            title: "what heads look at: share of their weights by step".to_string(),
+            title: "what heads look at: scores by step".to_string(),
             ticks: vec![0.0, 0.5, 1.0],
             curves: scores,
         });

@@ -59,11 +59,11 @@ pub(super) struct LearnArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  attn learn reverse                       one head learns to look at the mirrored place
-  attn learn induction                     watch the second head appear
-  attn learn induction --layers 1          one layer cannot
-  attn learn induction --explain 'L1.dW_Q[2,1]' --at 150
-  attn learn names --steps 300";
+  attn learn reverse                  one head finds the mirrored place
+  attn learn induction                watch the second head appear
+  attn learn induction --layers 1     one layer cannot
+  attn learn names --steps 300        letter by letter
+  attn learn induction --explain 'L1.dW_Q[2,1]' --at 150";
 
 impl LearnArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

@@ -6,13 +6,14 @@ use super::LearnArgs;
 use super::curves::plots;
 use super::history::{End, History, LEARNED};
 use crate::cli::output::FormatArg;
+use crate::cli::write;
 use crate::cli::{Env, Streams};
 use crate::error::Result;
 use crate::foreign::{from_path, visible};
-use crate::graph::Convention;
+use crate::graph::{Convention, Graph};
 use crate::learn::{Pattern, Predicted};
-use crate::render;
-use crate::story::Table;
+use crate::render::{self, Page};
+use crate::story::{Step, StepItem, Story, Table};
 use crate::text::{counted, grouped};
 
 impl LearnArgs {
@@ -38,17 +39,31 @@ impl LearnArgs {
                 render::tables(&parts, "learn", &style, streams.out)
             }
             FormatArg::Csv => {
-                render::tables(&[(String::new(), steps(history))], "learn", &style, streams.out)
+                let all = steps(history, |_| true, |number| number.to_string());
+                render::tables(&[(String::new(), all)], "learn", &style, streams.out)
             }
             _ => {
-                let mut parts: Vec<(String, Table)> =
-                    begun(history).into_iter().map(|text| (text, Table::default())).collect();
-                parts.push(("Steps".into(), steps(history)));
-                parts.extend(rules(history).into_iter().map(|text| (text, Table::default())));
-                parts.extend(self.ended(history).into_iter().map(|text| (text, Table::default())));
-                render::tables(&parts, "learn", &style, streams.out)
+                let title = format!("attn learn {}", history.task.name());
+                let story = Story::of_steps(&title, Graph::new(), self.told(history));
+                write::pages(&[Page::whole(story)], "learn", &style, streams)
             }
         }
+    }
+
+    /// A training as a document tells it.
+    fn told(&self, history: &History) -> Vec<Step> {
+        let step = |text: &[String], table: Option<Table>| Step {
+            text: text.join(" "),
+            shown: table.into_iter().map(StepItem::Table).collect(),
+            ..Step::default()
+        };
+        let mut told = vec![
+            step(&begun(history), None),
+            step(&rules(history), Some(some_steps(history))),
+            step(&self.ended(history), None),
+        ];
+        told.extend(self.examples(history).into_iter().map(|(title, table)| step(&[title], Some(table))));
+        told
     }
 
     /// How it ended.
@@ -160,17 +175,28 @@ fn rules(history: &History) -> Vec<String> {
     vec![format!("A score is a mean over the queries i. {}", rules.join(" "))]
 }
 
-/// All steps as a table.
-fn steps(history: &History) -> Table {
+/// The most steps of a document.
+const MOST_STEPS: usize = 40;
+
+/// The first step, the last, and those between them at equal distances, rounded.
+fn some_steps(history: &History) -> Table {
+    let last = history.steps.len();
+    let every = last.div_ceil(MOST_STEPS);
+    let is_shown = |number: usize| number == 1 || number == last || number.is_multiple_of(every);
+    steps(history, is_shown, |number| format!("{number:.4}"))
+}
+
+/// Steps as a table.
+fn steps(history: &History, is_shown: impl Fn(usize) -> bool, number: impl Fn(f64) -> String) -> Table {
     let curves = history.curves();
     let heads = history.settings.size.heads;
     let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
     header.extend(curves.iter().map(|curve| curve.name(heads)));
     let score = |curve: &super::history::HeadCurve, step: usize| {
-        curve.at(step).map_or(String::new(), |score| score.to_string())
+        curve.at(step).map_or(String::new(), number)
     };
-    let rows = history.steps.iter().map(|step| {
-        let mut row = vec![step.number.to_string(), step.loss.to_string(), step.accuracy.to_string()];
+    let rows = history.steps.iter().filter(|step| is_shown(step.number)).map(|step| {
+        let mut row = vec![step.number.to_string(), number(step.loss), number(step.accuracy)];
         row.extend(curves.iter().map(|curve| score(curve, step.number)));
         row
     });
