@@ -37,13 +37,15 @@ impl LearnArgs {
                 render::tables(&parts, "learn", &style, streams.out)
             }
             FormatArg::Csv => {
-                render::tables(&[(String::new(), steps(history))], "learn", &style, streams.out)
+                let all = steps(history, 1, |number| number.to_string());
+                render::tables(&[(String::new(), all)], "learn", &style, streams.out)
             }
             _ => {
                 let mut parts: Vec<(String, Table)> =
                     begun(history).into_iter().map(|text| (text, Table::default())).collect();
-                parts.push(("Steps".into(), steps(history)));
+                parts.push(some_steps(history));
                 parts.extend(self.ended(history).into_iter().map(|text| (text, Table::default())));
+                parts.extend(self.examples(history));
                 render::tables(&parts, "learn", &style, streams.out)
             }
         }
@@ -143,17 +145,34 @@ fn begun(history: &History) -> Vec<String> {
     ]
 }
 
-/// All steps as a table.
-fn steps(history: &History) -> Table {
+/// The most steps that a document shows.
+const FEW_STEPS: usize = 25;
+
+/// Few enough steps to read, under a title.
+fn some_steps(history: &History) -> (String, Table) {
+    let every = history.steps.len().div_ceil(FEW_STEPS);
+    let title = match every {
+        0 | 1 => "Steps".to_string(),
+        _ => format!("One of {every} steps; --format csv has all"),
+    };
+    (title, steps(history, every.max(1), |number| format!("{number:.3}")))
+}
+
+/// The steps as a table: the first, every n-th and the last.
+fn steps(history: &History, every: usize, written: impl Fn(f64) -> String) -> Table {
     let curves = history.curves();
     let heads = history.settings.size.heads;
     let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
     header.extend(curves.iter().map(|curve| curve.name(heads)));
-    let score = |curve: &super::history::HeadCurve, step: usize| {
-        curve.at(step).map_or(String::new(), |score| score.to_string())
-    };
-    let rows = history.steps.iter().map(|step| {
-        let mut row = vec![step.number.to_string(), step.loss.to_string(), step.accuracy.to_string()];
+    let score =
+        |curve: &super::history::HeadCurve, step: usize| curve.at(step).map_or(String::new(), &written);
+    let last = history.steps.len();
+    let shown = history
+        .steps
+        .iter()
+        .filter(|step| step.number == 1 || step.number.is_multiple_of(every) || step.number == last);
+    let rows = shown.map(|step| {
+        let mut row = vec![step.number.to_string(), written(step.loss), written(step.accuracy)];
         row.extend(curves.iter().map(|curve| score(curve, step.number)));
         row
     });
