@@ -74,3 +74,16 @@ fn a_step_that_never_comes_is_infinite() {
     assert_eq!(cell(graph, "head[L1.A induction,half_from]"), f64::INFINITY);
     assert_eq!(cell(graph, "training[induction,right_from]"), f64::INFINITY);
 }
+
+#[test]
+fn a_document_has_few_steps_with_the_first_and_the_last_and_csv_has_all() {
+    let numbers = |format: &str| -> Vec<usize> {
+        let output = run(&format!("learn reverse --steps 60 --format {format}"));
+        let first =
+            output.out.lines().filter_map(|line| line.trim_start_matches("| ").split([' ', ',']).next());
+        first.filter_map(|cell| cell.parse().ok()).collect()
+    };
+    let few: Vec<usize> = std::iter::once(1).chain((1..=20).map(|step| 3 * step)).collect();
+    assert_eq!(numbers("markdown"), few);
+    assert_eq!(numbers("csv"), (1..=60).collect::<Vec<_>>());
+}

@@ -192,9 +192,8 @@ fn steps(history: &History, is_shown: impl Fn(usize) -> bool, number: impl Fn(f6
     let heads = history.settings.size.heads;
     let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
     header.extend(curves.iter().map(|curve| curve.name(heads)));
-    let score = |curve: &super::history::HeadCurve, step: usize| {
-        curve.at(step).map_or(String::new(), number)
-    };
+    let score =
+        |curve: &super::history::HeadCurve, step: usize| curve.at(step).map_or(String::new(), &number);
     let rows = history.steps.iter().filter(|step| is_shown(step.number)).map(|step| {
         let mut row = vec![step.number.to_string(), number(step.loss), number(step.accuracy)];
         row.extend(curves.iter().map(|curve| score(curve, step.number)));
