@@ -49,7 +49,7 @@ impl GradientArgs {
     ///
     /// # Errors
     /// If the start names no step, a file cannot be read, or the targets do not fit O.
-    pub(in crate::cli) fn pass(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<BackwardPass>> {
+    pub(crate) fn pass(&self, graph: &Graph, files: &mut Files<'_>) -> Result<Option<BackwardPass>> {
         if let Some(text) = &self.gradient {
             return Ok(Some(start(graph, text, files)?));
         }
