@@ -227,6 +227,10 @@ fn sizes_that_make_no_model_are_refused() {
         ("--at 5", "add --explain 'L1.dW_Q[2,1]'"),
         ("--explain 'L1.dW_Q[2,1]'", "--explain needs the step that it looks into"),
         ("--at 3 --explain 'L1.dX_Q[2,1]'", "there is no node `L1.dX_Q`"),
+        (
+            "--at 3 --only dX_Q",
+            "the gradients of the weights are dW_E dW_P L1.dW_Q L1.dW_K L1.dW_V L1.dW_O dW_U;",
+        ),
         ("--at 3 --explain 'L1.dW_Q[2,9]'", "has no column 9"),
         ("--format numpy", "a training is no array"),
         ("--live --format html", "a training is no page that can compute"),
@@ -432,4 +436,21 @@ fn a_step_names_the_examples_that_changed_a_weight() {
     let shown = |number: f64| attn::story::in_sentence(number, 6);
     let expected = format!("is {} before step 5, and {} after it", shown(before), shown(weight(&trainer)));
     assert!(said.contains(&expected), "{said}: {expected}");
+}
+
+#[test]
+fn examples_are_shown_without_what_fills_them_up_and_texts_line_by_line() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("data.txt");
+    fs::write(&file, "a → b\nb → a\nab → ba\nabab → baba\n").unwrap();
+    let said = attn(&format!("learn --pairs {} --at 2 --explain 'L1.dW_Q[2,1]'", file.display())).ok().out;
+    for line in said.lines().filter(|line| line.contains("→") && line.contains("│ e")) {
+        let tokens = line.split('│').nth(1).unwrap().split_whitespace().nth(1).unwrap();
+        let (input, output) = tokens.split_once('→').unwrap();
+        assert_eq!(input.len(), output.len(), "{said}");
+    }
+    assert!(said.contains("│ e"), "{said}");
+    fs::write(&file, "abc\n".repeat(100)).unwrap();
+    let said = attn(&format!("learn --text {} --steps 3", file.display())).ok().out;
+    assert!(!said.contains("\\n"), "{said}");
 }
