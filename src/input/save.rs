@@ -154,7 +154,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
 pub fn check_place(path: &Path, writing: WritePermission) -> Result<()> {
     writing.check(path)?;
     is_for_a_file(path)?;
-    takes_files(path.parent().unwrap_or(Path::new(""))).map_err(|error| not_written(path, &error.into()))
+    takes_files(path.parent().unwrap_or(Path::new(""))).map_err(|error| not_written(path, &error))
 }
 
 /// Tries whether files can be written into a folder; the empty path is the current one.
@@ -166,7 +166,7 @@ pub(super) fn takes_files(folder: &Path) -> std::io::Result<()> {
 /// Writes a file that may be there already.
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult) -> Result<()> {
     is_for_a_file(path)?;
-    write_whole(path, fill).map_err(|error| not_written(path, &error))
+    write_whole(path, fill).map_err(|error| not_written(path, &*error))
 }
 
 /// That a file can have this name: there is its folder, and nothing but a file has it.
@@ -189,7 +189,7 @@ fn is_for_a_file(path: &Path) -> Result<()> {
 }
 
 /// Why a file cannot be written, in the system's words without the name of the temporary file.
-pub(super) fn not_written(path: &Path, error: &Box<dyn std::error::Error>) -> Error {
+pub(super) fn not_written(path: &Path, error: &(dyn std::error::Error + 'static)) -> Error {
     let why = match error.downcast_ref::<std::io::Error>() {
         Some(error) => match error.kind() {
             ErrorKind::NotFound => "nothing can be written there".to_string(),

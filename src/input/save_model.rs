@@ -96,7 +96,7 @@ pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()>
         fs::read_dir(folder).map_err(|error| refused(&format!("the folder cannot be read: {error}")))?;
     let config = folder.join("config.json");
     if entries.next().is_none() || is_small_model(&config) {
-        return takes_files(folder).map_err(|error| not_written(&config, &error.into()));
+        return takes_files(folder).map_err(|error| not_written(&config, &error));
     }
     Err(refused("this folder has other files in it, and attn does not write a model among them"))
 }

@@ -1,5 +1,6 @@
 //! `attn learn`: small models learn, with the same numbers as PyTorch, and are kept, shown and refused.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::attn_small::logits;
+use crate::browser::{browser, window};
 use crate::common::attn;
 use crate::terminal::Terminal;
 
@@ -223,6 +225,10 @@ fn sizes_that_make_no_model_are_refused() {
         ("--at 5", "add --explain 'L1.dW_Q[2,1]'"),
         ("--explain 'L1.dW_Q[2,1]'", "--explain needs the step that it looks into"),
         ("--at 3 --explain 'L1.dX_Q[2,1]'", "there is no node `L1.dX_Q`"),
+        (
+            "--at 3 --only dX_Q",
+            "the gradients of the weights are dW_E dW_P L1.dW_Q L1.dW_K L1.dW_V L1.dW_O dW_U;",
+        ),
         ("--at 3 --explain 'L1.dW_Q[2,9]'", "has no column 9"),
         ("--format numpy", "a training is no array"),
         ("--live --format html", "a training is no page that can compute"),
@@ -366,4 +372,86 @@ fn an_interruption_keeps_and_shows_what_has_been_learned() {
     assert!(!all.contains("s left"), "{all}");
     assert!(words(&all).contains("attn model"), "{all}");
     attn(&format!("model {folder} anna --at 1")).ok();
+}
+
+#[test]
+fn the_picture_of_a_training_is_light_and_cuts_no_label() {
+    let Some(mut browser) = browser() else { return };
+    for (task, curves) in [("names --heads 4", 4), ("induction", 4), ("reverse", 3)] {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("curves.svg");
+        attn(&format!("learn {task} --steps 30 --plot {}", file.display())).ok();
+        let mut page = browser.open(&fs::read_to_string(&file).unwrap(), window(900, 700));
+        let drawn = |what: &str| format!("document.querySelectorAll('svg {what}').length");
+        assert_eq!(page.eval(&drawn("polyline")), curves, "{task}");
+        assert_eq!(page.eval("document.querySelector('svg rect').getAttribute('fill')"), "white");
+        let cut = page.eval(
+            "(() => { const all = document.querySelector('svg').getBoundingClientRect();
+               return [...document.querySelectorAll('svg text')].filter((text) => {
+                 const box = text.getBoundingClientRect();
+                 return box.left < all.left || box.right > all.right || box.bottom > all.bottom;
+               }).map((text) => text.textContent); })()",
+        );
+        assert_eq!(cut, serde_json::json!([]), "{task}");
+    }
+}
+
+#[test]
+fn documents_tell_a_training_in_sentences_and_data_have_every_step() {
+    let said = |format: &str| attn(&format!("learn reverse --steps 100 --format {format}")).ok().out;
+    let markdown = said("markdown");
+    assert!(markdown.starts_with("## attn learn reverse\n"), "{markdown}");
+    assert_eq!(markdown.lines().filter(|line| line.starts_with('#')).count(), 1, "{markdown}");
+    assert!(markdown.contains("\n| 99 |") && markdown.contains("\n| 100 |"), "{markdown}");
+    assert!(markdown.lines().filter(|line| line.starts_with("| ")).count() < 60, "{markdown}");
+    assert!(
+        markdown.contains("learned means 99 % or more") && markdown.contains("| predicted |"),
+        "{markdown}"
+    );
+    assert_eq!(said("csv").lines().count(), 101);
+    assert!(said("latex").contains("begin{tabular}") && said("html").contains("<table"));
+}
+
+#[test]
+fn a_step_names_the_examples_that_changed_a_weight() {
+    let said = words(&attn("learn induction --at 5 --explain 'L2.dW_Q[2,1]'").ok().out);
+    assert!(said.contains("L2.W_Q[2,1] is") && said.contains("before step 5, and"), "{said}");
+    assert!(said.contains("The examples with the largest parts of the gradient:"), "{said}");
+    let one_layer = "learn induction --layers 1 --at 5 --format json --explain";
+    let with = |address: &str| attn(&format!("{one_layer} '{address}'")).ok().out;
+    assert_eq!(with("dW_Q[2,1]"), with("L1.dW_Q[2,1]"));
+    // The largest parts and the weights before and after are those of the training itself.
+    let (task, usual) = built_in("induction");
+    let mut trainer = Trainer::<f32>::new(usual.settings(&task, 1), task.examples(1)).unwrap();
+    steps_in_single(&mut trainer, 4).unwrap();
+    let weight = |trainer: &Trainer<f32>| {
+        let names = trainer.settings().size.weights();
+        let at = names.iter().position(|weight| weight.name == "layers.1.W_Q").unwrap();
+        f64::from(trainer.weights()[at][16])
+    };
+    let before = weight(&trainer);
+    steps_in_single(&mut trainer, 1).unwrap();
+    let shown = |number: f64| attn::story::in_sentence(number, 6);
+    let expected = format!("is {} before step 5, and {} after it", shown(before), shown(weight(&trainer)));
+    assert!(said.contains(&expected), "{said}: {expected}");
+}
+
+#[test]
+fn examples_are_shown_without_what_fills_them_up_and_texts_line_by_line() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("data.txt");
+    fs::write(&file, "a → b\nb → a\nab → ba\nabab → baba\n").unwrap();
+    let learn = format!("learn --pairs {} --batch 6 --at 2 --explain 'L1.dW_Q[2,1]'", file.display());
+    let said = attn(&learn).ok().out;
+    let mut lengths = BTreeSet::new();
+    for line in said.lines().filter(|line| line.contains("→") && line.contains("│ e")) {
+        let tokens = line.split('│').nth(1).unwrap().split_whitespace().nth(1).unwrap();
+        let (input, output) = tokens.split_once('→').unwrap();
+        assert_eq!(input.len(), output.len(), "{said}");
+        lengths.insert(input.len());
+    }
+    assert!(lengths.len() > 1, "examples of one length alone need no filling: {said}");
+    fs::write(&file, "abc\n".repeat(100)).unwrap();
+    let said = attn(&format!("learn --text {} --steps 3", file.display())).ok().out;
+    assert!(!said.contains("\\n"), "{said}");
 }

@@ -98,7 +98,8 @@ impl LearnArgs {
     fn examples(&self, history: &History) -> Vec<(String, Table)> {
         let symbols = history.task.symbols();
         if !history.written.is_empty() {
-            let rows = history.written.iter().map(|line| vec![visible(line).into_owned()]);
+            let lines = history.written.iter().flat_map(|text| text.split('\n'));
+            let rows = lines.map(|line| vec![visible(line).into_owned()]);
             return vec![("What it writes now:".to_string(), Table::new(&["written"], rows))];
         }
         let text = |of: &[Predicted], id: &dyn Fn(&Predicted) -> Option<usize>| -> String {

@@ -7,10 +7,10 @@ use super::training::Learned;
 use crate::cli::nodes::NodeArgs;
 use crate::cli::write;
 use crate::cli::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
-use crate::learn::{Batch, Number, Symbols, Trainer};
+use crate::learn::{Batch, Example, Number, Symbols, Trainer};
 use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
 use crate::text::one_of;
 
@@ -42,10 +42,13 @@ impl LearnArgs {
         let story =
             Story::of_graph(&format!("{name}, seed {seed}, step {at}"), before.graph, Digits::Places(PLACES));
         let graph = &story.graph;
-        let only = self.nodes.only.iter().map(|name| in_layer(name, layers, graph));
+        let only = self.nodes.only.iter().map(|name| in_layer(name, layers, (graph, &before.gradients)));
         let nodes = NodeArgs {
             only: only.collect::<Result<_>>()?,
-            explain: self.nodes.explain.renamed(|address| in_layer(address, layers, graph))?,
+            explain: self
+                .nodes
+                .explain
+                .renamed(|address| in_layer(address, layers, (graph, &before.gradients)))?,
         };
         let mut told = Vec::new();
         if self.output.look.is_for_people() {
@@ -116,7 +119,10 @@ impl<T: Number> WeightChange<'_, T> {
             in_sentence(gradient, PLACES)
         );
         let rows = parts.into_iter().map(|(example, part)| {
-            let tokens = symbols.labels(&batch.example(example).tokens).join("");
+            let Example { tokens, targets } = batch.example(example);
+            // What fills an example up to the length of the others has nothing to predict.
+            let length = targets.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            let tokens = symbols.labels(&tokens[..length]).join("");
             vec![format!("e{}", example + 1), tokens, format!("{part:.PLACES$}")]
         });
         let table = Table::new(&["example", "tokens", "its part"], rows).with_numbers(&["its part"]);
@@ -125,7 +131,10 @@ impl<T: Number> WeightChange<'_, T> {
 }
 
 /// An address without a layer, in the only layer that has such a node.
-fn in_layer(address: &str, layers: usize, graph: &Graph) -> Result<String> {
+///
+/// # Errors
+/// If several layers have one, or nothing has this name.
+fn in_layer(address: &str, layers: usize, (graph, gradients): (&Graph, &[NodeId])) -> Result<String> {
     let node = address.split('[').next().unwrap_or_default().trim();
     if graph.find(node).is_some() {
         return Ok(address.to_string());
@@ -134,7 +143,18 @@ fn in_layer(address: &str, layers: usize, graph: &Graph) -> Result<String> {
     let there: Vec<String> = (1..=layers).map(with).filter(|name| graph.find(name).is_some()).collect();
     match there.as_slice() {
         [one] => Ok(format!("{one}{}", &address.trim_start()[node.len()..])),
-        [] => Ok(address.to_string()),
+        // Another way to write a name that is there.
+        [] if resolve(graph, node).is_ok() => Ok(address.to_string()),
+        [] => {
+            // The names of all steps of all examples would fill pages.
+            let names: Vec<&str> = gradients.iter().map(|id| graph[*id].name.as_str()).collect();
+            Err(Error::new(format!("there is no node `{}`", visible(node))).of_kind(ErrorKind::Unknown).help(
+                format!(
+                    "the gradients of the weights are {}; a step of one example ends in its number: L1.A_e3",
+                    names.join(" ")
+                ),
+            ))
+        }
         several => {
             let names: Vec<&str> = several.iter().map(String::as_str).collect();
             Err(Error::new(format!("`{}` is in {} layers", visible(node), names.len()))

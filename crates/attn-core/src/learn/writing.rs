@@ -77,7 +77,7 @@ impl<T: Number> Trainer<T> {
         let mut ids = first.to_vec();
         for _ in 0..PIECE {
             let seen = &ids[ids.len().saturating_sub(context)..];
-            let next = self.next(stream, &seen.to_vec())?;
+            let next = self.next(stream, seen)?;
             ids.push(next);
         }
         Ok(self.examples().task().symbols().text(&ids))

@@ -246,7 +246,7 @@ impl Examples {
         for target in self.held_out.iter().flat_map(|example| example.targets.iter().flatten()) {
             counts[*target] += 1;
         }
-        let all = counts.iter().fold(0, |sum, count| sum + count) as f64;
+        let all = counts.iter().sum::<usize>() as f64;
         let shares = counts.into_iter().filter(|count| *count > 0).map(|count| count as f64 / all);
         shares.fold(0.0, |sum, share| sum - share * elementary::ln(share))
     }
