@@ -423,14 +423,14 @@ fn a_step_names_the_examples_that_changed_a_weight() {
     // The largest parts and the weights before and after are those of the training itself.
     let (task, usual) = built_in("induction");
     let mut trainer = Trainer::<f32>::new(usual.settings(&task, 1), task.examples(1)).unwrap();
-    steps_in_single(&mut trainer, 4).unwrap();
+    (0..4).for_each(|_| drop(trainer.step().unwrap()));
     let weight = |trainer: &Trainer<f32>| {
         let names = trainer.settings().size.weights();
         let at = names.iter().position(|weight| weight.name == "layers.1.W_Q").unwrap();
         f64::from(trainer.weights()[at][16])
     };
     let before = weight(&trainer);
-    steps_in_single(&mut trainer, 1).unwrap();
+    (0..1).for_each(|_| drop(trainer.step().unwrap()));
     let shown = |number: f64| attn::story::in_sentence(number, 6);
     let expected = format!("is {} before step 5, and {} after it", shown(before), shown(weight(&trainer)));
     assert!(said.contains(&expected), "{said}: {expected}");
