@@ -1,8 +1,9 @@
 //! A lesson on screens of every kind, and what is handed out of it: transcript, Markdown, recording.
 
+use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{attn, in_process, without_colours, words};
+use crate::common::{attn, in_process_once, without_colours, words};
 use attn::lesson::show::LessonView;
 use attn::lesson::{BUILT_IN, Lesson, Runner, open};
 use attn::render::{Charset, Screen, Theme};
@@ -17,7 +18,7 @@ fn lesson(name: &str) -> Lesson {
 }
 
 fn transcript(name: &str, screen: Screen) -> String {
-    let (lesson, runner) = (lesson(name), Runner::new(&in_process));
+    let (lesson, runner) = (lesson(name), Runner::new(&in_process_once));
     let mut show = LessonView::new(&lesson, &runner, screen);
     show.notes = true;
     show.transcript(true)
@@ -89,7 +90,7 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
     for (file, _) in BUILT_IN {
         let name = file.trim_end_matches(".md");
         let size = lesson(name).size;
-        for width in [80, size.columns] {
+        for width in BTreeSet::from([80, size.columns]) {
             let plain = transcript(name, Screen::plain(width));
             let coloured =
                 transcript(name, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });

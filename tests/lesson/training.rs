@@ -83,7 +83,8 @@ fn a_document_has_few_steps_with_the_first_and_the_last_and_csv_has_all() {
             output.out.lines().filter_map(|line| line.trim_start_matches("| ").split([' ', ',']).next());
         first.filter_map(|cell| cell.parse().ok()).collect()
     };
-    let few: Vec<usize> = std::iter::once(1).chain((1..=20).map(|step| 3 * step)).collect();
-    assert_eq!(numbers("markdown"), few);
+    let few = numbers("markdown");
+    assert!(few.len() < 45 && few.is_sorted(), "{few:?}");
+    assert_eq!((few.first(), few.last()), (Some(&1), Some(&60)));
     assert_eq!(numbers("csv"), (1..=60).collect::<Vec<_>>());
 }
