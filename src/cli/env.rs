@@ -30,9 +30,8 @@ pub struct Env {
     pub has_keys: bool,
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
-    /// The columns that a line on standard error has which says how far a long command is; none unless standard error is a terminal
-    /// on which lines can be rewritten.
-    pub progress: Option<usize>,
+    /// Whether a line on standard error says how far a long command is: it is a terminal on which lines can be rewritten.
+    pub shows_progress: bool,
     /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<PathBuf>,
     /// Whether files may be written; a lesson's commands write none.
@@ -62,7 +61,7 @@ impl Default for Env {
             charset: Charset::Utf8,
             has_keys: false,
             has_screen: false,
-            progress: None,
+            shows_progress: false,
             state: None,
             writing: WritePermission::Allowed,
             reading: ReadPermission::Anywhere,
@@ -73,13 +72,16 @@ impl Default for Env {
     }
 }
 
+/// The columns that the terminal of standard error has now: it may become another size while a command runs.
+pub(super) fn columns_of_errors() -> usize {
+    terminal_size_of(std::io::stderr()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+}
+
 impl Env {
     /// The environment of this process.
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-        let columns_of_errors =
-            terminal_size_of(std::io::stderr()).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         let is_terminal = std::io::stdout().is_terminal();
         let term = variable("TERM").unwrap_or_default();
         let is_dumb = term == "dumb";
@@ -89,7 +91,7 @@ impl Env {
             // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
-            progress: (std::io::stderr().is_terminal() && !is_dumb).then_some(columns_of_errors),
+            shows_progress: std::io::stderr().is_terminal() && !is_dumb,
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()),
             defaults: super::defaults::set(variable),
             state: state_folder(),

@@ -352,6 +352,11 @@ fn a_line_says_how_far_it_is_and_is_gone_at_the_end() {
             (1, 0),
             "{columns} columns: {later}"
         );
+        if columns == 200 {
+            terminal.resize(80, 24);
+            let is_short = |screen: &str| !screen.contains("L1.A_") && screen.contains("L1.A 0.");
+            terminal.wait_until("a line for the smaller terminal", is_short);
+        }
         terminal.press("\x03");
         terminal.ended();
         assert!(!terminal.all().contains("loss"), "{}", terminal.all());

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::cli::Env;
+use crate::cli::env::columns_of_errors;
 use crate::learn::{Settings, Step};
 
 /// The line is written again after this time.
@@ -16,8 +17,7 @@ const ROOM_FOR_AN_INTERRUPTION: usize = 3;
 
 /// A line that is written again and again, where standard error is a terminal.
 pub(super) struct Progress {
-    /// The columns of the terminal; none where nothing is written.
-    columns: Option<usize>,
+    shown: bool,
     begun: Instant,
     written: Option<Instant>,
     steps: usize,
@@ -27,7 +27,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(settings: &Settings, env: &Env) -> Progress {
         Progress {
-            columns: env.progress,
+            shown: env.shows_progress,
             begun: Instant::now(),
             written: None,
             steps: settings.adam.steps,
@@ -38,11 +38,13 @@ impl Progress {
     /// Writes the line, unless it has just been written. That it cannot be written is no reason to stop.
     pub(super) fn show(&mut self, step: &Step, err: &mut dyn Write) {
         let is_early = self.written.is_some_and(|last| last.elapsed() < PAUSE);
-        let Some(columns) = self.columns.filter(|_| !is_early) else { return };
+        if !self.shown || is_early {
+            return;
+        }
         self.written = Some(Instant::now());
         let left =
             self.begun.elapsed().div_f64(step.number as f64).mul_f64((self.steps - step.number) as f64);
-        let _ = write!(err, "\r\x1b[K{}", self.line(step, left, columns));
+        let _ = write!(err, "\r\x1b[K{}", self.line(step, left, columns_of_errors()));
         let _ = err.flush();
     }
 
