@@ -4,6 +4,7 @@
 //! ten batches in a row are 99 % right, and of the time of one step. With `--json` each line is an object; `benches/learn.py` runs
 //! PyTorch beside it.
 
+use std::io::Write;
 use std::time::Instant;
 
 use attn::learn::{Number, Task, Trainer, defaults};
@@ -49,18 +50,22 @@ fn measure<T: Number>(name: &str, as_json: bool) {
     }
     let (reached, step) = (learned.len(), median(&mut steps));
     let until = median(&mut learned);
-    if as_json {
-        println!(
+    let mut report = std::io::stdout().lock();
+    let written = if as_json {
+        writeln!(
+            report,
             "{{\"task\":\"{name}\",\"dtype\":\"{}\",\"parameters\":{parameters},\"seconds_to_99\":{until},\"step_seconds\":{step}}}",
             T::NAME
-        );
+        )
     } else {
-        println!(
+        writeln!(
+            report,
             "{name:<10} {}  {parameters:>5} parameters  99 % after {until:.3} s ({reached} of {RUNS} seeds)  one step {:.3} ms",
             T::NAME,
             1000.0 * step
-        );
-    }
+        )
+    };
+    written.expect("standard output can be written to");
 }
 
 fn median(numbers: &mut [f64]) -> f64 {
