@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use attn::learn::{Number, Task, Trainer, defaults};
+use attn::learn::{Learner, Task, Trainer, defaults};
 
 /// The trainings of each model.
 const RUNS: u32 = 5;
@@ -27,7 +27,7 @@ fn task(name: &str) -> Task {
     }
 }
 
-fn measure<T: Number>(name: &str, as_json: bool) {
+fn measure<T: Learner>(name: &str, as_json: bool) {
     let (mut learned, mut steps, mut parameters) = (Vec::new(), Vec::new(), 0);
     for seed in 1..=RUNS {
         let task = task(name);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use attn::graph::Precision;
-use attn::learn::{AdamSettings, Defaults, Line, Number, Settings, Step, Task, Trainer, defaults};
+use attn::learn::{AdamSettings, Defaults, Learner, Line, Settings, Step, Task, Trainer, defaults};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -38,7 +38,7 @@ fn built_in(name: &str) -> (Task, Defaults) {
     (task, usual)
 }
 
-fn trainer<T: Number>(name: &str, seed: u32) -> Trainer<T> {
+fn trainer<T: Learner>(name: &str, seed: u32) -> Trainer<T> {
     let (task, usual) = built_in(name);
     Trainer::new(usual.settings(&task, seed), task.examples(seed)).unwrap()
 }

@@ -1,7 +1,7 @@
 //! What a training has shown: its steps, and how it ended.
 
 use crate::error::{Error, Result};
-use crate::learn::{Number, Predicted, Settings, Step, Task, Trainer};
+use crate::learn::{Learner, Predicted, Settings, Step, Task, Trainer};
 
 /// From this share of right predictions on, a task is learned.
 pub(super) const LEARNED: f64 = 0.99;
@@ -120,7 +120,7 @@ impl History {
     ///
     /// # Errors
     /// If there is no room for the numbers of what was held out.
-    pub fn of<T: Number>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
+    pub fn of<T: Learner>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
         let held_out = trainer.test()?;
         let shown = trainer.predictions(3)?;
         let written = trainer.written(10)?;

@@ -7,12 +7,12 @@ use crate::cli::Env;
 use crate::error::Result;
 use crate::input::{ModelFiles, NamedTensors, save_model_folder};
 use crate::kernel::Layout;
-use crate::learn::{ModelSize, Number, Trainer};
+use crate::learn::{Learner, ModelSize, Trainer};
 use crate::tensor::Tensor;
 
 impl LearnArgs {
     /// Writes the model, with the weights of the steps that were kept.
-    pub(super) fn write_folder<T: Number>(
+    pub(super) fn write_folder<T: Learner>(
         &self,
         folder: &Path,
         trainer: &Trainer<T>,
@@ -33,7 +33,7 @@ impl LearnArgs {
 }
 
 /// The weights under their names in the file.
-fn tensors<T: Number>(size: &ModelSize, weights: &[Vec<T>]) -> Result<NamedTensors> {
+fn tensors<T: Learner>(size: &ModelSize, weights: &[Vec<T>]) -> Result<NamedTensors> {
     let named = size.weights().into_iter().zip(weights);
     named
         .map(|(weight, numbers)| {

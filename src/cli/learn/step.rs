@@ -10,13 +10,13 @@ use crate::cli::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
-use crate::learn::{Batch, Example, Number, Symbols, Trainer};
+use crate::learn::{Batch, Example, Learner, Symbols, Trainer};
 use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
 use crate::text::one_of;
 
 impl LearnArgs {
     /// Trains up to a step, and shows numbers of it.
-    pub(super) fn look_into<T: Number>(
+    pub(super) fn look_into<T: Learner>(
         &self,
         (task, settings): Learned,
         at: usize,
@@ -82,7 +82,7 @@ const PLACES: usize = 6;
 /// The examples that are listed.
 const MOST_EXAMPLES: usize = 6;
 
-impl<T: Number> WeightChange<'_, T> {
+impl<T: Learner> WeightChange<'_, T> {
     /// The weight of an explained gradient before and after the step, and the examples that changed it most; nothing for another cell.
     fn told(
         &self,

@@ -8,7 +8,7 @@ use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
 use crate::input;
-use crate::learn::{Number, Settings, Task, Trainer};
+use crate::learn::{Learner, Settings, Task, Trainer};
 use crate::terminal::Signals;
 use crate::text::grouped;
 
@@ -20,7 +20,7 @@ pub(super) type Learned = (Task, Settings);
 
 impl LearnArgs {
     /// Trains a model, and shows and saves what came of it.
-    pub(super) fn train<T: Number>(
+    pub(super) fn train<T: Learner>(
         &self,
         (task, settings): Learned,
         env: &Env,
@@ -78,7 +78,7 @@ impl LearnArgs {
     }
 
     /// All steps, and how they ended.
-    fn steps<T: Number>(
+    fn steps<T: Learner>(
         &self,
         trainer: &mut Trainer<T>,
         kept: &mut Vec<(usize, Vec<Vec<T>>)>,

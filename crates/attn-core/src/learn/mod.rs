@@ -33,6 +33,6 @@ pub use score::Pattern;
 pub use size::{MOST_LAYERS_AND_HEADS, MOST_PARAMETERS, ModelSize, WeightName};
 pub use step_graph::StepGraph;
 pub use task::{Examples, HELD_OUT, LONGEST, Line, Pair, Symbols, Task};
-pub use trainer::{COMPILED_HERE, MOST_LOSS, Settings, Step, Trainer};
+pub use trainer::{Learner, MOST_LOSS, Settings, Step, Trainer};
 pub use weights::WeightsInMemory;
 pub use writing::Predicted;

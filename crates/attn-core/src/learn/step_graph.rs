@@ -1,7 +1,6 @@
 //! One step of the training as a graph: what every example of its batch did to the weights.
 
-use super::number::Number;
-use super::trainer::Trainer;
+use super::trainer::{Learner, Trainer};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Op};
 
@@ -16,7 +15,7 @@ pub struct StepGraph {
     pub loss: NodeId,
 }
 
-impl<T: Number> Trainer<T> {
+impl<T: Learner> Trainer<T> {
     /// The computation of the next step, of all its examples: `L1.dW_Q` is the sum of `L1.dW_Q_e1`, `L1.dW_Q_e2`, …, and each of them
     /// is computed from the steps of its example. Numbers are those of the exact path, in `f64`, from the weights as they are.
     ///

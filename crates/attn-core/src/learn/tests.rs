@@ -92,7 +92,7 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
 
 #[test]
 fn every_level_of_registers_gives_the_same_weights() {
-    fn weights<T: Number>(simd: crate::kernel::SimdLevel) -> Vec<u64> {
+    fn weights<T: Learner>(simd: crate::kernel::SimdLevel) -> Vec<u64> {
         let task = Task::sort((4, 4));
         let settings = settings(&task, (2, 2, 12), true);
         let mut trainer = Trainer::<T>::new(settings, task.examples(1)).unwrap().on(simd);

@@ -60,19 +60,43 @@ pub struct Trainer<T> {
     first_loss: Option<f64>,
 }
 
-/// What takes the time of a training.
-type Work<T> = (fn(&mut Trainer<T>) -> Result<Step>, fn(&mut Trainer<T>) -> Result<(f64, f64)>);
+/// A number type that a model learns in: `f32` or `f64`.
+///
+/// What takes time is written for each of them here, so that this crate has the code, with its optimisation, and not each program that
+/// trains.
+pub trait Learner: Number {
+    #[doc(hidden)]
+    fn step(trainer: &mut Trainer<Self>) -> Result<Step>;
+    #[doc(hidden)]
+    fn test(trainer: &mut Trainer<Self>) -> Result<(f64, f64)>;
+    #[doc(hidden)]
+    fn logits(trainer: &mut Trainer<Self>, tokens: &[usize]) -> Result<Vec<f64>>;
+}
 
-/// The compiler makes the code for `f32` and for `f64` in this crate because of this, and not in one that calls it. Tests optimise
-/// this crate, but not the program, and train twenty times as fast.
-#[doc(hidden)]
-pub static COMPILED_HERE: (Work<f32>, Work<f64>) =
-    ((Trainer::step, Trainer::test), (Trainer::step, Trainer::test));
+macro_rules! impl_learner {
+    ($($number:ty),+) => {$(
+        impl Learner for $number {
+            fn step(trainer: &mut Trainer<$number>) -> Result<Step> {
+                trainer.step_here()
+            }
+
+            fn test(trainer: &mut Trainer<$number>) -> Result<(f64, f64)> {
+                trainer.test_here()
+            }
+
+            fn logits(trainer: &mut Trainer<$number>, tokens: &[usize]) -> Result<Vec<f64>> {
+                trainer.logits_here(tokens)
+            }
+        }
+    )+};
+}
+
+impl_learner!(f32, f64);
 
 /// A loss this many times the first one stops the training.
 pub const MOST_LOSS: f64 = 100.0;
 
-impl<T: Number> Trainer<T> {
+impl<T: Learner> Trainer<T> {
     /// A model before its first step.
     ///
     /// # Errors
@@ -124,6 +148,10 @@ impl<T: Number> Trainer<T> {
     /// # Errors
     /// If they do not fit the model.
     pub fn logits(&mut self, tokens: &[usize]) -> Result<Vec<f64>> {
+        T::logits(self, tokens)
+    }
+
+    fn logits_here(&mut self, tokens: &[usize]) -> Result<Vec<f64>> {
         // What has to be predicted changes no logits.
         let example = Example { tokens: tokens.to_vec(), targets: vec![Some(0); tokens.len()] };
         let batch = Batch::of(&[example], self.examples.task().filler());
@@ -161,6 +189,10 @@ impl<T: Number> Trainer<T> {
     /// # Errors
     /// If the loss or a gradient is not finite, or the loss is far above the first one; the weights stay as they were.
     pub fn step(&mut self) -> Result<Step> {
+        T::step(self)
+    }
+
+    fn step_here(&mut self) -> Result<Step> {
         let mut stream = self.stream.clone();
         let batch = self.examples.batch(&mut stream, self.settings.batch);
         let number = self.step + 1;
@@ -185,6 +217,10 @@ impl<T: Number> Trainer<T> {
     /// # Errors
     /// If there is no room for their numbers.
     pub fn test(&mut self) -> Result<(f64, f64)> {
+        T::test(self)
+    }
+
+    fn test_here(&mut self) -> Result<(f64, f64)> {
         let mut by_length: BTreeMap<usize, Vec<Example>> = BTreeMap::new();
         for example in self.examples.held_out() {
             by_length.entry(example.tokens.len()).or_default().push(example.clone());

@@ -2,8 +2,7 @@
 
 use super::batch::Example;
 use super::compiled::largest;
-use super::number::Number;
-use super::trainer::Trainer;
+use super::trainer::{Learner, Trainer};
 use crate::elementary;
 use crate::error::Result;
 use crate::random::LegacyStream;
@@ -19,7 +18,7 @@ pub struct Predicted {
     pub predicted: usize,
 }
 
-impl<T: Number> Trainer<T> {
+impl<T: Learner> Trainer<T> {
     /// Predictions on some of the examples that are held out.
     ///
     /// # Errors
