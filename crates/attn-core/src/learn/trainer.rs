@@ -52,6 +52,8 @@ pub struct Trainer<T> {
     examples: Examples,
     model: ExampleModel,
     weights: Vec<Vec<T>>,
+    /// The weights that the last loss was computed with, before the step changed them.
+    before: Vec<Vec<T>>,
     adam: Adam<T>,
     stream: LegacyStream,
     plans: Plans<T>,
@@ -124,7 +126,9 @@ impl<T: Learner> Trainer<T> {
             first.iter().map(|numbers| numbers.iter().map(|x| T::from_f64(*x)).collect()).collect();
         let adam = Adam::new(settings.adam, weights.iter().map(Vec::len));
         let plans = Plans::new(SimdLevel::detect());
-        Ok(Trainer { settings, examples, model, weights, adam, stream, plans, step: 0, first_loss: None })
+        let before = weights.clone();
+        let (step, first_loss) = (0, None);
+        Ok(Trainer { settings, examples, model, weights, before, adam, stream, plans, step, first_loss })
     }
 
     /// The same trainer in the registers of this level, which changes no number.
@@ -187,7 +191,8 @@ impl<T: Learner> Trainer<T> {
     /// One step.
     ///
     /// # Errors
-    /// If the loss or a gradient is not finite, or the loss is far above the first one; the weights stay as they were.
+    /// If the loss or a gradient is not finite, or the loss is far above the first one. The weights then are those of the last loss
+    /// that was good: the step that ruined them is taken back.
     pub fn step(&mut self) -> Result<Step> {
         T::step(self)
     }
@@ -201,11 +206,15 @@ impl<T: Learner> Trainer<T> {
         let gradients: Vec<&[T]> =
             compiled.gradients.iter().map(|id| compiled.plan.numbers(*id)).collect::<Result<_>>()?;
         let is_finite = gradients.iter().all(|numbers| numbers.iter().all(|x| x.to_f64().is_finite()));
-        stays_small(number, (loss, self.first_loss), is_finite, &self.settings)?;
+        if let Err(error) = stays_small(number, (loss, self.first_loss), is_finite, &self.settings) {
+            self.weights.clone_from(&self.before);
+            return Err(error);
+        }
         let (accuracy, heads) = (
             compiled.accuracy(&batch)?,
             compiled.scores(&batch, &self.settings.patterns, self.settings.size.causal)?,
         );
+        self.before.clone_from(&self.weights);
         let gradient = self.adam.step(&mut self.weights, &gradients);
         self.first_loss.get_or_insert(loss);
         (self.stream, self.step) = (stream, number);
