@@ -14,7 +14,7 @@ pub(super) const DEMO: Demo = Demo {
     source: Source::Papers(&[super::CIRCUITS, super::INDUCTION_HEADS]),
     title: "Induction: two heads that continue what was there before",
     summary: "an induction head by hand: three strengths, no training",
-    place: crate::demo::Topic::Model.at(7),
+    place: crate::demo::Topic::Model.at(8),
     keywords: &["circuit", "copy", "repeat", "in-context", "previous"],
     digits: Digits::Places(4),
     build,
