@@ -137,7 +137,8 @@ proptest! {
             for i in 0..a.rows() {
                 let share: f64 = b.row(i).sum();
                 let is_masked = a.row(i).all(|x| x == 0.0);
-                let fits = if is_masked { share == 0.0 } else { share > 0.0 && share < 1.0 };
+                // A sink far below all scores leaves a share that rounds to 1.
+                let fits = if is_masked { share == 0.0 } else { share > 0.0 && share < 1.0 + CLOSE };
                 prop_assert!(fits, "row {i}: {share}");
                 prop_assert!(a.row(i).zip(b.row(i)).all(|(a, b)| (a * share - b).abs() < CLOSE));
             }

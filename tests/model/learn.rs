@@ -296,6 +296,7 @@ fn what_cannot_be_kept_is_said_before_the_training_starts() {
     attn(&format!("{long} --save /proc/model")).refused(&["the folder cannot be made"]);
     attn(&format!("{long} --plot {}", place.path().display())).refused(&["not a regular file"]);
     attn(&format!("{long} --plot {}", path("none/curves.svg"))).refused(&["there is no folder"]);
+    attn(&format!("{long} --plot {}", path("curves.png"))).refused(&["is an SVG", "end its name in .svg"]);
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
@@ -306,7 +307,7 @@ fn a_learning_rate_that_is_too_large_ends_with_1_and_keeps_the_last_good_weights
     assert_eq!(outcome.code, 1, "{}", outcome.err);
     let words = [
         "error: training stops at step 2: the loss is",
-        "the learning rate is 5\n",
+        "the learning rate of this step is 5\n",
         "  help: take a smaller",
     ];
     assert!(words.iter().all(|words| outcome.err.contains(words)), "{}", outcome.err);
@@ -422,6 +423,7 @@ fn a_step_names_the_examples_that_changed_a_weight() {
     let said = words(&attn("learn induction --at 5 --explain 'L2.dW_Q[2,1]'").ok().out);
     assert!(said.contains("L2.W_Q[2,1] is") && said.contains("before step 5, and"), "{said}");
     assert!(said.contains("The examples with the largest parts of the gradient:"), "{said}");
+    assert!(said.contains("With the learning rate η = 2.50e−3 the change is −η·m/√v = "), "{said}");
     let one_layer = "learn induction --layers 1 --at 5 --format json --explain";
     let with = |address: &str| attn(&format!("{one_layer} '{address}'")).ok().out;
     assert_eq!(with("dW_Q[2,1]"), with("L1.dW_Q[2,1]"));

@@ -154,11 +154,12 @@ fn begun(history: &History) -> Vec<String> {
         ),
         format!("The model: {}; {} parameters.", parts.join(", "), grouped(size.parameters() as u64)),
         format!(
-            "{} of {} each, learning rate {}, seed {}.",
+            "{} of {} each, seed {}. The learning rate rises to {} in {}, then falls to a tenth of it at the last step.",
             counted(history.settings.adam.steps, "step"),
             counted(history.settings.batch, "example"),
+            history.settings.seed,
             history.settings.adam.rate,
-            history.settings.seed
+            counted(history.settings.adam.warm_up, "step"),
         ),
     ]
 }

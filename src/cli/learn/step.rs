@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::LearnArgs;
+use super::progress::Progress;
 use super::training::Learned;
 use crate::cli::nodes::NodeArgs;
 use crate::cli::write;
@@ -10,8 +11,9 @@ use crate::cli::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
-use crate::learn::{Batch, Example, Learner, Symbols, Trainer};
+use crate::learn::{AdamChange, Batch, Example, Learner, Symbols, Trainer};
 use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
+use crate::terminal::Signals;
 use crate::text::one_of;
 
 impl LearnArgs {
@@ -33,8 +35,8 @@ impl LearnArgs {
         let (seed, name) = (settings.seed, task.name());
         let layers = settings.size.layers;
         let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?;
-        for _ in 1..at {
-            trainer.step()?;
+        if let Some(code) = self.trained_up_to(&mut trainer, at, env, streams)? {
+            return Ok(Outcome::from(code));
         }
         let before = trainer.next_step()?;
         let batch = trainer.next_batch();
@@ -53,7 +55,12 @@ impl LearnArgs {
         let mut told = Vec::new();
         if self.output.look.is_for_people() {
             let after = trainer.step().map(|_| trainer.weights().to_vec());
-            let change = WeightChange { gradients: &before.gradients, before: &weights, after: after.ok() };
+            let change = WeightChange {
+                gradients: &before.gradients,
+                before: &weights,
+                after: after.ok(),
+                trainer: &trainer,
+            };
             let symbols = trainer.examples().task().symbols();
             for address in nodes.explain.addresses() {
                 told.extend(change.told((graph, at), address, (&batch, symbols))?);
@@ -65,6 +72,36 @@ impl LearnArgs {
         write::pages(&pages, "learn", &self.output.style(env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
+
+    /// Trains up to the step before this one; the exit code of a signal that has come meanwhile.
+    fn trained_up_to<T: Learner>(
+        &self,
+        trainer: &mut Trainer<T>,
+        at: usize,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<Option<u8>> {
+        let signals =
+            Signals::new().map_err(|error| Error::new(format!("signals cannot be heard: {error}")))?;
+        let mut progress = Progress::new(trainer.settings(), env);
+        for _ in 1..at {
+            if let Some(code) = signals.ending() {
+                progress.erase(streams.err);
+                let done = trainer.steps();
+                let _ = writeln!(streams.err, "stopped after step {done}, before step {at}");
+                return Ok(Some(code));
+            }
+            match trainer.step() {
+                Ok(step) => progress.show(&step, streams.err),
+                Err(error) => {
+                    progress.erase(streams.err);
+                    return Err(error);
+                }
+            }
+        }
+        progress.erase(streams.err);
+        Ok(None)
+    }
 }
 
 /// What a step did to weights.
@@ -75,6 +112,8 @@ struct WeightChange<'a, T> {
     before: &'a [Vec<T>],
     /// Those after it; none where the step fails.
     after: Option<Vec<Vec<T>>>,
+    /// The trainer after the step.
+    trainer: &'a Trainer<T>,
 }
 
 /// The decimals of gradients, which are small.
@@ -111,12 +150,13 @@ impl<T: Learner> WeightChange<'_, T> {
             _ => "no step follows from it",
         };
         let text = format!(
-            "{name}[{},{}] is {} before step {step}{after}. Its gradient is {}: {down}. Adam adds what earlier steps have found. The \
-             examples with the largest parts of the gradient:",
+            "{name}[{},{}] is {} before step {step}{after}. Its gradient is {}: {down}. {}The examples with the largest parts of \
+             the gradient:",
             row + 1,
             col + 1,
             number(self.before),
-            in_sentence(gradient, PLACES)
+            in_sentence(gradient, PLACES),
+            self.adam((weight, place), gradient)
         );
         let rows = parts.into_iter().map(|(example, part)| {
             let Example { tokens, targets } = batch.example(example);
@@ -127,6 +167,26 @@ impl<T: Learner> WeightChange<'_, T> {
         });
         let table = Table::new(&["example", "tokens", "its part"], rows).with_numbers(&["its part"]);
         Ok(Some(Step { text, shown: vec![StepItem::Table(table)], ..Step::default() }))
+    }
+}
+
+impl<T: Learner> WeightChange<'_, T> {
+    /// How Adam made the change of a weight from this gradient and those before; nothing where the step failed.
+    fn adam(&self, (weight, place): (usize, usize), gradient: f64) -> String {
+        let change = self.after.as_ref().and_then(|_| self.trainer.change_of(weight, place));
+        let Some(AdamChange { rate, mean, root }) = change else { return String::new() };
+        let epsilon = self.trainer.settings().adam.epsilon;
+        let change = AdamChange { rate, mean, root }.change(epsilon);
+        let other = if mean * gradient < 0.0 {
+            " It has the other sign than the gradient of this step, and decides."
+        } else {
+            ""
+        };
+        format!(
+            "Adam takes the mean of all (clipped) gradients so far, m = {mean:.2e}, and the root of their mean square, √v = {root:.2e}; the \
+             latest count most. With the learning rate η = {rate:.2e} the change is −η·m/√v = {change:.2e}.{other} "
+        )
+        .replace("-", "−")
     }
 }
 

@@ -7,6 +7,7 @@ use super::progress::Progress;
 use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
+use crate::foreign::{from_path, visible};
 use crate::input;
 use crate::learn::{Learner, Settings, Task, Trainer};
 use crate::terminal::Signals;
@@ -32,6 +33,11 @@ impl LearnArgs {
         }
         if let Some(file) = &self.plot {
             input::check_place(file, env.writing)?;
+            if file.extension().is_none_or(|ending| ending != "svg") {
+                return Err(Error::new("the picture of the curves is an SVG")
+                    .in_source(visible(&from_path(file)))
+                    .help("end its name in .svg: --plot curves.svg"));
+            }
         }
         self.keeps_no_more_than_fits(&settings)?;
         let seed = settings.seed;

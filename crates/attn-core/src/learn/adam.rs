@@ -89,6 +89,36 @@ impl<T: Number> Adam<T> {
     }
 }
 
+/// How Adam has just changed one weight: by `−rate · mean / (root + ε)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamChange {
+    /// The learning rate of the step, η.
+    pub rate: f64,
+    /// The mean of the gradients so far, m̂.
+    pub mean: f64,
+    /// The root of the mean of their squares, √v̂.
+    pub root: f64,
+}
+
+impl AdamChange {
+    /// The change of the weight, as far as ε is nothing beside the root.
+    pub fn change(&self, epsilon: f64) -> f64 {
+        -self.rate * self.mean / (self.root + epsilon)
+    }
+}
+
+impl<T: Number> Adam<T> {
+    /// The last change of a weight: of the list at `weight`, the number at `place`.
+    pub fn change_of(&self, weight: usize, place: usize) -> Option<AdamChange> {
+        let (mean, square) = (self.means.get(weight)?.get(place)?, self.squares.get(weight)?.get(place)?);
+        Some(AdamChange {
+            rate: self.settings.rate_at(self.step),
+            mean: mean.to_f64() / (1.0 - self.left.0),
+            root: (square.to_f64() / (1.0 - self.left.1)).sqrt(),
+        })
+    }
+}
+
 /// The length of all gradients as one vector, summed in `f64`.
 fn length<T: Number>(gradients: &[&[T]]) -> f64 {
     let cells = gradients.iter().flat_map(|numbers| numbers.iter());
@@ -108,6 +138,11 @@ mod tests {
         assert!((length - 0.3125_f64.sqrt()).abs() < 1e-15);
         assert!((weights[0][0] - 0.5).abs() < 1e-7 && (weights[0][1] - 1.5).abs() < 1e-7, "{weights:?}");
         assert_eq!(weights[0][2], 1.0);
+        // The means after one step are the clipped gradient itself: 0.25 and its size.
+        let change = adam.change_of(0, 0).unwrap();
+        assert!((change.mean - 0.25).abs() < 1e-15 && (change.root - 0.25).abs() < 1e-15, "{change:?}");
+        assert!((change.change(1e-8) - (weights[0][0] - 1.0)).abs() < 1e-15, "{change:?}");
+        assert!(adam.change_of(0, 3).is_none() && adam.change_of(1, 0).is_none());
     }
 
     #[test]

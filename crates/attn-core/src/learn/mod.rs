@@ -23,7 +23,7 @@ mod trainer;
 mod weights;
 mod writing;
 
-pub use adam::{Adam, AdamSettings};
+pub use adam::{Adam, AdamChange, AdamSettings};
 pub use batch::{Batch, Example};
 pub use defaults::{Defaults, defaults};
 pub use example::{ExampleGraph, ExampleModel};

@@ -120,7 +120,10 @@ fn a_learning_rate_that_is_far_too_large_stops_and_keeps_the_last_good_weights()
         }
     };
     assert!(error.starts_with(&format!("training stops at step {}", trainer.steps() + 1)), "{error}");
-    assert!(error.contains("the learning rate is ") && error.contains("smaller learning rate"), "{error}");
+    assert!(
+        error.contains("the learning rate of this step is ") && error.contains("smaller learning rate"),
+        "{error}"
+    );
     assert!(trainer.weights().iter().flatten().all(|x| x.is_finite()));
     // What is kept is good: the step that ruined the weights is taken back.
     let untrained = elementary::ln(10.0);

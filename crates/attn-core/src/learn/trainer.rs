@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::adam::{Adam, AdamSettings};
+use super::adam::{Adam, AdamChange, AdamSettings};
 use super::batch::{Batch, Example};
 use super::compiled::Plans;
 use super::example::{ExampleGraph, ExampleModel};
@@ -183,6 +183,11 @@ impl<T: Learner> Trainer<T> {
         &self.weights
     }
 
+    /// How the last step changed one number of a weight of [`ModelSize::weights`], by their places; none where there is no such number.
+    pub fn change_of(&self, weight: usize, place: usize) -> Option<AdamChange> {
+        self.adam.change_of(weight, place)
+    }
+
     /// The next batch, which the next step will learn from.
     pub fn next_batch(&self) -> Batch {
         self.examples.batch(&mut self.stream.clone(), self.settings.batch)
@@ -274,7 +279,9 @@ fn stays_small(
         _ => return Ok(()),
     };
     let rate = settings.adam.rate_at(number);
-    let error = Error::new(format!("training stops at step {number}: {what}; the learning rate is {rate}"));
+    let error = Error::new(format!(
+        "training stops at step {number}: {what}; the learning rate of this step is {rate}"
+    ));
     Err(match first {
         Some(_) => error.help(format!("take a smaller learning rate than {}", settings.adam.rate)),
         // No step has been taken yet: the numbers grow from layer to layer.
