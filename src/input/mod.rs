@@ -92,7 +92,7 @@ pub use save::{
     save_text,
 };
 pub use save_json::Rows;
-pub use save_model::{ModelFiles, NamedTensors, check_model_folder, save_model_folder};
+pub use save_model::{ModelFiles, NamedTensors, check_model_folder, holds_small_model, save_model_folder};
 pub use sentence::{label_list, sentence};
 pub use source::{Source, exists};
 pub use stored::stored;

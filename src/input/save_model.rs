@@ -101,6 +101,11 @@ pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()>
     Err(refused("this folder has other files in it, and attn does not write a model among them"))
 }
 
+/// Returns true if a folder has a small model in it, which [`save_model_folder`] would replace.
+pub fn holds_small_model(folder: &Path) -> bool {
+    is_small_model(&folder.join("config.json"))
+}
+
 /// Returns true if a `config.json` is that of a small model.
 fn is_small_model(config: &Path) -> bool {
     let config = read_text(config, LONGEST_CONFIG).ok();

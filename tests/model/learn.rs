@@ -419,6 +419,18 @@ fn documents_tell_a_training_in_sentences_and_data_have_every_step() {
 }
 
 #[test]
+fn a_model_that_takes_the_place_of_another_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    let learn =
+        |task: &str| words(&attn(&format!("learn {task} --steps 5 --save {}", folder.display())).ok().out);
+    let replaced = ", in place of the model that was there. attn model";
+    assert!(!learn("reverse").contains(replaced));
+    let said = learn("sort --layers 1");
+    assert!(said.contains(replaced), "{said}");
+}
+
+#[test]
 fn a_step_names_the_examples_that_changed_a_weight() {
     let said = words(&attn("learn induction --at 5 --explain 'L2.dW_Q[2,1]'").ok().out);
     assert!(said.contains("L2.W_Q[2,1] is") && said.contains("before step 5, and"), "{said}");

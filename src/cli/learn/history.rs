@@ -26,6 +26,8 @@ pub(super) struct History {
     pub settings: Settings,
     pub steps: Vec<Step>,
     pub end: End,
+    /// Whether the model is written in place of one that was in the folder.
+    pub replaces: bool,
     /// The loss and the share of right predictions on what was held out, and the number of its examples.
     pub held_out: (f64, f64),
     pub held_out_examples: usize,
@@ -131,6 +133,7 @@ impl History {
             loss_of_frequencies: trainer.examples().loss_of_frequencies(),
             steps,
             end,
+            replaces: false,
             held_out,
             shown,
             written,

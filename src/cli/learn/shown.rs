@@ -121,7 +121,11 @@ impl LearnArgs {
     fn onward(&self, history: &History) -> Vec<String> {
         match &self.save {
             Some(folder) => {
-                vec![format!("Written to {0}. attn model {0} opens it.", visible(&from_path(folder)))]
+                let instead = if history.replaces { ", in place of the model that was there" } else { "" };
+                vec![format!(
+                    "Written to {0}{instead}. attn model {0} opens it.",
+                    visible(&from_path(folder))
+                )]
             }
             None => {
                 let seed = history.settings.seed.wrapping_add(1);

@@ -53,10 +53,11 @@ impl LearnArgs {
                 end => ended(&end, env, streams),
             };
         }
+        let replaces = self.save.as_deref().is_some_and(input::holds_small_model);
         if let Some(folder) = &self.save {
             self.write_folder(folder, &trainer, kept, env)?;
         }
-        let history = History::of(&mut trainer, steps, end)?;
+        let history = History { replaces, ..History::of(&mut trainer, steps, end)? };
         if let Some(file) = &self.plot {
             self.write_picture(file, &history, env)?;
         }
