@@ -5,7 +5,7 @@ use crate::learn::{Learner, Predicted, Settings, Step, Task, Trainer};
 
 /// From this share of right predictions on, a task is learned.
 pub(super) const LEARNED: f64 = 0.99;
-/// So many steps in a row decide whether batches are right.
+/// The number of steps in a row that decide whether batches are right.
 const IN_A_ROW: usize = 10;
 
 /// The end of a training.

@@ -65,7 +65,7 @@ fn sums_of_columns<T: Number>(a: Read<'_, T>, examples: usize, out: &mut [T]) {
     }
 }
 
-/// Every column so many times that there are `cols` of them.
+/// Every column repeated until there are `cols` of them.
 fn repeat<T: Number>(a: Read<'_, T>, cols: usize, out: &mut [T]) {
     let times = (cols / a.place.shape.cols.max(1)).max(1);
     for (out, x) in out.chunks_exact_mut(times).zip(a.numbers) {

@@ -36,7 +36,7 @@ pub struct Pair {
 const END: char = '.';
 /// The mark between an input and its output, and the one that ends an output.
 const MARKS: [char; 2] = ['→', '⏎'];
-/// One in so many is held out.
+/// Of this number of lines or pairs, one is held out.
 const HELD_OUT_SHARE: usize = 10;
 
 /// Data, as ids.
