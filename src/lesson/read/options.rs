@@ -56,9 +56,24 @@ pub(super) fn options(text: &str, at: Range<usize>) -> Vec<(Range<usize>, char)>
     let mut position = at.start;
     for line in text[at].split_inclusive('\n') {
         if let Some((letter, skipped)) = option_letter(line) {
-            found.push((position + skipped..position + line.trim_end().len(), letter));
+            // An option may have no text behind its letter.
+            let end = line.trim_end().len().max(skipped);
+            found.push((position + skipped..position + end, letter));
         }
         position += line.len();
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_without_a_text_has_an_empty_one() {
+        let text = "- A. none\n- B. \n- C. all\n";
+        let found: Vec<(&str, char)> =
+            options(text, 0..text.len()).into_iter().map(|(at, letter)| (&text[at], letter)).collect();
+        assert_eq!(found, [("none", 'A'), ("", 'B'), ("all", 'C')]);
+    }
 }
