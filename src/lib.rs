@@ -18,36 +18,9 @@
 //! # Ok::<(), attn::error::Error>(())
 //! ```
 //!
-//! # The way through
-//!
-//! ```text
-//! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ story ──▶ render ──▶ bytes
-//!                              ▲       │
-//!                              │       ├──▶ explain   one cell: its terms, and theirs
-//!                  attention ──┘       ├──▶ diagnose  the same with one step taken wrongly, run again and compared
-//!              (the mathematics)       └──▶ lesson    plays and checks commands, through the same `cli::run`
-//! ```
-//!
-//! # The crates and their modules, from the bottom up
-//!
-//! A crate uses those above it in this list, and so does a module within a crate; a test checks the order of modules.
-//!
-//! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
-//! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
-//! - [`attn_story`]: [`answer`], the answers to questions and their judge; [`story`], a graph to steps and sentences; and the looks that
-//!   formats share, with those of a page in HTML
-//! - `attn`, this crate:
-//!   - [`error`]: the errors of the core, and the exit codes of commands
-//!   - `terminal`: the background colour of the terminal, and signals
-//!   - [`input`]: files, typed matrices, word vectors
-//!   - [`mod@bench`]: the speed of the paths, the memory they need, and the limits of the machine
-//!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
-//!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
-//!   - `explorer`: walking through a graph in the terminal
-//!   - [`lesson`]: Markdown to steps that are played, checked and exported
-//!   - [`cli`]: the command line
-//!
 //! [`attn_core`] explains the words of the field and the names of nodes.
+//!
+#![doc = include_str!("../docs/architecture.md")]
 #![forbid(unsafe_code)]
 
 pub mod bench;

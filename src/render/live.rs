@@ -12,7 +12,7 @@ use crate::hint::Hint;
 use attn_story::live::Opening;
 
 /// The crate `attn-page` as WebAssembly. The command that builds it is in `docs/formats.md`.
-const PROGRAM: &[u8] = include_bytes!("../../crates/attn-page/attn_page.wasm");
+const PROGRAM: &[u8] = include_bytes!("attn_page.wasm");
 
 /// The program as a page holds it: compressed as zlib does, in base64.
 pub(crate) fn program() -> &'static str {

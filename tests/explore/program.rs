@@ -18,7 +18,7 @@ fn root() -> &'static Path {
 
 /// The program that is kept with the sources.
 fn kept() -> Vec<u8> {
-    fs::read(root().join("crates/attn-page/attn_page.wasm")).expect("the program")
+    fs::read(root().join("src/render/attn_page.wasm")).expect("the program")
 }
 
 /// The data of the first story on the page of a command.
@@ -98,7 +98,7 @@ fn the_program_that_is_kept_answers_as_the_sources_do() {
 #[test]
 fn the_program_has_its_hash_and_takes_at_most_700_kb_of_a_page() {
     let hash: String = Sha256::digest(kept()).iter().map(|byte| format!("{byte:02x}")).collect();
-    let stated = fs::read_to_string(root().join("crates/attn-page/attn_page.wasm.sha256")).unwrap();
+    let stated = fs::read_to_string(root().join("src/render/attn_page.wasm.sha256")).unwrap();
     assert_eq!(stated, format!("{hash}  attn_page.wasm\n"));
     let page = attn("softmax 1 2 --format html --live").ok().out;
     let (_, rest) = page.split_once("id=\"program\">").expect("the program");
