@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 
 use super::edits::EditArgs;
 use super::nodes::NodeArgs;
-use super::output::OutputArgs;
+use super::output::{LiveArgs, OutputArgs};
 use super::presentation::{self, Presentation};
 use super::program::Program;
 use super::steps::StepArgs;
@@ -71,6 +71,8 @@ pub(super) struct AttendArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 const FIRST_EXAMPLES: &str = "\
@@ -119,7 +121,7 @@ impl AttendArgs {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
-        self.output.check()?;
+        self.live.check(&self.output)?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {
             None => {
@@ -136,7 +138,7 @@ impl AttendArgs {
         for (node, file) in self.savings(graph)? {
             input::save(&to_path(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
-        let (style, headed) = (self.output.style(env, convention), page.headed);
+        let (style, headed) = (self.live.style(&self.output, env, convention), page.headed);
         let presentation = Presentation {
             program,
             command: "attend",
@@ -179,7 +181,7 @@ impl AttendArgs {
         let (base, _) = self.varied.story(convention, env, &mut input.first())?;
         let other = other.varied.story(convention, env, &mut input.again());
         let (other, _) = other.map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.names(), self.output.precision)
+        versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)
     }
 
     /// The nodes and files of `--save`; checked: each node has numbers, and each ending is known.

@@ -37,9 +37,6 @@ use crate::memory;
 #[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
 #[command(override_help = FRONT, disable_help_subcommand = true)]
 pub(super) struct Cli {
-    /// Memory to use at most: 500M, 2G [default: what is free]
-    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = memory::parsed)]
-    pub memory: Option<u64>,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -73,9 +70,51 @@ pub(super) fn definitions() -> &'static clap::Command {
     static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| {
         // There, the width is that of a token.
         let renamed = |learn: clap::Command| learn.mut_arg("width", |width| width.long("columns"));
-        Cli::command().version(version()).mut_subcommand("learn", renamed)
+        let whole = Cli::command().version(version()).mut_subcommand("learn", renamed);
+        whole.mut_subcommands(with_memory).arg(memory_arg())
     });
     &DEFINITIONS
+}
+
+/// The commands that print what the program contains: no size of anything is up to their user.
+const WITHOUT_MEMORY: [&str; 12] = [
+    "completions",
+    "directives",
+    "errata",
+    "examples",
+    "find",
+    "follow",
+    "glossary",
+    "help",
+    "list",
+    "man",
+    "new",
+    "notation",
+];
+
+/// The command with `--memory`, and so each of its commands, where it has an effect.
+fn with_memory(command: clap::Command) -> clap::Command {
+    if WITHOUT_MEMORY.contains(&command.get_name()) {
+        return command;
+    }
+    let runs = !command.has_subcommands() || command.get_positionals().next().is_some();
+    let command = command.mut_subcommands(with_memory);
+    if runs { command.arg(memory_arg()) } else { command }
+}
+
+fn memory_arg() -> clap::Arg {
+    clap::Arg::new("memory")
+        .long("memory")
+        .value_name("SIZE")
+        .help("Use at most this much memory: 500M, 2G [default: all that is free]")
+        .hide_short_help(true)
+        .value_parser(memory::parsed)
+}
+
+/// The memory that a command line allows, typed before the command or behind it.
+pub(super) fn memory_allowed(matches: &clap::ArgMatches) -> Option<u64> {
+    let own = matches.try_get_one("memory").ok().flatten().copied();
+    matches.subcommand().and_then(|(_, inner)| memory_allowed(inner)).or(own)
 }
 
 fn version() -> String {

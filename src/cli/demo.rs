@@ -8,7 +8,7 @@ use clap::Args;
 use super::edits::WithoutArgs;
 use super::listing::{self, Group};
 use super::nodes::NodeArgs;
-use super::output::OutputArgs;
+use super::output::{LiveArgs, OutputArgs};
 use super::presentation::{self, Presentation};
 use super::program::Program;
 use super::steps::StepArgs;
@@ -59,6 +59,8 @@ pub(super) struct DemoArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 /// The numbers that a demo computes with.
@@ -110,7 +112,7 @@ impl DemoArgs {
             }
             return self.lists(env, streams).map(Outcome::from);
         }
-        self.output.check()?;
+        self.live.check(&self.output)?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
             (Some(options), [demo]) => vec![self.beside(demo, options, program, (env, streams.input))?],
@@ -126,7 +128,7 @@ impl DemoArgs {
             [_] => vec![presentation::whole(program.typed)],
             several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
         };
-        let style = self.output.style(env, Convention::Rows);
+        let style = self.live.style(&self.output, env, Convention::Rows);
         let presentation = Presentation {
             program,
             command: "demo",
@@ -167,7 +169,7 @@ impl DemoArgs {
         };
         let base = story(self, &mut input.first())?;
         let other = story(&other, &mut input.again()).map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.names(), self.output.precision)
+        versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)
     }
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.

@@ -9,12 +9,11 @@ mod suggestion;
 use clap::Args;
 
 use super::attend::{Computation, ComputationArgs, GradientArgs};
-use super::output::{FormatArg, OutputArgs};
+use super::output::{DigitsArgs, FormatArg, TablesArgs};
 use super::write;
 use super::{Env, Streams};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
-use crate::graph::Convention;
 use crate::input::{self, Files};
 use crate::render::{self, Page};
 use crate::story::diagnosis::{detailed_report, report};
@@ -63,7 +62,9 @@ pub(super) struct DiagnoseArgs {
     #[command(flatten)]
     gradient: GradientArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    look: TablesArgs,
+    #[command(flatten)]
+    digits: DigitsArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -78,9 +79,8 @@ Examples:
 
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        self.output.is_not_live("a diagnosis")?;
         if let Some(id) = &self.list {
-            return list::write(id.as_deref(), &self.output.look, env, streams).map(|()| EXIT_DONE);
+            return list::write(id.as_deref(), &self.look.look(), env, streams).map(|()| EXIT_DONE);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")
@@ -94,16 +94,16 @@ impl DiagnoseArgs {
         let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
         let task = self.with_backward(Task::new(recipe, inputs)?, &mut files)?;
         if let Some(file) = &self.suggest_input {
-            return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);
+            return suggestion::write(file, &task, &self.look.look(), env, streams).map(|()| EXIT_DONE);
         }
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder, &env.reading)?;
-                let style = self.output.style(env, Convention::Rows);
+                let style = self.digits.style(&self.look.look(), env);
                 write::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
-                batch.run(&folder, &self.output.look, env, streams)
+                batch.run(&folder, &self.look.look(), env, streams)
             }
             None => {
                 let submission = answers::submissions(&self.yours, &mut files, task.right())?;
@@ -128,7 +128,7 @@ impl DiagnoseArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
-        if matches!(self.output.look.format, FormatArg::Csv | FormatArg::Numpy) {
+        if matches!(self.look.format(), FormatArg::Csv | FormatArg::Numpy) {
             return Err(
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );
@@ -136,8 +136,8 @@ impl DiagnoseArgs {
         let diagnosis =
             examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
-        let style = self.output.style(env, Convention::Rows);
-        if self.output.look.format == FormatArg::Json {
+        let style = self.digits.style(&self.look.look(), env);
+        if self.look.format() == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
             write::warnings(right, &remarks, &style, streams);
@@ -146,8 +146,10 @@ impl DiagnoseArgs {
         let report = if self.details { detailed_report } else { report };
         let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        write::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
-        Ok(code)
+        match write::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
+            EXIT_DONE => Ok(code),
+            interrupted => Ok(interrupted),
+        }
     }
 
     fn tolerance(&self) -> Result<Tolerance> {

@@ -15,7 +15,7 @@ use super::lesson::typed_commands;
 use super::model::ModelToRead;
 use super::presentation;
 use super::program::Program;
-use super::screen::ScreenArgs;
+use super::screen::{ScreenArgs, ThemeArgs};
 use super::written_state;
 use super::{Env, Streams};
 use crate::demo;
@@ -135,6 +135,8 @@ struct ExploreOptions {
     plain: bool,
     #[command(flatten)]
     screen: ScreenArgs,
+    #[command(flatten)]
+    theme: ThemeArgs,
 }
 
 /// The columns and rows of a recording.
@@ -284,12 +286,15 @@ impl ExploreOptions {
                 None => "play keys without a terminal: add --plain --play FILE".to_string(),
             }));
         }
-        explore(Opened { state, told, screen: self.screen.shaded_screen(env), writer }, script)
+        explore(
+            Opened { state, told, screen: self.theme.asked_of(self.screen.screen(env), env), writer },
+            script,
+        )
     }
 
     /// The screen of a recording: it has all colours and characters.
     fn film(&self, env: &Env) -> Screen {
-        let Screen { theme, .. } = self.screen.screen(env);
+        let Screen { theme, .. } = self.theme.of(self.screen.screen(env));
         let width = self.screen.width.map_or(COLUMNS_OF_CAST, usize::from);
         Screen { width, colour: true, theme, charset: Charset::Utf8 }
     }

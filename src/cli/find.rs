@@ -8,7 +8,7 @@ use crate::text::{near, one_of, quoted};
 use clap::Args;
 
 use super::listing::{self, Group};
-use super::output::TablesArgs;
+use super::output::{FormatArg, TablesArgs};
 use super::program::Program;
 use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
@@ -27,6 +27,9 @@ pub(super) struct FindArgs {
     /// What to search for
     #[arg(value_name = "WORD", required = true)]
     words: Vec<String>,
+    /// Show every entry, not only the five best of each kind
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     look: TablesArgs,
 }
@@ -34,7 +37,11 @@ pub(super) struct FindArgs {
 const EXAMPLES: &str = "\
 Examples:
   attn find softmax
-  attn find causal mask     both words";
+  attn find causal mask     both words
+  attn find softmax --all   every entry";
+
+/// The most entries of a kind on a first screen.
+const SHOWN: usize = 5;
 
 /// Something that can be found.
 struct SearchEntry {
@@ -71,7 +78,18 @@ impl FindArgs {
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
         }
-        listing::write(&groups, "", "find", &self.look.look(), env, streams)
+        let look = self.look.look();
+        let left_out: usize = groups.iter().map(|group| group.rows.len().saturating_sub(SHOWN)).sum();
+        if self.all || left_out == 0 || look.format != FormatArg::Table {
+            return listing::write(&groups, "", "find", &look, env, streams);
+        }
+        let best = |mut group: Group| {
+            group.rows.truncate(SHOWN);
+            group
+        };
+        let groups: Vec<Group> = groups.into_iter().map(best).collect();
+        let closing = format!("{left_out} more: attn find {} --all", quoted(&words.join(" ")));
+        listing::write(&groups, &closing, "find", &look, env, streams)
     }
 
     fn nothing(&self, kinds: &[SearchGroup], words: &[String]) -> Error {
@@ -145,7 +163,8 @@ impl SearchEntry {
                 0
             }
         };
-        let mut sum = 0;
+        // What has just this name comes first.
+        let mut sum = if self.command.to_lowercase().ends_with(&format!(" {}", words.join(" "))) { 1 } else { 0 };
         for word in words {
             match fit(word) {
                 0 => return 0,
@@ -188,9 +207,9 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
         .map(|file| SearchEntry::new(format!("attn examples {}", file.name), file.about, String::new()));
     let kind = |title, entries| SearchGroup { title, head: ["command", "about"], entries };
     vec![
+        kind("Terms", terms.collect()),
         kind("Demos", demos.collect()),
         kind("Lessons", lessons()),
-        kind("Terms", terms.collect()),
         kind("Mistakes", mistakes.collect()),
         kind("Commands and options", options(program.definitions)),
         kind("Models", models.collect()),

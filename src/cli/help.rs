@@ -39,7 +39,7 @@ Variables that set defaults. An option of the command wins over its variable.
   ATTN_SIMD        {SIMD}as --simd
   ATTN_STATE_DIR   the folder that remembers how far a lesson has come
 
-Variables of the system that count where neither option nor variable is given:
+System variables, used if you set neither the option nor the ATTN_ variable:
   COLUMNS (width), NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and TERM (colours),
   LC_ALL, LC_CTYPE and LANG (characters)
 
@@ -102,8 +102,8 @@ fn of_screen(program: &Program<'_>, env: &Env) -> String {
     let text = whole.find_subcommand("attend").map(|attend| help_layout::screen(attend, width(env)));
     let text = StyledStr::from(text.unwrap_or_default());
     format!(
-        "{}\n\nTables of words have no --precision and no --heat. The variables that set\ndefaults for all commands are \
-         listed by: attn help environment\n",
+        "{}\n\n--precision and --heat have no effect on tables of words. The variables that\nset defaults for all \
+         commands are listed by: attn help environment\n",
         written(&text, env)
     )
 }

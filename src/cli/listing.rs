@@ -48,12 +48,16 @@ pub(super) fn write(
 
 /// Writes a text; on a terminal that has fewer rows it is paged.
 pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-    let text = style.charset.spelled(text);
-    let is_long = || rows().is_some_and(|rows| text.lines().count() >= rows);
-    if env.has_screen && env.has_keys && is_long() {
-        return paged(&text, streams.out);
+    paged_if_long(style.charset.spelled(text).as_bytes(), env, streams)
+}
+
+/// Writes a text; on a terminal that has fewer rows it is paged. The one rule for the texts of all commands.
+pub(super) fn paged_if_long(text: &[u8], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    if env.has_screen && env.has_keys && rows().is_some_and(|rows| text.split(|&b| b == b'\n').count() > rows)
+    {
+        return paged(&String::from_utf8_lossy(text), streams.out);
     }
-    streams.out.write_all(text.as_bytes())?;
+    streams.out.write_all(text)?;
     Ok(EXIT_DONE)
 }
 
@@ -64,13 +68,30 @@ pub(super) fn shown(
     streams: &mut Streams<'_>,
     write: impl FnOnce(&mut Streams<'_>) -> Result<()>,
 ) -> Result<u8> {
-    if look.format() != FormatArg::Table || !env.has_screen || !env.has_keys {
+    if look.format() != FormatArg::Table {
         write(streams)?;
         return Ok(EXIT_DONE);
     }
+    buffered(env, streams, write).map(|((), code)| code)
+}
+
+/// Writes what `write` writes, paged on a terminal that has fewer rows; with the result of `write` and the exit code of the pager.
+/// What has been written before an error is shown as it is.
+pub(super) fn buffered<T>(
+    env: &Env,
+    streams: &mut Streams<'_>,
+    write: impl FnOnce(&mut Streams<'_>) -> Result<T>,
+) -> Result<(T, u8)> {
+    if !env.has_screen || !env.has_keys {
+        return Ok((write(streams)?, EXIT_DONE));
+    }
     let mut text = Vec::new();
-    write(&mut Streams { input: &mut *streams.input, out: &mut text, err: &mut *streams.err })?;
-    show(&String::from_utf8_lossy(&text), &look.style(env), env, streams)
+    let written = write(&mut Streams { input: &mut *streams.input, out: &mut text, err: &mut *streams.err });
+    if written.is_err() {
+        streams.out.write_all(&text)?;
+    }
+    let written = written?;
+    Ok((written, paged_if_long(&text, env, streams)?))
 }
 
 fn lines(groups: &[Group], style: &Style) -> String {

@@ -61,7 +61,7 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use colored::Colorize;
 
-use definitions::{Cli, definitions};
+use definitions::{Cli, definitions, memory_allowed};
 use program::{Program, matches};
 use variables::has_flag;
 
@@ -106,8 +106,8 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
-            CommandLine::Command(cli) => {
-                let _account = memory::enter(cli.memory.or(env.memory), system::memory_available);
+            CommandLine::Command { cli, memory } => {
+                let _account = memory::enter(memory.or(env.memory), system::memory_available);
                 cli.command.run(&program, env, streams)
             }
             CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
@@ -141,8 +141,8 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 
 /// The result of parsing a command line.
 enum CommandLine {
-    /// A command to be run.
-    Command(Box<Cli>),
+    /// A command to be run, in this much memory.
+    Command { cli: Box<Cli>, memory: Option<u64> },
     /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
 }
@@ -164,8 +164,12 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         (false, true) => help_layout::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
-    let mut failed = match matches(definitions, args).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => return Ok(CommandLine::Command(Box::new(cli))),
+    let read = |matches: clap::ArgMatches| {
+        let cli = Box::new(Cli::from_arg_matches(&matches)?);
+        Ok(CommandLine::Command { cli, memory: memory_allowed(&matches) })
+    };
+    let mut failed = match matches(definitions, args).and_then(read) {
+        Ok(command) => return Ok(command),
         Err(failed) => failed,
     };
     // Nothing typed at all is asking what there is.

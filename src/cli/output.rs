@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::screen::ScreenArgs;
+use super::screen::{ScreenArgs, ThemeArgs};
 use super::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::graph::Convention;
@@ -37,19 +37,35 @@ pub(super) struct TablesArgs {
 pub(super) struct OutputArgs {
     #[command(flatten)]
     pub look: LookArgs,
-    /// With html: a page whose numbers can be changed
-    #[arg(long)]
-    pub live: bool,
-    /// Decimals in text [default: 4, or the document's]
-    ///
-    /// JSON and CSV always have every digit.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
-    pub precision: Option<u8>,
+    #[command(flatten)]
+    pub digits: DigitsArgs,
     /// Shades behind weights and scores: auto, always, never
     ///
     /// `always` adds a bar to each number, for screens without colour.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub heat: HeatArg,
+    #[command(flatten)]
+    theme: ThemeArgs,
+}
+
+/// The decimals of numbers.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct DigitsArgs {
+    /// Decimals in text [default: 4, or the document's]
+    ///
+    /// JSON and CSV always have every digit.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
+    pub precision: Option<u8>,
+}
+
+/// The page that computes, of commands whose numbers follow from a recipe.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct LiveArgs {
+    /// With --format html: a page whose numbers can be changed
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// `--format`.
@@ -113,25 +129,31 @@ impl FormatArg {
     }
 }
 
-impl OutputArgs {
+impl DigitsArgs {
+    /// The style with these decimals.
+    pub(super) fn style(&self, look: &LookArgs, env: &Env) -> Style {
+        Style { places: self.precision.map(usize::from), ..look.style(env) }
+    }
+}
+
+impl LiveArgs {
     /// # Errors
     /// If a page that computes is asked for in another format.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.live && !self.is_page() {
+    pub(super) fn check(&self, output: &OutputArgs) -> Result<()> {
+        if self.live && !output.is_page() {
             return Err(Error::new("--live makes a page").help("add --format html, or leave out --live"));
         }
         Ok(())
     }
 
-    /// # Errors
-    /// If a page that computes is asked for where there is none; `what` cannot be one.
-    pub(super) fn is_not_live(&self, what: &str) -> Result<()> {
-        if self.live {
-            return Err(Error::new(format!("{what} is no page that can compute")).help("leave out --live"));
-        }
-        Ok(())
+    /// The style of these options, of a page that computes if it is asked for.
+    pub(super) fn style(&self, output: &OutputArgs, env: &Env, convention: Convention) -> Style {
+        let style = output.style(env, convention);
+        if self.live { Style { format: Format::LiveHtml, ..style } } else { style }
     }
+}
 
+impl OutputArgs {
     /// Whether it is a page for a browser, which has room for everything.
     pub(super) fn is_page(&self) -> bool {
         self.look.format == FormatArg::Html
@@ -139,15 +161,11 @@ impl OutputArgs {
 
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
-        let mut style = self.look.style(env);
-        if self.live && style.format == Format::Html {
-            style.format = Format::LiveHtml;
-        }
+        let mut style = self.digits.style(&self.look, env);
         if style.format == Format::Table && self.heat != HeatArg::Never {
-            style.theme = self.look.screen.shaded_screen(env).theme;
+            style.theme = self.theme.asked_of(self.look.screen.screen(env), env).theme;
         }
         Style {
-            places: self.precision.map(usize::from),
             heat: match self.heat {
                 HeatArg::Auto => Heat::Auto,
                 HeatArg::Always => Heat::Always,

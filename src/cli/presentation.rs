@@ -34,7 +34,7 @@ impl Presentation<'_> {
     /// If they cannot be written.
     pub(super) fn show(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let lesson = self.lesson(pages).filter(|_| self.may_pause(env));
-        let Some(lesson) = lesson else { return self.print(pages, streams) };
+        let Some(lesson) = lesson else { return self.print(pages, env, streams) };
         let Style { width, colour, theme, charset, .. } = self.style;
         let asked = self.output.look.screen.width.map(usize::from);
         let options = PlayOptions {
@@ -52,7 +52,7 @@ impl Presentation<'_> {
             &mut whole,
         )?;
         if String::from_utf8_lossy(&whole).lines().count() < window.rows {
-            return self.print(pages, streams);
+            return self.print(pages, env, streams);
         }
         let warnings = pages.iter().flat_map(|page| page.story.graph.warnings());
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
@@ -66,9 +66,12 @@ impl Presentation<'_> {
         play(&mut player, "", &warnings, options, saver, streams.out)
     }
 
-    fn print(&self, pages: &[Page], streams: &mut Streams<'_>) -> Result<u8> {
-        write::pages(pages, self.command, &self.style, streams)?;
-        Ok(EXIT_DONE)
+    fn print(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if self.steps.prints_all() {
+            write::pages(pages, self.command, &self.style, streams)?;
+            return Ok(EXIT_DONE);
+        }
+        write::paged(pages, self.command, &self.style, env, streams)
     }
 
     fn may_pause(&self, env: &Env) -> bool {

@@ -1,4 +1,4 @@
-//! The options of the screen: width, colours, theme and characters.
+//! The options of the screen: width, colours, characters, and its background where numbers have shades.
 
 use clap::{Args, ValueEnum};
 
@@ -20,14 +20,20 @@ pub(super) struct ScreenArgs {
     /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", hide_short_help = true)]
     pub color: ColorArg,
-    /// Ground of the terminal: auto, dark or light
-    ///
-    /// Shades stand out from its background. `auto` asks the terminal, or reads COLORFGBG.
-    #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
-    pub theme: ThemeArg,
     /// Characters: auto, utf8 or ascii
     #[arg(long, value_enum, default_value = "auto", value_name = "SET", hide_short_help = true)]
     pub charset: CharsetArg,
+}
+
+/// The background of the screen, for commands that shade numbers.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct ThemeArgs {
+    /// Background of the terminal: auto, dark or light
+    ///
+    /// Shades stand out from it. `auto` asks the terminal, or reads COLORFGBG.
+    #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
+    theme: ThemeArg,
 }
 
 /// `--color`.
@@ -73,11 +79,7 @@ impl ScreenArgs {
                 ColorArg::Always => true,
                 ColorArg::Never => false,
             },
-            theme: match self.theme {
-                ThemeArg::Dark => Theme::Dark,
-                ThemeArg::Light => Theme::Light,
-                ThemeArg::Auto => env.theme,
-            },
+            theme: env.theme,
             charset: match self.charset {
                 CharsetArg::Auto => env.charset,
                 CharsetArg::Utf8 => Charset::Utf8,
@@ -85,14 +87,25 @@ impl ScreenArgs {
             },
         }
     }
+}
 
-    /// The screen for shaded numbers: a terminal with colours is asked for its ground if no option gives it.
-    pub(super) fn shaded_screen(&self, env: &Env) -> Screen {
-        let screen = self.screen(env);
+impl ThemeArgs {
+    /// The screen with the background of the option, or else of the environment.
+    pub(super) fn of(&self, screen: Screen) -> Screen {
+        let theme = match self.theme {
+            ThemeArg::Dark => Theme::Dark,
+            ThemeArg::Light => Theme::Light,
+            ThemeArg::Auto => screen.theme,
+        };
+        Screen { theme, ..screen }
+    }
+
+    /// The screen for shaded numbers: a terminal with colours is asked for its background if no option gives it.
+    pub(super) fn asked_of(&self, screen: Screen, env: &Env) -> Screen {
         if self.theme == ThemeArg::Auto && screen.colour && env.asks_terminal {
             Screen { theme: terminal::ground().map_or(screen.theme, Theme::of_ground), ..screen }
         } else {
-            screen
+            self.of(screen)
         }
     }
 }

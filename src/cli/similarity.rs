@@ -5,13 +5,13 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 
 use super::nodes::NodeArgs;
-use super::output::OutputArgs;
+use super::output::{LiveArgs, OutputArgs};
 use super::program::Program;
 use super::versus::{self, ReplayedInput, VersusArgs};
 use super::word_vectors::{WordArgs, WordVectors};
 use super::write;
 use super::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{Error, Result};
 use crate::graph::Convention;
 use crate::graph::recipes::{self, Measure};
 use crate::input::{self, Files};
@@ -32,6 +32,8 @@ pub(super) struct SimilarityArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -68,7 +70,7 @@ enum MeasureArg {
 
 impl SimilarityArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.output.check()?;
+        self.live.check(&self.output)?;
         let page = match self.versus.options() {
             None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {
@@ -78,12 +80,13 @@ impl SimilarityArgs {
                 let mut input = ReplayedInput::new(streams.input);
                 let base = self.story(env, &mut input.first())?;
                 let other = other.story(env, &mut input.again()).map_err(versus::in_versus)?;
-                versus::page(base, other, options, &self.nodes.names(), self.output.precision)?
+                versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)?
             }
         };
         let pages = vec![page];
-        write::pages(&pages, "similarity", &self.output.style(env, Convention::Rows), streams)?;
-        Ok(Outcome::of_pages(EXIT_DONE, pages))
+        let style = self.live.style(&self.output, env, Convention::Rows);
+        let code = write::paged(&pages, "similarity", &style, env, streams)?;
+        Ok(Outcome::of_pages(code, pages))
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {

@@ -3,14 +3,14 @@
 use clap::Args;
 
 use super::nodes::NodeArgs;
-use super::output::OutputArgs;
+use super::output::{LiveArgs, OutputArgs};
 use super::program::Program;
 use super::values::positive;
 use super::versus::{self, VersusArgs};
 use super::write;
 use super::{Env, Outcome, Streams};
 use crate::attention::Base;
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{Error, Result};
 use crate::graph::{Convention, Origin, recipes};
 use crate::input;
 use crate::matrix::Matrix;
@@ -32,6 +32,8 @@ pub(super) struct SoftmaxArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -56,23 +58,30 @@ struct VariedArgs {
 
 impl SoftmaxArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.output.check()?;
+        self.live.check(&self.output)?;
         let page = match self.versus.options() {
             None => {
                 let page = self.nodes.page(self.story()?, &self.output)?;
-                let is_whole = self.output.live && page.headed;
+                let is_whole = self.live.live && page.headed;
                 let computing = is_whole.then(|| self.story_with_temperature()).transpose()?;
                 Page { computing: computing.map(Box::new), ..page }
             }
             Some(options) => {
                 let other = versus::typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
                 let other = other.story().map_err(versus::in_versus)?;
-                versus::page(self.story()?, other, options, &self.nodes.names(), self.output.precision)?
+                versus::page(
+                    self.story()?,
+                    other,
+                    options,
+                    &self.nodes.names(),
+                    self.output.digits.precision,
+                )?
             }
         };
         let pages = vec![page];
-        write::pages(&pages, "softmax", &self.output.style(env, Convention::Rows), streams)?;
-        Ok(Outcome::of_pages(EXIT_DONE, pages))
+        let style = self.live.style(&self.output, env, Convention::Rows);
+        let code = write::paged(&pages, "softmax", &style, env, streams)?;
+        Ok(Outcome::of_pages(code, pages))
     }
 
     fn story(&self) -> Result<Story> {

@@ -23,9 +23,9 @@ const MOST_KEPT: usize = 1 << 30;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct VersusArgs {
-    /// Compute again with more options, and show what changes
+    /// Compare with a second run that also has these options
     ///
-    /// For example --versus "--scale none" in attend, or --versus "--seed 1" in a demo.
+    /// They are options of the same command that change the numbers: attn softmax 1 2 3 --versus "--temperature 2".
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }

@@ -3,11 +3,12 @@
 use colored::Colorize;
 
 use super::env::Env;
+use super::listing;
 use super::streams::Streams;
-use crate::error::Result;
+use crate::error::{EXIT_DONE, Result};
 use crate::foreign::visible_lines;
 use crate::graph::Graph;
-use crate::render::{self, Page, Style};
+use crate::render::{self, Format, Page, Style};
 use crate::text::abridged;
 
 /// Writes pages, and their warnings to standard error.
@@ -19,6 +20,22 @@ pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut 
         warnings(&page.story.graph, remarks, style, streams);
     }
     Ok(())
+}
+
+/// Writes pages as [`pages`] does; on a terminal that has fewer rows, tables for people are paged. Returns the exit code.
+pub(super) fn paged(
+    pages: &[Page],
+    command: &str,
+    style: &Style,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    let write = |streams: &mut Streams<'_>| self::pages(pages, command, style, streams);
+    if style.format != Format::Table {
+        write(streams)?;
+        return Ok(EXIT_DONE);
+    }
+    listing::buffered(env, streams, write).map(|((), code)| code)
 }
 
 /// Writes the warnings of a graph, and remarks that are not part of the output, to standard error.

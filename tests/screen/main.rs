@@ -18,6 +18,7 @@ mod gradient;
 mod html;
 mod language;
 mod layout;
+mod options;
 mod steps;
 mod theme;
 mod tokens;

@@ -47,11 +47,11 @@ impl DiagnoseArgs {
         let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
         let options = PassOptions { measured: false, ..PassOptions::default() };
         let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
-        if self.output.look.format == FormatArg::Json {
+        if self.look.format() == FormatArg::Json {
             render::porting(&report, streams.out)?;
         } else {
             let parts = story::porting(&report, &read.text);
-            self.output.look.tables("diagnose", &parts, env, streams)?;
+            self.look.tables("diagnose", &parts, env, streams)?;
         }
         Ok(if report.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED })
     }

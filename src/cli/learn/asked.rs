@@ -8,8 +8,6 @@ impl LearnArgs {
     /// # Errors
     /// If options contradict each other.
     pub(super) fn agree(&self) -> Result<()> {
-        self.output.check()?;
-        self.output.is_not_live("a training")?;
         let looks = self.nodes.explain.used().or((!self.nodes.only.is_empty()).then_some("--only"));
         match (self.at, looks) {
             (None, Some(option)) => Err(Error::new(format!("{option} needs the step that it looks into"))

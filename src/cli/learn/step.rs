@@ -8,7 +8,7 @@ use super::training::Learned;
 use crate::cli::nodes::NodeArgs;
 use crate::cli::write;
 use crate::cli::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
 use crate::learn::{AdamChange, Batch, Example, Learner, Symbols, Trainer};
@@ -69,8 +69,8 @@ impl LearnArgs {
         let mut page = nodes.page(story, &self.output)?;
         page.story.steps.splice(0..0, told);
         let pages = vec![page];
-        write::pages(&pages, "learn", &self.output.style(env, Convention::Rows), streams)?;
-        Ok(Outcome::of_pages(EXIT_DONE, pages))
+        let code = write::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
+        Ok(Outcome::of_pages(code, pages))
     }
 
     /// Trains up to the step before this one; the exit code of a signal that has come meanwhile.

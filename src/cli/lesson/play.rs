@@ -6,7 +6,7 @@ use crate::text::{counted, quoted};
 use clap::Args;
 
 use crate::cli::program::Program;
-use crate::cli::screen::ScreenArgs;
+use crate::cli::screen::{ScreenArgs, ThemeArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{
@@ -51,6 +51,8 @@ pub(super) struct PlayArgs {
     trust: TrustArgs,
     #[command(flatten)]
     screen: ScreenArgs,
+    #[command(flatten)]
+    theme: ThemeArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -62,7 +64,7 @@ Examples:
 impl PlayArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, first) = open(&self.lesson, LESSON_OPTIONS)?;
-        let screen = self.screen.shaded_screen(env);
+        let screen = self.theme.asked_of(self.screen.screen(env), env);
         let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
         let mut show = LessonView::new(&lesson, &runner, screen);

@@ -48,7 +48,7 @@ impl ModelArgs {
         }
         // A page for a browser has room for matrices beside the tables.
         let has_matrices = shown == Shown::Layers || shown == Shown::Text && self.output.is_page();
-        if self.output.precision.is_some() && !has_matrices {
+        if self.output.digits.precision.is_some() && !has_matrices {
             return Err(Error::new("--precision is about the numbers of matrices, and none are shown here")
                 .help("add --layer 1, or --only with the name of a matrix"));
         }
@@ -70,7 +70,7 @@ impl ModelArgs {
             ("--save", !self.save.is_empty()),
             ("--top", self.top.is_some()),
             ("--versus", self.versus.options().is_some()),
-            ("--precision", self.output.precision.is_some()),
+            ("--precision", self.output.digits.precision.is_some()),
         ];
         let used = first(&all).or(self.nodes.explain.used()).or(self.varied.used()).or(self.window.used());
         match used.or(self.steps.used()) {

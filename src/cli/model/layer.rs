@@ -68,7 +68,7 @@ impl ModelArgs {
             page.nodes.retain(|&id| !page.story.graph[id].op.is_given());
         }
         name_as_elsewhere(&mut page.story);
-        let style = self.output.style(env, Convention::Rows);
+        let style = self.live.style(&self.output, env, Convention::Rows);
         say_the_way_on(&mut page.story, program, &style);
         let saved = self.saved(&page.story.graph)?;
         for saved in saved.into_iter().filter_map(|(node, _)| node).chain(page.nodes.clone()) {
@@ -124,10 +124,10 @@ impl ModelArgs {
             story(&other, opened.as_ref().unwrap_or(model)).map_err(versus::in_versus)?,
             options,
             &names,
-            self.output.precision,
+            self.output.digits.precision,
         )?;
         let pages = vec![page];
-        write::pages(&pages, "model", &self.output.style(env, Convention::Rows), streams)?;
+        write::pages(&pages, "model", &self.live.style(&self.output, env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 

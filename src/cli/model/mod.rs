@@ -24,12 +24,12 @@ mod window;
 use clap::Args;
 
 use super::nodes::NodeArgs;
-use super::output::OutputArgs;
+use super::output::{LiveArgs, OutputArgs};
 use super::program::Program;
 use super::steps::StepArgs;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
@@ -96,6 +96,8 @@ pub(super) struct ModelArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 /// The options that `--versus` may change.
@@ -141,9 +143,9 @@ Examples:
 
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.output.check()?;
-        if !matches!(self.shown(), Shown::Layers) {
-            self.output.is_not_live("what a model says")?;
+        self.live.check(&self.output)?;
+        if self.live.live && !matches!(self.shown(), Shown::Layers) {
+            return Err(Error::new("--live needs one layer here").help("add --layer 1, or leave out --live"));
         }
         let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
         self.agree(model.has_head)?;
@@ -171,7 +173,7 @@ impl ModelArgs {
 
     /// Writes tables of words.
     fn tables(&self, parts: Vec<(String, Table)>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        render::tables(&parts, "model", &self.output.style(env, Convention::Rows), streams.out)?;
+        render::tables(&parts, "model", &self.live.style(&self.output, env, Convention::Rows), streams.out)?;
         outcome(&parts)
     }
 }

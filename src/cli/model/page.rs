@@ -53,7 +53,7 @@ pub(super) fn write(
         command_of_head: &format!("{command} --layer {layer} --head {head}"),
         command_of_cell: [&format!("{command} --explain '"), "' --depth 2"],
     };
-    let style = args.output.style(env, Convention::Rows);
+    let style = args.live.style(&args.output, env, Convention::Rows);
     model.with_run(|run| {
         let mut layer = |number: usize| run.layers_again(forward, number..=number);
         model_page(&page, &mut layer, &style, streams.out)
