@@ -164,7 +164,8 @@ impl SearchEntry {
             }
         };
         // What has just this name comes first.
-        let mut sum = if self.command.to_lowercase().ends_with(&format!(" {}", words.join(" "))) { 1 } else { 0 };
+        let mut sum =
+            if self.command.to_lowercase().ends_with(&format!(" {}", words.join(" "))) { 1 } else { 0 };
         for word in words {
             match fit(word) {
                 0 => return 0,

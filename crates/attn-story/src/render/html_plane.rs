@@ -1,7 +1,8 @@
 //! The plane as a picture in HTML: words as points, movements as arrows, axes with names and numbers.
 
 use super::html_page::escaped;
-use super::plane::{Bounds, Drawing, Spot, Ticks};
+use super::plane::{Area, Bounds, Drawing, Ground, Labels, Spot, Ticks};
+use crate::text::ScreenWidth;
 
 /// The plane's own size, without the room for labels: small enough that letters stay readable on a phone.
 const ACROSS: f64 = 280.0;
@@ -38,15 +39,38 @@ pub fn picture(drawing: &Drawing) -> String {
     let points = drawing.points.iter().map(|point| (point, true));
     let moved = drawing.named_ends().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
-    let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
-    let lines = frame.axis_lines().into_iter().chain(arrows).collect();
-    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    let mut covered = CoveredAreas { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
-    for (spot, is_point) in &all {
-        inside.push_str(&frame.spot(spot, *is_point, &mut covered));
+    let mut covered = Labels::within([0.0, ABOVE - LINE, frame.width, frame.height]);
+    for area in frame.axis_lines() {
+        covered.cover(area, Ground::Upwards);
     }
+    for area in drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to)) {
+        covered.cover(area, Ground::Arrow);
+    }
+    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
+    for area in frame.letters(&drawing.axes).into_iter().chain(marks) {
+        covered.cover(area, Ground::Mark);
+    }
+    let mut without_room = Vec::new();
+    for (spot, is_point) in &all {
+        let label = frame.label(spot, *is_point, &mut covered);
+        if label.is_empty() {
+            without_room.push(escaped(&spot.label()));
+        }
+        if *is_point {
+            let (x, y) = frame.place(spot.x, spot.y);
+            let name = escaped(&spot.label());
+            inside.push_str(&format!(
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{name}</title></circle>"
+            ));
+        }
+        inside.push_str(&label);
+    }
+    let caption = match without_room.is_empty() {
+        true => String::new(),
+        false => format!("<figcaption>Without a label: {}</figcaption>", without_room.join(", ")),
+    };
     format!(
-        "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg></figure>\n",
+        "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg>{caption}</figure>\n",
         frame.width,
         frame.height,
         frame.width * ENLARGED,
@@ -60,19 +84,6 @@ fn told(drawing: &Drawing) -> String {
     let arrows = drawing.arrows.iter().map(|(from, to)| format!("{} moves to {}", from.name, to.label()));
     let parts: Vec<String> = points.chain(arrows).collect();
     format!("{} to the right, {} upwards: {}", drawing.axes[0], drawing.axes[1], parts.join(", "))
-}
-
-/// A rectangle of the picture: left, top, right, bottom.
-type Area = [f64; 4];
-
-fn meet(a: &Area, b: &Area) -> bool {
-    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
-}
-
-/// The areas that labels avoid: numbers, points and other labels, and if there is room also axes and arrows.
-struct CoveredAreas {
-    letters: Vec<Area>,
-    lines: Vec<Area>,
 }
 
 /// The place of the plane in the picture; the scale is the same both ways.
@@ -197,10 +208,16 @@ impl Frame {
         [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
     }
 
-    /// The areas of the numbers of the axes.
-    fn numbers(&self) -> Vec<Area> {
+    /// The areas of the numbers and names of the axes.
+    fn letters(&self, names: &[String; 2]) -> Vec<Area> {
         let Bounds { left, right, bottom, top } = self.bounds;
+        let wide = |name: &str| (name.chars().count() + 2) as f64 * LETTER;
+        let (end, begin) = (self.width - MARGIN, self.place(0.0, 0.0).0);
         let low = self.height - BELOW;
+        let named = [
+            [end - wide(&names[0]), low + 6.0, end, low + 22.0],
+            [begin, ABOVE - 26.0, begin + 6.0 + wide(&names[1]), ABOVE - 9.0],
+        ];
         let upwards = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
             let (end, at) = (self.before - LETTER, self.place(0.0, up).1);
             [end - text.chars().count() as f64 * LETTER, at - 6.0, end, at + 5.0]
@@ -209,7 +226,7 @@ impl Frame {
             let (at, half) = (self.place(across, 0.0).0, text.chars().count() as f64 * LETTER / 2.0);
             [at - half, low + 6.0, at + half, low + 20.0]
         });
-        upwards.chain(across).collect()
+        upwards.chain(across).chain(named).collect()
     }
 
     /// The areas of an arrow, piece by piece.
@@ -230,33 +247,26 @@ impl Frame {
         [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
     }
 
-    /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
-    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut CoveredAreas) -> String {
+    /// The label of a point or of the end of an arrow, on the outer side if it can be: with its coordinates, or the word alone;
+    /// empty where it would cover another.
+    fn label(&self, spot: &Spot, is_point: bool, covered: &mut Labels) -> String {
         let (x, y) = self.place(spot.x, spot.y);
-        let label = spot.label();
-        let wide = label.chars().count() as f64 * LETTER;
-        let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
-        let lines =
-            [4.0, -8.0, 18.0, -14.0, 24.0, -20.0, 28.0, -26.0, 32.0, -32.0, 38.0].map(|down| y + down);
-        let right = lines.map(|line| (x + ASIDE, line));
-        let left = lines.map(|line| (x - ASIDE - wide, line));
-        let middle = [(x - wide / 2.0, y - 10.0), (x - wide / 2.0, y + 20.0)];
-        let sides = if spot.x < 0.0 { [left, right] } else { [right, left] };
-        let places: Vec<(f64, f64)> = sides.into_iter().flatten().chain(middle).collect();
-        let is_free = |others: &[Area], (at, line): (f64, f64)| {
-            let area = area(at, line);
-            let is_inside = area[0] >= 0.0 && area[1] >= ABOVE - LINE && area[3] <= self.height;
-            is_inside && !others.iter().any(|other| meet(&area, other))
-        };
-        let keeps_off = |place: &&(f64, f64)| is_free(&covered.letters, **place);
-        let best = places.iter().filter(keeps_off).find(|place| is_free(&covered.lines, **place));
-        let (at, line) = *best.or_else(|| places.iter().find(keeps_off)).unwrap_or(&places[0]);
-        covered.letters.push(area(at, line));
-        let (circle, class) = if is_point {
-            (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), "")
-        } else {
-            (String::new(), " class=\"moved\"")
-        };
-        format!("{circle}<text{class} x=\"{at:.1}\" y=\"{line:.1}\">{}</text>\n", escaped(&label))
+        for label in [spot.label(), spot.name.clone()] {
+            let wide = label.width() as f64 * LETTER;
+            let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
+            let lines = [4.0, -8.0, 18.0, -14.0, 24.0, -20.0, 28.0].map(|down| y + down);
+            let right = lines.map(|line| area(x + ASIDE, line));
+            let left = lines.map(|line| area(x - ASIDE - wide, line));
+            let middle = [area(x - wide / 2.0, y - 10.0), area(x - wide / 2.0, y + 20.0)];
+            let sides = if spot.x < 0.0 { [left, right] } else { [right, left] };
+            let areas: Vec<Area> = sides.into_iter().flatten().chain(middle).collect();
+            if let Some(found) = covered.free(&areas) {
+                covered.cover(found, Ground::Mark);
+                let class = if is_point { "" } else { " class=\"moved\"" };
+                let (at, line) = (found[0], found[3] - 3.0);
+                return format!("<text{class} x=\"{at:.1}\" y=\"{line:.1}\">{}</text>\n", escaped(&label));
+            }
+        }
+        String::new()
     }
 }

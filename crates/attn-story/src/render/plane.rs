@@ -2,6 +2,7 @@
 //! draws; `canvas` draws in characters.
 
 mod canvas;
+mod labels;
 mod ticks;
 
 use crate::text::ScreenWidth;
@@ -12,6 +13,7 @@ use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};
 
+pub use labels::{Area, Ground, Labels};
 pub use ticks::Ticks;
 
 /// Longer names of axes are cut.

@@ -62,20 +62,32 @@ impl Story {
 }
 
 impl Step {
-    /// Leaves the first sentence and one result: the last matrix that is computed, or else a table of
-    /// words, or the first matrix that is given.
+    /// Leaves the first sentence and one result: what the author marked, or else the last matrix that is computed and not a mere
+    /// check, or else a table of words, or the first matrix that is given.
     fn shorten(&mut self, graph: &Graph) {
         self.text.truncate(first_sentence(&self.text).len());
         self.notice = None;
         let shown = std::mem::take(&mut self.shown);
-        let computed =
-            || shown.iter().rev().find_map(|shown| shown.one_of(|id| !graph[id].op.is_given(), true));
+        let is_computed = |id: NodeId| !graph[id].op.is_given();
+        let last = |is_meant: &dyn Fn(NodeId) -> bool| {
+            shown.iter().rev().find_map(|shown| shown.one_of(is_meant, true))
+        };
+        let computed = || last(&|id| is_computed(id) && !is_check(graph, id)).or_else(|| last(&is_computed));
         let table = || shown.iter().find(|shown| shown.nodes().is_empty()).cloned();
         let given = || shown.iter().find_map(|shown| shown.one_of(|_| true, false));
         let result = self.in_brief.take().or_else(computed).or_else(table).or_else(given);
         let result = result.or_else(|| shown.first().cloned());
         self.shown = result.into_iter().collect();
     }
+}
+
+/// Whether a node is one number that only says whether others are right: a sum of 1, a difference of 0, NaN.
+fn is_check(graph: &Graph, id: NodeId) -> bool {
+    let number = graph[id].matrix().filter(|matrix| matrix.rows() == 1 && matrix.cols() == 1);
+    number.is_some_and(|matrix| {
+        let number = matrix[(0, 0)];
+        number == 0.0 || number == 1.0 || number.is_nan()
+    })
 }
 
 impl StepItem {

@@ -3,7 +3,7 @@
 use crate::text::ScreenWidth;
 use unicode_width::UnicodeWidthChar;
 
-use super::{Bounds, Drawing, Spot, Ticks};
+use super::{Area, Bounds, Drawing, Ground, Labels, Spot, Ticks};
 
 /// The drawing, without the labels to its right, is at most this wide.
 const MOST_COLUMNS: usize = 64;
@@ -119,14 +119,34 @@ impl Canvas {
             let (row, column) = self.place(point.x, point.y);
             self.cells[row][column] = '●';
         }
+        let mut covered = self.covered();
         for point in &drawing.points {
-            self.label(point);
+            self.label(point, &mut covered);
         }
         for (from, to) in drawing.named_ends() {
             if self.place(from.x, from.y) != self.place(to.x, to.y) {
-                self.label(to);
+                self.label(to, &mut covered);
             }
         }
+    }
+
+    /// What stands on the canvas before the labels: a cell for each mark.
+    fn covered(&self) -> Labels {
+        let (rows, columns) = (self.cells.len() as f64, self.cells[0].len() as f64);
+        let mut covered = Labels::within([0.0, 0.0, columns, rows]);
+        for (row, line) in self.cells.iter().enumerate() {
+            for (column, character) in line.iter().enumerate() {
+                let ground = match character {
+                    ' ' => continue,
+                    '─' | '┬' => Ground::Across,
+                    '│' | '┤' => Ground::Upwards,
+                    '·' => Ground::Arrow,
+                    _ => Ground::Mark,
+                };
+                covered.cover(area(row, column, 1), ground);
+            }
+        }
+        covered
     }
 
     fn axes(&mut self) {
@@ -194,36 +214,21 @@ impl Canvas {
     }
 
     /// The label next to its spot, to the right if it can be: with its coordinates, or where there is no room the word alone.
-    fn label(&mut self, spot: &Spot) {
+    fn label(&mut self, spot: &Spot, covered: &mut Labels) {
         let (row, column) = self.place(spot.x, spot.y);
         let rows = || [Some(row), row.checked_sub(1), Some(row + 1)].into_iter().flatten();
         for text in [spot.label(), spot.name.clone()] {
             let length = text.width();
-            let right = rows().map(|row| (row, Some(column + 2)));
-            let left = rows().map(|row| (row, column.checked_sub(length + 1)));
-            let places: Vec<(usize, usize)> =
-                right.chain(left).filter_map(|(row, start)| Some((row, start?))).collect();
-            // First on its own line, then on free cells, then over an axis, then over the dots of an arrow.
-            let beside = (places.first().into_iter()).map(|place| (*place, "─┬"));
-            let others = ["", "─│┬┤", "─│┬┤·"];
-            let others = others.iter().flat_map(|over| places.iter().map(|place| (*place, *over)));
-            let found =
-                beside.chain(others).find(|((row, start), over)| self.is_free(*row, *start, length, over));
-            if let Some(((row, start), _)) = found {
-                self.write(row, start, &text);
-                return;
-            }
+            let right = rows().map(|row| area(row, column + 2, length));
+            let left = rows().filter_map(|row| Some(area(row, column.checked_sub(length + 1)?, length)));
+            let Some([start, row, ..]) = covered.free(&right.chain(left).collect::<Vec<_>>()) else {
+                continue;
+            };
+            self.write(row as usize, start as usize, &text);
+            // A label does not touch the next one.
+            covered.cover([start - 1.0, row, start + length as f64 + 1.0, row + 1.0], Ground::Mark);
+            return;
         }
-    }
-
-    fn is_free(&self, row: usize, start: usize, length: usize, over: &str) -> bool {
-        let Some(line) = self.cells.get(row) else { return false };
-        let Some(under) = line.get(start..start + length) else { return false };
-        // A label does not touch the next one.
-        let is_blank = |c: &char| *c == ' ' || over.contains(*c);
-        let ends = [start.checked_sub(1), Some(start + length)].into_iter().flatten();
-        let is_clear = |at: usize| line.get(at) != Some(&COVERED);
-        under.iter().all(is_blank) && ends.into_iter().all(is_clear)
     }
 
     fn write(&mut self, row: usize, start: usize, text: &str) {
@@ -250,6 +255,11 @@ impl Canvas {
         }
         out
     }
+}
+
+/// The area of cells of a row.
+fn area(row: usize, column: usize, length: usize) -> Area {
+    [column as f64, row as f64, (column + length) as f64, (row + 1) as f64]
 }
 
 fn widest(ticks: &[(f64, String)]) -> usize {
