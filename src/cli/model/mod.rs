@@ -29,7 +29,7 @@ use super::program::Program;
 use super::steps::StepArgs;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
@@ -143,8 +143,8 @@ Examples:
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         self.output.check()?;
-        if !matches!(self.shown(), Shown::Layers) {
-            self.output.is_not_live("what a model says")?;
+        if self.output.live && !matches!(self.shown(), Shown::Layers) {
+            return Err(Error::new("--live needs one layer here").help("add --layer 1"));
         }
         let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
         self.agree(model.has_head)?;

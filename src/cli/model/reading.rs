@@ -83,7 +83,7 @@ pub(super) fn tables(
             }
         }
         if for_people {
-            let heads = heads_in_words(&forward, matters, is_short);
+            let heads = heads_in_words(&forward, matters, [is_short, model.architecture.model.is_encoder()]);
             parts.push((stand_out_title(""), heads));
         }
         if !is_short {
@@ -107,13 +107,19 @@ struct HeadThatMatters {
 }
 
 /// What the heads do, in a table and in sentences that say where to look.
-fn heads_in_words(forward: &Forward, matters: Option<HeadThatMatters>, is_short: bool) -> Table {
+fn heads_in_words(
+    forward: &Forward,
+    matters: Option<HeadThatMatters>,
+    [is_short, is_encoder]: [bool; 2],
+) -> Table {
     let tokens = &forward.text.tokens;
     let last = tokens.len().saturating_sub(1);
     let mut notices = Vec::new();
+    // An encoder predicts at other places than the last one.
+    let looking_back = if is_encoder { &[][..] } else { &forward.heads };
     // Other keys than the first, the one before and its own: those that every head has to attend to if it finds nothing.
     let mut attended: Vec<(f64, usize, String)> = Vec::new();
-    for (layer, heads) in forward.heads.iter().enumerate() {
+    for (layer, heads) in looking_back.iter().enumerate() {
         for (head, measures) in heads.iter().enumerate() {
             let (key, weight) = measures.last;
             if key > 0 && key + 1 < last && weight >= 0.5 {
