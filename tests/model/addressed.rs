@@ -210,7 +210,7 @@ fn the_usual_name_of_a_head_is_understood_everywhere() {
             // The names that were typed stand above the heads.
             let out = |name: &str| {
                 let out = attn(&format!("{text} {option} {name}{cell}")).ok().out;
-                let from = out.find("What each head looks at").unwrap_or(0);
+                let from = out.find("What the heads attend to").unwrap_or(0);
                 out[from..].replace(usual, ours)
             };
             assert_eq!(out(usual), out(ours), "{option}");

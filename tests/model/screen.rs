@@ -121,19 +121,19 @@ const REPEATING: &str = "model words 'the bat sleeps in the cave . the bat'";
 
 #[test]
 fn the_cell_of_a_head_is_shaded_by_its_score() {
-    let shown = |more: &str| attn(&format!("{REPEATING} --top 1 {more}")).ok().out;
+    let shown = |more: &str| attn(&format!("{REPEATING} --top 1 --all {more}")).ok().out;
     let plain = shown("");
     assert!(!plain.contains('\x1b'), "without colour there are letters and figures");
     assert!(plain.contains("│ 2     │ s61   s96   s50   i67 │"), "{plain}");
     for theme in ["dark", "light"] {
         let out = shown(&format!("--color always --theme {theme}"));
-        let grid = &out[out.find("What each head looks at").unwrap()..];
-        let [s62, s61, s71, i67]: [Option<String>; 4] =
-            grounds(grid, &["s62", "s61", "s71", "i67"]).try_into().unwrap();
-        assert!(s71.is_some() && s71 == i67, "both are in the sixth eighth: {s71:?} {i67:?}");
+        let grid = &out[out.find("What each head attends to").unwrap()..];
+        let [s62, s61, s72, i67]: [Option<String>; 4] =
+            grounds(grid, &["s62", "s61", "s72", "i67"]).try_into().unwrap();
+        assert!(s72.is_some() && s72 == i67, "both are in the sixth eighth: {s72:?} {i67:?}");
         assert!(s62.is_some() && s62 == s61 && s62 != i67, "0.62 and 0.61: {s62:?} {s61:?} {i67:?}");
-        let other = attn(&format!("{TEXT} --top 1 --color always --theme {theme}")).ok().out;
-        let other = &other[other.find("What each head looks at").unwrap()..];
+        let other = attn(&format!("{TEXT} --top 1 --all --color always --theme {theme}")).ok().out;
+        let other = &other[other.find("What each head attends to").unwrap()..];
         assert_eq!(grounds(other, &["·"]), [None], "a head without a letter has no shade");
         // The same scale as the weights of a matrix: 0.67 here, 0.64 there.
         let weights = attn(&format!("{REPEATING} --only L2.A_3 --color always --theme {theme}")).ok().out;
@@ -148,12 +148,12 @@ fn the_cell_of_a_head_is_shaded_by_its_score() {
 
 #[test]
 fn a_letter_rests_on_two_queries_and_the_rule_says_on_how_many() {
-    let one = attn(&format!("{TEXT} --top 1 --width 200")).ok().out;
-    let grid = &one[one.find("What each head looks at").unwrap()..one.find("The token that").unwrap()];
+    let one = attn(&format!("{TEXT} --top 1 --all --width 200")).ok().out;
+    let grid = &one[one.find("What each head attends to").unwrap()..one.find("Where the last").unwrap()];
     assert!(!grid.contains(" i9"), "one query is no habit: {grid}");
     assert!(one.contains("over the queries whose token came before (here 1 of 9)"), "{one}");
-    let two = attn(&format!("{REPEATING} --top 1 --width 200")).ok().out;
-    assert!(two.contains("over the queries whose token came before (here 2 of 9)"), "{two}");
+    let two = attn(&format!("{REPEATING} --top 1 --all --width 200")).ok().out;
+    assert!(two.contains("over the queries whose token came before (here 3 of 9)"), "{two}");
     assert!(!two.contains("key i − 1 (here"), "all queries have a token before them: {two}");
     let survey = attn(&format!("{TEXT} --survey --width 200")).ok().out;
     assert!(survey.contains("(here 1 of 9 in the text, 16 of 30 in the random sequence)"), "{survey}");
@@ -165,9 +165,12 @@ fn a_letter_rests_on_two_queries_and_the_rule_says_on_how_many() {
 
 #[test]
 fn the_screen_of_a_text_has_the_entropy_of_every_head_in_bits() {
-    let out = attn(&format!("{TEXT} --top 1")).ok().out;
-    let (_, from) = out.split_once("Entropy of the weights of a row in bits").expect("a title");
-    assert!(from.starts_with(", mean of all rows (9 keys alike: 3.2)"), "{from}");
+    let out = attn(&format!("{TEXT} --all")).ok().out;
+    let (_, from) = out.split_once("How spread out the attention is").expect("a title");
+    assert!(
+        from.replace('\n', " ").starts_with(" (entropy in bits; 0 = one key, 3.2 = all 9 equally)"),
+        "{from}"
+    );
     let json: Value = serde_json::from_str(&attn(&format!("{TEXT} --format json")).ok().out).unwrap();
     let heads = json["tables"].as_array().unwrap().iter().find(|table| table["title"] == "Heads").unwrap();
     let shown: Vec<String> = heads["rows"]
@@ -196,7 +199,7 @@ fn the_survey_has_a_row_for_every_head_and_asks_for_all_of_a_large_model() {
     let folder = zeros(20);
     let survey = || attn("model").arg(folder.path().display().to_string()).arg("--survey");
     let short = survey().ok().out;
-    assert!(short.contains("320 of them: --all") && !short.contains("All heads on"), "{short}");
+    assert!(short.contains("320 of them; --all") && !short.contains("All heads on"), "{short}");
     let whole = survey().arg("--all").ok().out;
     assert!(whole.contains("All heads on") && whole.contains("L40.A_8 L39H7"), "{whole}");
 }

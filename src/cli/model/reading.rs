@@ -152,7 +152,7 @@ fn heads_in_words(
     }
     if !attended.is_empty() {
         let said = |(weight, key, head): &(f64, usize, String)| {
-            format!("“{}” (token {}, {head} {:.0}\u{a0}%)", tokens[*key], key + 1, 100.0 * weight)
+            format!("“{}” (token\u{a0}{}, {head}\u{a0}{:.0}\u{a0}%)", tokens[*key], key + 1, 100.0 * weight)
         };
         let named: Vec<String> = attended.iter().take(ATTENDED).map(said).collect();
         let more = match attended.len().saturating_sub(ATTENDED) {
