@@ -109,7 +109,7 @@ struct ExploreOptions {
     /// Begin at a cell or a step: A[cave,bat], S
     #[arg(long, value_name = "CELL", help_heading = "Explore")]
     at: Option<String>,
-    /// Play the keys in a file, then read yours
+    /// Type the keys in a file first, then hand over to you
     ///
     /// They are played in real time. One key on each line: l, Enter, Esc, C-r, Right; `wait 300` pauses for 300 milliseconds.
     #[arg(long, value_name = "FILE", help_heading = "Explore")]
@@ -175,7 +175,8 @@ impl ExploreArgs {
                 (written_state::Explored::Demo, state, told, &of.options)
             }
             Some(Explored::Model(of)) => {
-                let state = of.edits.changed(State::new(Source::steps(of.model.graph(env)?))?)?;
+                let (graph, row) = of.model.graph(env)?;
+                let state = of.edits.changed(State::new(Source::steps(graph))?.predicting(row))?;
                 (written_state::Explored::Steps, state, HashMap::new(), &of.options)
             }
         };

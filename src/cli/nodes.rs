@@ -15,6 +15,8 @@ use crate::story::{Step, StepItem, Story};
 #[command(next_help_heading = "Output")]
 pub(super) struct NodeArgs {
     /// Show only these nodes or pictures: S,A,O or plane
+    ///
+    /// A star stands for any characters: 'A_*' is the attention of every head.
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]
@@ -43,7 +45,15 @@ impl NodeArgs {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }
-        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<StepItem>>>()?;
+        let mut names: Vec<String> = Vec::new();
+        for name in self.names() {
+            for name in story.graph.all_named(&name)? {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let shown = names.iter().map(|name| story.named(name)).collect::<Result<Vec<StepItem>>>()?;
         let nodes = shown.iter().flat_map(StepItem::nodes).collect();
         let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };

@@ -295,3 +295,15 @@ fn a_setting_that_a_backward_pass_repeats_is_not_adjusted_step_by_step() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("dW_V[animals,animals]"), "{said}");
 }
+
+#[test]
+fn a_model_opens_at_the_logit_of_the_token_that_it_predicts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("keys.txt");
+    fs::write(&file, "q\n").expect("the keys");
+    let play = file.to_string_lossy().into_owned();
+    let text = "the bat sleeps in the cave . it is";
+    let (said, code) = run(&["explore", "model", "words", text, "--plain", "--play", &play], "");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("logits[is,animal] = "), "{said}");
+}

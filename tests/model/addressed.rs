@@ -94,7 +94,8 @@ fn a_column_of_the_logits_is_a_token_by_its_piece_or_its_id() {
     assert!(ours.contains("wte.weight[18, "), "{ours}");
     assert_eq!(of("_cave"), ours);
     assert_eq!(of("19"), ours, "a number is a position, from 1");
-    assert!(of("token 8").contains("logits[␣bat,token 8]"), "a line break cannot be typed");
+    assert!(of("token 8").contains("logits[␣bat,\\n]"), "{}", of("token 8"));
+    assert_eq!(of("\\n"), of("token 8"), "a line break is typed as it is shown");
     attn(&format!("model {} 'the bat' --explain 'logits[2,token 71]'", folder.path().display()))
         .refused(&["no token 71", "ids 0 to 70"]);
     let row = shown(&folder, "the bat", "--explain 'W_E[token 18,3]'");
@@ -209,7 +210,7 @@ fn the_usual_name_of_a_head_is_understood_everywhere() {
             // The names that were typed stand above the heads.
             let out = |name: &str| {
                 let out = attn(&format!("{text} {option} {name}{cell}")).ok().out;
-                let from = out.find("What each head looks at").unwrap_or(0);
+                let from = out.find("What the heads attend to").unwrap_or(0);
                 out[from..].replace(usual, ours)
             };
             assert_eq!(out(usual), out(ours), "{option}");
@@ -253,4 +254,42 @@ fn until_takes_short_names_as_only_does() {
     let out = attn(&format!("{text} --until A")).ok().out;
     assert!(out.contains("L1.A_2") && out.contains('?'), "{out}");
     assert_eq!(attn(&format!("{text} --until L0H1")).ok().out, out);
+}
+
+#[test]
+fn a_token_is_shown_in_the_same_way_in_every_table_and_format() {
+    let folder = byte_level();
+    let tables = |options: &str| -> Vec<serde_json::Value> {
+        let out = shown(&folder, "the bat\n", &format!("{options} --format json"));
+        let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+        value["tables"].as_array().unwrap().clone()
+    };
+    let tokens = |table: &serde_json::Value| -> Vec<(u64, String)> {
+        let of = |row: &serde_json::Value| {
+            (row["id"].as_u64().unwrap(), row["token"].as_str().unwrap().to_string())
+        };
+        table["rows"].as_array().unwrap().iter().map(of).collect()
+    };
+    let of_text = tables("--top 71");
+    let names: std::collections::BTreeMap<u64, String> =
+        tokens(of_text.iter().find(|table| table["title"] == "The next token").unwrap())
+            .into_iter()
+            .collect();
+    assert_eq!((names.len(), &*names[&7], &*names[&8], &*names[&18]), (71, "␣", "\\n", "␣cave"));
+    let written = tables("--next 9 --temperature 1000 --seed 4");
+    for table in [&of_text[1], &written[1]] {
+        for (id, token) in tokens(table) {
+            assert_eq!(token, names[&id]);
+        }
+    }
+    // A cell of one line, in every format.
+    assert!(shown(&folder, "the bat\n", "--top 71").contains("│ \\n  "));
+    for (format, view) in [("csv", ""), ("csv", "--only logits"), ("html", ""), ("markdown", "--all")] {
+        let out = shown(&folder, "the bat\n", &format!("{view} --format {format}"));
+        assert!(out.contains("\\n"), "{format} {view}: {out}");
+    }
+    let written = shown(&folder, "the bat", "--next 9 --temperature 1000 --seed 4 --width 200");
+    let (_, goes_on) = written.split_once("→ goes on: ").unwrap();
+    let goes_on = goes_on.split("\n\n").next().unwrap();
+    assert!(!goes_on.contains('Ġ') && !goes_on.contains("t h"), "{goes_on}");
 }

@@ -173,7 +173,7 @@ fn a_kept_step_is_opened_by_its_number() {
     assert_ne!(numbers(""), numbers("--at 50"));
     assert_ne!(numbers("--at 50"), numbers("--at 150"));
     let said = command("--at 150").ok().out;
-    assert!(said.starts_with(&format!("{folder}, step 150: attn-small")), "{said}");
+    assert!(said.starts_with(&format!("{folder}, step 150: “abca”")), "{said}");
     let said = attn(&format!("model {folder} --at 50")).ok().out;
     assert!(said.contains("step-50.safetensors") && said.contains("50, 150"), "{said}");
     command("--at 151").refused(&["the weights of step 151 were not kept", "kept are 50, 150"]);

@@ -140,3 +140,88 @@ fn every_format_writes_every_view() {
         }
     }
 }
+
+/// A folder with a small model whose configurations name these ids as the ends of a text.
+fn ending_with(config: Option<Value>, generation: Option<Value>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let model = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/llama-a");
+    std::fs::copy(model.join("model.safetensors"), folder.path().join("model.safetensors")).unwrap();
+    let text = std::fs::read_to_string(model.join("config.json")).unwrap();
+    let mut own: Value = serde_json::from_str(&text).unwrap();
+    match config {
+        Some(ids) => own["eos_token_id"] = ids,
+        None => drop(own.as_object_mut().unwrap().remove("eos_token_id")),
+    }
+    std::fs::write(folder.path().join("config.json"), own.to_string()).unwrap();
+    if let Some(ids) = generation {
+        let text = serde_json::json!({ "eos_token_id": ids }).to_string();
+        std::fs::write(folder.path().join("generation_config.json"), text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_text_ends_at_the_token_that_ends_texts() {
+    let written = |config: Option<Value>, generation: Option<Value>| -> (Vec<u64>, String) {
+        let folder = ending_with(config, generation);
+        let command = format!("model {} --ids 5,9,3 --next 6", folder.path().display());
+        let rows = json(&command)["tables"][1]["rows"].as_array().unwrap().clone();
+        (rows.iter().map(|row| row["id"].as_u64().unwrap()).collect(), attn(&command).ok().out)
+    };
+    let (whole, said) = written(None, None);
+    assert!(whole.len() == 6 && !said.contains("ends a text"), "{said}");
+    let end = whole[2];
+    let stops = whole.iter().position(|id| *id == end).unwrap() + 1;
+    for (config, generation) in [
+        (Some(end.into()), None),
+        (Some(vec![70, end].into()), None),
+        (None, Some(end.into())),
+        (Some(70.into()), Some(vec![end, 70].into())),
+    ] {
+        let (ids, said) = written(config, generation);
+        assert_eq!(ids, whole[..stops]);
+        let sentence = format!("token {end} (id {end}) ends a text of this model: it stops after");
+        assert!(said.replace("\n  ", " ").contains(&sentence), "{said}");
+    }
+    // What the generation says goes before the configuration.
+    assert_eq!(written(Some(end.into()), Some(70.into())).0, whole);
+}
+
+#[test]
+fn every_attention_pattern_is_exported_by_one_name() {
+    let text = "model words 'the bat sleeps'";
+    let names = |command: &str| -> Vec<String> {
+        let nodes = json(command)["graphs"][0]["nodes"].as_array().unwrap().clone();
+        nodes.iter().map(|node| node["name"].as_str().unwrap().to_string()).collect()
+    };
+    let all: Vec<String> =
+        (1..=2).flat_map(|layer| (1..=4).map(move |head| format!("L{layer}.A_{head}"))).collect();
+    assert_eq!(names(&format!("{text} --only L*.A_*")), all);
+    assert_eq!(
+        names(&format!("{text} --only *.A_3,L1.A_*")),
+        ["L1.A_3", "L2.A_3", "L1.A_1", "L1.A_2", "L1.A_4"]
+    );
+    assert_eq!(names(&format!("{text} --layer 2 --only A_*")), all[4..]);
+    for format in ["csv", "numpy", "markdown", "html"] {
+        let out = attn(&format!("{text} --only L*.A_* --format {format}")).ok().out;
+        assert!(
+            all.iter().all(|name| out.contains(name.as_str()) || format == "markdown"),
+            "{format}: {out}"
+        );
+    }
+    attn(&format!("{text} --only A")).refused(&["no node `A`", "'L*.A_*' for all of them"]);
+    attn(&format!("{text} --only L1.A")).refused(&["no node `L1.A`", "'L1.A_*' for all of them", "L1.A_1"]);
+    attn(&format!("{text} --only L*.Z_*")).refused(&["no node `L*.Z_*`"]);
+    // A layer with one head has no numbers; other commands have the same stars.
+    let single = names("attend --words 'bat cave' --heads 2 --only A_*");
+    assert_eq!(single, ["A_1", "A_2"]);
+    attn("attend --words 'bat cave' --heads 2 --only A").refused(&["'A_*' for all of them"]);
+}
+
+#[test]
+fn symbols_of_a_whole_model_are_asked_for_by_an_address() {
+    attn("model words 'the bat' --symbolic").refused(&["needs a cell, a matrix or a layer", "--layer 1"]);
+    for more in ["--symbolic L1.A_1[2,1]", "--symbolic --only L1.A_1", "--symbolic --layer 1 --head 1"] {
+        attn(&format!("model words 'the bat' {more}")).ok();
+    }
+}

@@ -185,8 +185,8 @@ fn kept_steps_are_opened_compared_and_explored() {
     let (_place, folder) = place();
     attn(&format!("learn induction --steps 100 --save {folder} --every 50")).ok();
     let model = |options: &str| attn(&format!("model {folder} abcabc {options}")).ok().out;
-    assert!(model("").starts_with(&format!("{folder}: attn-small, 2 layers of 1 head")));
-    assert!(model("--at 50").starts_with(&format!("{folder}, step 50: attn-small")));
+    assert!(model("").starts_with(&format!("{folder}: “abcabc”\n→ attn-small, 2 layers of 1 head")));
+    assert!(model("--at 50").starts_with(&format!("{folder}, step 50: “abcabc”")));
     assert!(model("--at 50 --versus '--at 100'").contains("--at 100"));
     // The last kept step is the end of the training.
     let last = model("--only logits --format csv");

@@ -24,6 +24,7 @@ mod explained;
 mod learn;
 mod logits_file;
 mod masked;
+mod measured;
 mod options;
 mod page;
 mod porting;

@@ -247,7 +247,7 @@ fn query_heads_name_the_key_head_that_they_read() {
 #[test]
 fn without_a_head_the_pictures_are_of_the_changed_pass_and_the_head_says_so() {
     let page = page(&format!("{SENTENCE} --without L1.A_3"));
-    assert!(page.contains("<h2>What each head looks at, without L1.A_3</h2>"));
+    assert!(page.contains("<h2>What each head attends to, without L1.A_3</h2>"));
     let heads = data(&page, "layer-1").unwrap()["heads"].clone();
     let removed: Vec<bool> = array(&heads).iter().map(|head| head["is_removed"].as_bool().unwrap()).collect();
     assert_eq!(removed, [false, false, true, false]);
@@ -304,8 +304,10 @@ fn of_a_long_text_the_page_leaves_out_what_it_says() {
     // 3 layers of 4 heads: with five matrices of 320² numbers of 8 bytes each, more than 60 MB as text; the weights are a quarter.
     let long = page(&command(320));
     assert!(long.contains("this page has the weights of every head, and leaves out its other steps"));
-    // The ids are not repeated in full.
-    assert!(long.contains("…&#39; --layer 3 --head 2</code>"));
+    // The command can be copied as it is.
+    let whole =
+        format!("attn model tests/models/qwen2-a --dtype f64 --ids {} --layer 3 --head 2</code>", ids(320));
+    assert!(long.replace("&#39;", "").contains(&whole), "the command");
     let stages = |page: &str| -> Vec<Value> {
         array(&layers(page)[2]["steps"]).iter().map(|step| step["stage"].clone()).collect()
     };

@@ -7,50 +7,88 @@ use crate::zeros::{WEIGHTS_PER_TOKEN, zeros};
 
 const TEXT: &str = "model words 'the bat sleeps in the cave . it is'";
 
-/// The first sentence of a screen, on one line.
-fn first_line(line: &str) -> String {
-    let out = attn(line).ok().out;
-    out.split("\n\n").next().unwrap().replace('\n', " ")
+/// What a screen says before its first table: the title, and the sentences below it.
+fn beginning(line: &str) -> (String, String) {
+    let out = attn(line).arg("--width").arg("200").ok().out;
+    let (title, rest) = out.split_once('\n').unwrap();
+    (title.to_string(), rest.split("\n\n").next().unwrap().replace('\n', " "))
 }
 
 #[test]
-fn the_first_line_says_which_numbers_and_why() {
-    // A layer has 4·32² weights of attention and 2·32·64 of the MLP; the head has 101·32.
-    let weights: u32 = 2 * (4 * 32 * 32 + 2 * 32 * 64) + 101 * 32;
-    assert_eq!(weights, 19_616);
-    let line = "words: GPT-2, 2 layers of 4 heads, computed in f64 (9 tokens × 19,616 weights = 176,544, at most 10⁹)";
-    for view in ["", "--without L1", "--versus '--without L1'"] {
-        assert_eq!(first_line(&format!("{TEXT} {view}")), line, "{view}");
-    }
-    assert_eq!(first_line(&format!("{TEXT} --layer 1")), format!("Layer 1 of {line}"));
-    assert_eq!(
-        first_line(&format!("{TEXT} --layer 2 --head 3")),
-        format!("Layer 2, head 3 (L1H2) of {line}")
-    );
-    let of_tokens = |tokens: u32, product: &str| {
-        line.replace("9 tokens", &format!("{tokens} tokens")).replace("176,544", product)
+fn a_screen_begins_with_the_text_and_says_which_numbers_and_why() {
+    let title = "words: “the bat sleeps in the cave . it is”";
+    let said = |tokens: u32| {
+        format!("→ GPT-2, 2 layers of 4 heads; {tokens} tokens; computed in f64 (the model is small).")
     };
-    assert_eq!(first_line("model words 'the bat' --next 3"), of_tokens(5, "98,080"));
-    // The random sequence: 15 tokens, twice.
-    assert_eq!(first_line("model words --survey"), of_tokens(30, "588,480"));
-    let out = attn(&format!("{TEXT} --survey")).ok().out;
-    assert!(out.contains("the text is computed in   f64 (9 tokens × 19,616 weights"), "{out}");
-    assert_eq!(
-        first_line(&format!("{TEXT} --dtype f32")),
-        "words: GPT-2, 2 layers of 4 heads, computed in f32 (as asked)"
+    for view in ["", "--all", "--versus '--without L1'", "--survey"] {
+        let (found, below) = beginning(&format!("{TEXT} {view}"));
+        assert_eq!(found, title, "{view}");
+        // The random sequence of a survey: 15 tokens, twice.
+        assert!(below.starts_with(&said(if view == "--survey" { 30 } else { 9 })), "{view}: {below}");
+    }
+    assert_eq!(beginning(&format!("{TEXT} --layer 1")).0, format!("Layer 1 of {title}"));
+    let head = attn(&format!("{TEXT} --layer 2 --head 3 --width 200")).ok().out;
+    assert!(head.starts_with(&format!("Layer 2, head 3 (L1H2) of {title}\n")), "{head}");
+    assert!(head.contains(&said(9)), "{head}");
+    assert!(beginning("model words 'the bat' --next 3").1.starts_with(&said(5)));
+    assert_eq!(beginning("model words --ids 86,11").0, "words: ids 86,11");
+    let asked = beginning(&format!("{TEXT} --dtype f32")).1;
+    assert!(asked.ends_with("computed in f32 (as asked)."), "{asked}");
+    let page = attn(&format!("{TEXT} --format html")).ok().out;
+    assert!(
+        page.contains(&format!("<h1>{title}</h1>")) && page.contains(&format!("<title>{title} · ")),
+        "title"
     );
 }
 
 #[test]
-fn above_a_billion_multiplications_f32_is_the_default_and_the_first_line_says_so() {
+fn above_a_billion_multiplications_f32_is_the_default_and_the_screen_says_so() {
     let tokens = 1_000_000_000 / WEIGHTS_PER_TOKEN + 1;
     assert_eq!((WEIGHTS_PER_TOKEN, tokens), (7_865_216, 128));
     let folder = zeros(tokens);
     let ids = vec!["1"; tokens].join(",");
     let out = attn("model").arg(folder.path().display().to_string()).arg("--ids").arg(ids).ok().out;
-    let line = out.split("\n\n").next().unwrap().replace('\n', " ");
-    let why = "computed in f32 (128 tokens × 7,865,216 weights = 1,006,747,648, more than 10⁹)";
-    assert!(line.ends_with(why), "{line}");
+    let why =
+        "computed in f32 (128 tokens × 7,865,216 weights are more than 10⁹ products; --dtype f64 is exact).";
+    assert!(out.replace("\n  ", " ").contains(why), "{out}");
+}
+
+#[test]
+fn the_screen_of_a_text_has_at_most_40_lines_and_says_where_to_look() {
+    let folder = zeros(20);
+    let large = format!("model {} --ids 1,2,3,4,1,2,3,4,1,2", folder.path().display());
+    for (command, width) in [(TEXT, 80), (TEXT, 200), (&large, 80), (&large, 200)] {
+        let out = attn(&format!("{command} --width {width}")).ok().out;
+        assert!(out.lines().count() <= 40, "{} lines\n{out}", out.lines().count());
+        let all = attn(&format!("{command} --width {width} --all")).ok().out;
+        assert!(all.lines().count() > 80 && all.contains("Letters"), "{all}");
+    }
+    // tests/model/words.rs: without L1.A_3, and without no other head, the answers to such questions are guesses.
+    for (text, head, token, key) in [
+        ("the bat sleeps in the cave . it is", "L1.A_3 (L0H2)", "animal", "cave"),
+        ("the bat lies by the racket . it is", "L1.A_3 (L0H2)", "equipment", "racket"),
+        ("the fluffy green creature roamed the verdant forest . it looks", "L2.A_2 (L1H1)", "green", "green"),
+    ] {
+        let out = attn(&format!("model words '{text}' --width 200")).ok().out;
+        assert!(out.contains(&format!("Look at {head}: without it, {token} would fall from")), "{out}");
+        assert!(out.contains(&format!("of its attention to “{key}”.")), "{out}");
+    }
+    // No head is more than another one in a model of zeros, and nothing is said of one.
+    assert!(!attn(&large).ok().out.contains("Look at"));
+}
+
+#[test]
+fn the_screen_says_how_sure_the_model_is_and_from_which_layer_on() {
+    let out = attn(&format!("{TEXT} --width 200")).ok().out;
+    assert!(out.contains("→ The model is almost certain."), "{out}");
+    let lens =
+        "→ If the model ended after layer 1, it would say food (53.2 %); from layer 2 on, animal is ahead.";
+    assert!(out.replace('\u{a0}', " ").contains(lens), "{out}");
+    // Zeros: each of the seven tokens has the same probability.
+    let folder = zeros(20);
+    let out = attn(&format!("model {} --ids 1,2 --width 200", folder.path().display())).ok().out;
+    assert!(out.contains("as unsure as if 7.0 tokens were equally probable"), "{out}");
+    assert!(out.contains("is ahead in every layer, from the embedding on"), "{out}");
 }
 
 #[test]
@@ -61,7 +99,7 @@ fn programs_read_the_first_line_as_rows() {
     assert_eq!(first["title"], "words");
     assert_eq!(first["rows"][0]["value"], "GPT-2, 2 layers of 4 heads");
     assert_eq!(first["rows"][1]["this run"], "computed in");
-    assert_eq!(first["rows"][1]["value"], "f64 (9 tokens × 19,616 weights = 176,544, at most 10⁹)");
+    assert_eq!(first["rows"][1]["value"], "f64 (the model is small)");
 }
 
 /// The grounds of the cells of a screen that hold these texts.
@@ -83,19 +121,19 @@ const REPEATING: &str = "model words 'the bat sleeps in the cave . the bat'";
 
 #[test]
 fn the_cell_of_a_head_is_shaded_by_its_score() {
-    let shown = |more: &str| attn(&format!("{REPEATING} --top 1 {more}")).ok().out;
+    let shown = |more: &str| attn(&format!("{REPEATING} --top 1 --all {more}")).ok().out;
     let plain = shown("");
     assert!(!plain.contains('\x1b'), "without colour there are letters and figures");
     assert!(plain.contains("│ 2     │ s61   s96   s50   i67 │"), "{plain}");
     for theme in ["dark", "light"] {
         let out = shown(&format!("--color always --theme {theme}"));
-        let grid = &out[out.find("What each head looks at").unwrap()..];
-        let [s62, s61, s71, i67]: [Option<String>; 4] =
-            grounds(grid, &["s62", "s61", "s71", "i67"]).try_into().unwrap();
-        assert!(s71.is_some() && s71 == i67, "both are in the sixth eighth: {s71:?} {i67:?}");
+        let grid = &out[out.find("What each head attends to").unwrap()..];
+        let [s62, s61, s72, i67]: [Option<String>; 4] =
+            grounds(grid, &["s62", "s61", "s72", "i67"]).try_into().unwrap();
+        assert!(s72.is_some() && s72 == i67, "both are in the sixth eighth: {s72:?} {i67:?}");
         assert!(s62.is_some() && s62 == s61 && s62 != i67, "0.62 and 0.61: {s62:?} {s61:?} {i67:?}");
-        let other = attn(&format!("{TEXT} --top 1 --color always --theme {theme}")).ok().out;
-        let other = &other[other.find("What each head looks at").unwrap()..];
+        let other = attn(&format!("{TEXT} --top 1 --all --color always --theme {theme}")).ok().out;
+        let other = &other[other.find("What each head attends to").unwrap()..];
         assert_eq!(grounds(other, &["·"]), [None], "a head without a letter has no shade");
         // The same scale as the weights of a matrix: 0.67 here, 0.64 there.
         let weights = attn(&format!("{REPEATING} --only L2.A_3 --color always --theme {theme}")).ok().out;
@@ -110,12 +148,12 @@ fn the_cell_of_a_head_is_shaded_by_its_score() {
 
 #[test]
 fn a_letter_rests_on_two_queries_and_the_rule_says_on_how_many() {
-    let one = attn(&format!("{TEXT} --top 1 --width 200")).ok().out;
-    let grid = &one[one.find("What each head looks at").unwrap()..one.find("The token that").unwrap()];
+    let one = attn(&format!("{TEXT} --top 1 --all --width 200")).ok().out;
+    let grid = &one[one.find("What each head attends to").unwrap()..one.find("Where the last").unwrap()];
     assert!(!grid.contains(" i9"), "one query is no habit: {grid}");
     assert!(one.contains("over the queries whose token came before (here 1 of 9)"), "{one}");
-    let two = attn(&format!("{REPEATING} --top 1 --width 200")).ok().out;
-    assert!(two.contains("over the queries whose token came before (here 2 of 9)"), "{two}");
+    let two = attn(&format!("{REPEATING} --top 1 --all --width 200")).ok().out;
+    assert!(two.contains("over the queries whose token came before (here 3 of 9)"), "{two}");
     assert!(!two.contains("key i − 1 (here"), "all queries have a token before them: {two}");
     let survey = attn(&format!("{TEXT} --survey --width 200")).ok().out;
     assert!(survey.contains("(here 1 of 9 in the text, 16 of 30 in the random sequence)"), "{survey}");
@@ -127,9 +165,12 @@ fn a_letter_rests_on_two_queries_and_the_rule_says_on_how_many() {
 
 #[test]
 fn the_screen_of_a_text_has_the_entropy_of_every_head_in_bits() {
-    let out = attn(&format!("{TEXT} --top 1")).ok().out;
-    let (_, from) = out.split_once("Entropy of the weights of a row in bits").expect("a title");
-    assert!(from.starts_with(", mean of all rows (9 keys alike: 3.2)"), "{from}");
+    let out = attn(&format!("{TEXT} --all")).ok().out;
+    let (_, from) = out.split_once("How spread out the attention is").expect("a title");
+    assert!(
+        from.replace('\n', " ").starts_with(" (entropy in bits; 0 = one key, 3.2 = all 9 equally)"),
+        "{from}"
+    );
     let json: Value = serde_json::from_str(&attn(&format!("{TEXT} --format json")).ok().out).unwrap();
     let heads = json["tables"].as_array().unwrap().iter().find(|table| table["title"] == "Heads").unwrap();
     let shown: Vec<String> = heads["rows"]
@@ -158,7 +199,7 @@ fn the_survey_has_a_row_for_every_head_and_asks_for_all_of_a_large_model() {
     let folder = zeros(20);
     let survey = || attn("model").arg(folder.path().display().to_string()).arg("--survey");
     let short = survey().ok().out;
-    assert!(short.contains("320 of them: --all") && !short.contains("All heads on"), "{short}");
+    assert!(short.contains("320 of them; --all") && !short.contains("All heads on"), "{short}");
     let whole = survey().arg("--all").ok().out;
     assert!(whole.contains("All heads on") && whole.contains("L40.A_8 L39H7"), "{whole}");
 }

@@ -39,7 +39,7 @@ fn every_command_that_takes_a_folder_takes_the_name() {
     for (folder, model, id) in [("words", "GPT-2", "86"), ("./words", "BERT", "5"), ("words/", "BERT", "5")] {
         assert!(said(&place, &["model", folder]).contains(model), "{folder}");
         let out = said(&place, &["model", folder, text]);
-        assert!(out.starts_with(&format!("{folder}: {model}")), "{folder}: {out}");
+        assert!(out.starts_with(&format!("{folder}: “{text}”\n→ {model}")), "{folder}: {out}");
         let tokens = said(&place, &["tokens", folder, text, "--format", "csv"]);
         assert!(
             tokens.contains(&format!(",the,{id},")) || tokens.contains(&format!(",{id},the,")),

@@ -52,7 +52,11 @@ pub(super) fn name_in(graph: &Graph, typed: &str, within: Within) -> String {
     if graph.find(name).is_some() {
         return typed.to_string();
     }
-    if let Some(full) = within.full(name).into_iter().find(|full| graph.find(full).is_some()) {
+    let is_there = |full: &String| match full.contains('*') {
+        true => graph.all_named(full).is_ok(),
+        false => graph.find(full).is_some(),
+    };
+    if let Some(full) = within.full(name).into_iter().find(is_there) {
         return format!("{full}{inside}");
     }
     // The only head of a layer has no number.

@@ -40,6 +40,15 @@ impl ModelArgs {
         }
         self.window_agrees(shown)?;
         self.steps_agree(shown)?;
+        if shown == Shown::Layers
+            && self.nodes.explain.used() == Some("--symbolic")
+            && self.shows_whole_layers()
+        {
+            return Err(Error::new(
+                "--symbolic needs a cell, a matrix or a layer: all of a model is too much",
+            )
+            .help("write --symbolic 'L1.A_1[2,1]', or add --only L1.A_1, or --layer 1"));
+        }
         if self.top.is_some() && (shown != Shown::Text || !has_head) {
             return Err(Error::new(
                 "--top is the number of next words that are shown, and none are shown here",
@@ -61,6 +70,11 @@ impl ModelArgs {
         Ok(())
     }
 
+    /// Whether nothing says which layer or node is meant.
+    fn shows_whole_layers(&self) -> bool {
+        self.layer.is_none() && self.nodes.only.is_empty() && self.nodes.explain.addresses().is_empty()
+    }
+
     /// Options that say something about a text, where there is none.
     fn need_no_text(&self) -> Result<()> {
         let all = [
@@ -69,6 +83,7 @@ impl ModelArgs {
             ("--only", !self.nodes.only.is_empty()),
             ("--save", !self.save.is_empty()),
             ("--top", self.top.is_some()),
+            ("--all", self.all),
             ("--versus", self.versus.options().is_some()),
             ("--precision", self.output.digits.precision.is_some()),
         ];

@@ -7,6 +7,7 @@ use clap::Args;
 use super::logits::with_logits;
 use super::numbers::NumbersArgs;
 use super::opened::OpenedModel;
+use super::predicted;
 use super::window::range;
 use crate::cli::env::Env;
 use crate::error::{Error, ErrorKind, Result};
@@ -44,12 +45,13 @@ pub(crate) struct ModelToRead {
 }
 
 impl ModelToRead {
-    /// All steps of the layers that are asked for, or of all; with the last one the logits, where there are not too many.
+    /// All steps of the layers that are asked for, or of all; with the last one the logits, where there are not too many. And the row
+    /// of the prediction, from 0.
     ///
     /// # Errors
     /// If the folder cannot be opened, the text not be read, there are no such layers, or they have more numbers than the limit: the
     /// error says which layers have not.
-    pub(crate) fn graph(&self, env: &Env) -> Result<Graph> {
+    pub(crate) fn graph(&self, env: &Env) -> Result<(Graph, usize)> {
         let model = OpenedModel::open_at(&self.folder, self.checkpoint, env)?;
         let text = match (&self.text, &self.ids) {
             (Some(text), _) => model.read(text)?,
@@ -76,7 +78,9 @@ impl ModelToRead {
             if wants_logits { with_logits(&run, &forward, graph) } else { Ok(graph) }
         })?;
         model.name_words(&mut graph);
-        Ok(graph)
+        let place =
+            predicted::places(&model, &text).first().map_or(tokens.saturating_sub(1), |place| place.row);
+        Ok((graph, place))
     }
 }
 

@@ -19,6 +19,10 @@ use crate::input;
 use crate::model::{Forward, ModelRun};
 use crate::render::Format;
 use crate::story::{ShownLayer, Story, model_layer};
+use crate::text::clipped;
+
+/// The most characters of a text in the first line.
+const LONGEST_TEXT: usize = 60;
 
 /// The name of the scores of the next token.
 const LOGITS: &str = "logits";
@@ -50,9 +54,11 @@ impl ModelArgs {
         let edits = self.varied.changes.edits(&model.architecture)?;
         let chosen = self.varied.numbers.chosen(model, text.text.ids.len(), edits);
         let names = self.all_names(&nodes)?;
-        let title = self.title(model, &chosen);
         let (mut story, forward) =
-            model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, title))?;
+            model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, self.title(model)))?;
+        if nodes.only.is_empty() && nodes.explain.used().is_none() {
+            story = story.saying_first(&[chosen.described(model, text.text.ids.len())]);
+        }
         model.name_words(&mut story.graph);
         let nodes = nodes_in(&story.graph, &nodes, self.within())?;
         let story = Story { window: self.window.window(), ..story };
@@ -111,9 +117,9 @@ impl ModelArgs {
         let story = |args: &ModelArgs, model: &OpenedModel| -> Result<Story> {
             let edits = args.varied.changes.edits(&model.architecture)?;
             let chosen = args.varied.numbers.chosen(model, text.text.ids.len(), edits);
-            let title = args.title(model, &chosen);
+            let layers = (layers.clone(), &names[..]);
             let (mut story, _) =
-                model.with_run(|run| args.story(&run, text, (layers.clone(), &names), &chosen, title))?;
+                model.with_run(|run| args.story(&run, text, layers, &chosen, args.title(model)))?;
             model.name_words(&mut story.graph);
             Ok(story)
         };
@@ -170,7 +176,11 @@ impl ModelArgs {
     fn layers(&self, model: &OpenedModel, nodes: &NodeArgs) -> Result<RangeInclusive<usize>> {
         let count = model.architecture.blocks.len();
         let names = self.all_names(nodes)?;
-        let named = layers_of(names.iter().map(String::as_str));
+        let is_of_all = |name: &String| name.split('.').next().is_some_and(|layer| layer.contains('*'));
+        let named = match names.iter().any(is_of_all) {
+            true => Some(1..=count),
+            false => layers_of(names.iter().map(String::as_str)),
+        };
         let (first, last) = match (self.layer, named) {
             (Some(layer), named) => {
                 let named = named.unwrap_or(layer..=layer);
@@ -204,15 +214,21 @@ impl ModelArgs {
         Within { layer: self.layer, head: self.head }
     }
 
-    fn title(&self, model: &OpenedModel, chosen: &ChosenNumbers) -> String {
-        let line = chosen.first_line(model);
-        match (self.layer, self.head) {
+    /// What is shown, in the first line: the layer, the model, the text.
+    pub(super) fn title(&self, model: &OpenedModel) -> String {
+        let part = match (self.layer, self.head) {
             (Some(layer), Some(head)) => {
-                format!("Layer {layer}, head {head} (L{}H{}) of {line}", layer - 1, head - 1)
+                format!("Layer {layer}, head {head} (L{}H{}) of ", layer - 1, head - 1)
             }
-            (Some(layer), None) => format!("Layer {layer} of {line}"),
-            _ => line,
-        }
+            (Some(layer), None) => format!("Layer {layer} of "),
+            _ => String::new(),
+        };
+        let text = match (&self.text, &self.ids) {
+            (Some(text), _) => format!(": “{}”", clipped(text, LONGEST_TEXT)),
+            (None, Some(ids)) => format!(": ids {}", clipped(ids, LONGEST_TEXT)),
+            (None, None) => String::new(),
+        };
+        format!("{part}{}{text}", model.folder.name)
     }
 
     fn story(
@@ -288,7 +304,8 @@ impl ModelArgs {
 
 /// The nodes and cells by their names in the graph, where they were typed by their names in the file.
 fn nodes_in(graph: &Graph, nodes: &NodeArgs, within: Within) -> Result<NodeArgs> {
-    let only = nodes.only.iter().map(|name| name_in(graph, name, within)).collect();
+    let only = nodes.only.iter().map(|name| graph.all_named(&name_in(graph, name, within)));
+    let only = only.collect::<Result<Vec<_>>>()?.concat();
     let explain = nodes.explain.renamed(|name| Ok(name_in(graph, name, within)))?;
     Ok(NodeArgs { only, explain })
 }

@@ -45,7 +45,7 @@ use window::WindowArgs;
 /// Open a model's folder, run it on your sentence, and explain every number
 ///
 /// FOLDER is what you download from a hub: `config.json`, `model.safetensors` (or an index and its files) and `tokenizer.json`.
-/// Without TEXT, it shows what the model consists of. With TEXT, it shows the tokens, the next word, and what each head looks at.
+/// Without TEXT, it shows what the model consists of. With TEXT, it shows the next word, and what the heads attend to.
 /// With --layer, it shows every step of a layer, as `attn attend` does. With --explain, a level of --depth goes down to the next step
 /// that reads weights.
 #[derive(Args, Debug)]
@@ -64,16 +64,16 @@ pub(super) struct ModelArgs {
     varied: VariedArgs,
     #[command(flatten)]
     more: NextArgs,
-    /// Score every head by what it looks at
+    /// Score every head by what it attends to
     ///
     /// On the text, and on a random sequence that repeats itself: there is nothing to know in it but the repetition.
     #[arg(long, help_heading = "What is shown", conflicts_with_all = ["layer", "save", "only", "explain", "symbolic", "versus"])]
     survey: bool,
-    /// Show the measures of every head, also of a model with many
+    /// Show every table: tokens, layers, every head
     ///
-    /// Up to 48 heads are shown without it.
-    #[arg(long = "all", requires = "survey", hide_short_help = true, help_heading = "What is shown")]
-    survey_all: bool,
+    /// A screen has the main ones without it, and with --survey each head of a model with up to 48.
+    #[arg(long, help_heading = "What is shown", conflicts_with_all = ["layer", "save", "only", "explain", "symbolic", "next"])]
+    all: bool,
     /// Show every step of this layer, counted from 1
     #[arg(long, value_name = "L", help_heading = "What is shown")]
     layer: Option<usize>,
@@ -138,6 +138,7 @@ Examples:
   attn model words \"the bat lies by the racket . it is\" --without L1.A_3
   attn model words \"the bat sleeps\" --versus '--without L1.A_3'
   attn model words \"the bat\" --next 8
+  attn model words \"the bat sleeps\" --only 'L*.A_*' --format json     every attention pattern
   attn model words --survey
   attn model words \"the bat sleeps\" --save L1.A_3=a.npy";
 

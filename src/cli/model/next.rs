@@ -60,9 +60,17 @@ pub(super) fn tables(
     let chosen = args.varied.numbers.chosen(model, read.text.ids.len() + count, edits);
     let options = PassOptions { measured: false, ..chosen.options.clone() };
     let before = read.text.ids.len();
+    let ends = model.end_tokens()?;
     let (ids, rows) =
-        model.with_run(|run| written(model, &run, (read.text, options), count, &mut chooser))?;
-    let mut parts = vec![first_part(model, &chosen, ("this run", about(model, &ids, before)), args)];
+        model.with_run(|run| written(model, &run, (read.text, options), (count, &ends), &mut chooser))?;
+    let mut rows_about = about(model, &ids, before);
+    if let Some(end) = ids[before..].last().filter(|id| ends.contains(id)) {
+        let added = counted(ids.len() - before, "token");
+        let said =
+            format!("{} (id {end}) ends a text of this model: it stops after {added}", model.shown(*end));
+        rows_about.push(vec!["end".to_string(), said]);
+    }
+    let mut parts = vec![first_part(model, (ids.len(), &chosen), ("this run", rows_about), args)];
     parts.push((
         "The tokens that the model adds".to_string(),
         Table::new(&["position", "token", "id", "probability"], rows).with_numbers(&[
@@ -95,12 +103,12 @@ fn about(model: &OpenedModel, ids: &[usize], before: usize) -> Vec<Vec<String>> 
     vec![row("text", &ids[..before]), row("goes on", &ids[before..])]
 }
 
-/// The ids of the whole text, and a row for each new token.
+/// The ids of the whole text, and a row for each new token; a token that ends a text is the last one.
 fn written(
     model: &OpenedModel,
     run: &ModelRun<'_>,
     (text, options): (Text, PassOptions),
-    count: usize,
+    (count, ends): (usize, &[usize]),
     chooser: &mut Chooser,
 ) -> Result<(Vec<usize>, Vec<Vec<String>>)> {
     let mut forward = run.forward(text, options)?;
@@ -112,10 +120,11 @@ fn written(
         let Some((id, p)) = chooser.choose(&logits) else { break };
         rows.push(vec![(tokens + 1).to_string(), model.shown(id), id.to_string(), format!("{p:.4}")]);
         let token: Labels = [model.shown(id)].into_iter().collect();
-        if rows.len() < count {
+        if rows.len() < count && !ends.contains(&id) {
             forward = run.continued(forward, &Text { ids: vec![id], tokens: token })?;
         } else {
             forward.text.ids.push(id);
+            break;
         }
     }
     Ok((forward.text.ids, rows))

@@ -11,7 +11,7 @@ use crate::error::Result;
 pub(super) struct NextArgs {
     /// Let the model write this many tokens
     ///
-    /// Each time the most probable token, unless --seed or --temperature is given.
+    /// Each time the most probable token, unless --seed or --temperature is given. It stops at a token that ends a text.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with_all = ["survey", "layer", "save", "only", "explain", "symbolic", "versus"])]
     next: Option<u16>,
     /// Draw each token at random, from this seed

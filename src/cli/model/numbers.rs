@@ -22,8 +22,8 @@ pub(super) struct NumbersArgs {
     /// used per token are at most 10⁹.
     #[arg(long, value_enum, value_name = "TYPE")]
     dtype: Option<DtypeArg>,
-    /// The most numbers that are recorded at once
-    #[arg(long, value_name = "N", hide_short_help = true, help = format!("The most numbers that are recorded at once [default: {MAX_CELLS}]"))]
+    /// Keep at most N numbers
+    #[arg(long, value_name = "N", hide_short_help = true, help = format!("Keep at most N numbers [default: {MAX_CELLS}]"))]
     limit: Option<usize>,
 }
 
@@ -39,15 +39,16 @@ enum DtypeArg {
 /// How a pass is computed, and why.
 pub(super) struct ChosenNumbers {
     pub options: PassOptions,
-    /// “f64 (6 tokens × 124,318,464 weights = 745,910,784, at most 10⁹)”.
+    /// “f64 (the model is small)”.
     pub why: String,
+    /// The multiplications with weights of one pass.
+    pub products: u64,
 }
 
 impl ChosenNumbers {
-    /// The first line of every screen: the model, and the numbers that it is computed in.
-    pub fn first_line(&self, model: &OpenedModel) -> String {
-        let name = &model.folder.name;
-        format!("{name}: {}, computed in {}", model.described(), self.why)
+    /// The model, and the numbers that it is computed in: a screen says it below its first line.
+    pub fn described(&self, model: &OpenedModel, tokens: usize) -> String {
+        format!("{}; {}; computed in {}.", model.described(), crate::text::counted(tokens, "token"), self.why)
     }
 }
 
@@ -66,10 +67,16 @@ impl NumbersArgs {
             None => {
                 let is_small = products <= MOST_EXACT;
                 let dtype = if is_small { DtypeArg::F64 } else { DtypeArg::F32 };
-                let than = if is_small { "at most" } else { "more than" };
-                let count = crate::text::counted(tokens, "token");
-                let products = grouped(products);
-                (dtype, format!("{count} × {} weights = {products}, {than} 10⁹", grouped(weights)))
+                let why = if is_small {
+                    "the model is small".to_string()
+                } else {
+                    let count = crate::text::counted(tokens, "token");
+                    format!(
+                        "{count} × {} weights are more than 10⁹ products; --dtype f64 is exact",
+                        grouped(weights)
+                    )
+                };
+                (dtype, why)
             }
         };
         let (precision, name) = match dtype {
@@ -78,6 +85,6 @@ impl NumbersArgs {
         };
         let options =
             PassOptions { precision, limit: self.limit.unwrap_or(MAX_CELLS), edits, measured: true };
-        ChosenNumbers { options, why: format!("{name} ({why})") }
+        ChosenNumbers { options, why: format!("{name} ({why})"), products }
     }
 }

@@ -122,6 +122,26 @@ impl OpenedModel {
         (id < self.architecture.model.vocabulary).then_some(id as usize)
     }
 
+    /// The ids that end a text: those that `generation_config.json` names, or else `config.json`.
+    ///
+    /// # Errors
+    /// If `generation_config.json` cannot be read.
+    pub fn end_tokens(&self) -> Result<Vec<usize>> {
+        let named = |text: &str| -> Option<Vec<usize>> {
+            let config: serde_json::Value = serde_json::from_str(text).ok()?;
+            let own =
+                config.get("eos_token_id").or_else(|| config.get("text_config")?.get("eos_token_id"))?;
+            let ids = match own {
+                serde_json::Value::Array(ids) => ids.iter().filter_map(serde_json::Value::as_u64).collect(),
+                id => vec![id.as_u64()?],
+            };
+            Some(ids.into_iter().map(|id| id as usize).collect())
+        };
+        let generation = self.folder.generation_config.as_ref().map(ModelFile::text).transpose()?;
+        let found = generation.as_deref().and_then(named).or_else(|| named(&self.folder.config.text));
+        Ok(found.unwrap_or_default())
+    }
+
     /// Runs something on the model.
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
         self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
@@ -209,7 +229,7 @@ impl OpenedModel {
     /// The text of some tokens.
     pub fn text_of(&self, ids: &[usize]) -> String {
         let numbers: Vec<u32> = ids.iter().map(|&id| id as u32).collect();
-        let text = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.text_of_ids(&numbers).ok());
+        let text = self.tokenizer.as_ref().map(|tokenizer| tokenizer.text_of_ids(&numbers));
         text.unwrap_or_else(|| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(" "))
     }
 

@@ -1,7 +1,5 @@
 //! `--format html`: the page of a text, with a picture of every head.
 
-use std::ffi::OsString;
-
 use super::ModelArgs;
 use super::opened::{OpenedModel, ReadText};
 use super::reading::HEADS;
@@ -16,11 +14,6 @@ use crate::story::Table;
 
 /// Options that a further command about the same run does not need.
 const OF_THE_PAGE: [&str; 3] = ["--format", "--versus", "--top"];
-
-/// The most characters of a word of the command line, such as a text, that commands on the page repeat.
-const LONGEST_WORD: usize = 240;
-/// The characters that are kept of a longer one.
-const KEPT_OF_IT: usize = 40;
 
 /// Writes the page: the tables of the text, and the heads, layer by layer.
 pub(super) fn write(
@@ -39,8 +32,7 @@ pub(super) fn write(
         *title = format!("{HEADS}, in letters");
     }
     let heads = heads(model)?;
-    let typed: Vec<OsString> = program.typed.iter().map(shortened).collect();
-    let command = typed_without(&typed, &OF_THE_PAGE);
+    let command = typed_without(program.typed, &OF_THE_PAGE);
     let [layer, head] = [heads.len().min(3), heads.last().map_or(1, |heads| heads[0].min(2))];
     let page = ModelPage {
         title: &title,
@@ -58,16 +50,6 @@ pub(super) fn write(
         let mut layer = |number: usize| run.layers_again(forward, number..=number);
         model_page(&page, &mut layer, &style, streams.out)
     })
-}
-
-/// A long text need not be repeated in each command: its beginning stands for it.
-fn shortened(word: &OsString) -> OsString {
-    let text = word.to_string_lossy();
-    if text.chars().count() <= LONGEST_WORD {
-        return word.clone();
-    }
-    let kept: String = text.chars().take(KEPT_OF_IT).collect();
-    format!("{kept}…").into()
 }
 
 /// The headline of the pictures, which says what was changed.

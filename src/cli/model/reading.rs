@@ -1,4 +1,4 @@
-//! `attn model FOLDER TEXT`: the tokens, the next word, what the layers would predict, what the heads look at.
+//! `attn model FOLDER TEXT`: the tokens, the next word, what the layers would predict, what the heads attend to.
 
 use super::numbers::ChosenNumbers;
 use super::opened::{OpenedModel, ReadText};
@@ -10,18 +10,26 @@ use crate::cli::program::Program;
 use crate::cli::versus;
 use crate::elementary::ln;
 use crate::error::Result;
-use crate::foreign::visible;
-use crate::model::{Edits, Forward, ModelRun, PassOptions};
+use crate::model::{Edits, Forward, LayerEdit, ModelRun, PassOptions};
 use crate::story::{
     HeadGrid, MeasuredText, Prediction, Table, change_table, entropy_grid, head_grid, head_rules,
-    last_token_grid, lens_table, position_table, prediction_table, survey_table,
+    heads_that_stand_out, last_token_grid, lens_in_words, lens_table, percent, position_table,
+    prediction_table, stand_out_title, survey_table,
 };
 use crate::tensor::Tensor;
 
-/// The title of the first table about heads.
-pub(super) const HEADS: &str = "What each head looks at";
+/// The title of the grid of heads.
+pub(super) const HEADS: &str = "What each head attends to";
+/// The next tokens that are shown on a screen that is kept short.
+const FEW: u16 = 5;
+/// The heads that are named for each place that they attend to.
+const NAMED: usize = 3;
+/// The earlier tokens that are named, to which the last one attends.
+const ATTENDED: usize = 4;
+/// Each head is taken out in turn where all these passes have at most this many multiplications.
+const MOST_PRODUCTS: u64 = 100_000_000;
 
-/// The tables of a text, and the pass that they are about.
+/// The tables of a text, and the pass that they are about. A screen has the main ones, unless all are asked for.
 pub(super) fn tables(
     model: &OpenedModel,
     read: &ReadText,
@@ -29,20 +37,26 @@ pub(super) fn tables(
     env: &Env,
 ) -> Result<(Vec<(String, Table)>, Forward)> {
     let for_people = args.output.look.is_for_people();
+    let is_short = for_people && !args.output.is_page() && !args.all;
     let edits = args.varied.changes.edits(&model.architecture)?;
     let chosen = args.varied.numbers.chosen(model, read.text.ids.len(), edits);
     let mut parts = vec![beginning(model, read, &chosen, args)];
-    parts.push(("Tokens".to_string(), tokens(read, for_people)));
+    if !is_short {
+        parts.push(("Tokens".to_string(), tokens(read)));
+    }
     let forward = model.with_run(|run| {
         let forward = run.forward(read.text.clone(), chosen.options.clone())?;
+        let mut matters = None;
         if model.has_head {
             let shown = ShownPredictions {
                 model,
                 run: &run,
                 places: predicted::places(model, read),
-                top: usize::from(args.top.unwrap_or(TOP)),
+                top: usize::from(args.top.unwrap_or(if is_short { FEW } else { TOP })),
                 for_people,
+                is_short,
             };
+            let is_compared = args.versus.options().is_some() || args.varied.changes.described().is_some();
             if let Some(other) = args.versus.options() {
                 let typed = versus::typed_with::<ModelArgs, VariedArgs>("model", program, other)?;
                 let edits = typed.varied.changes.edits(&model.architecture).map_err(versus::in_versus)?;
@@ -60,12 +74,106 @@ pub(super) fn tables(
                 let heads = [changed.as_str(), "the whole model"];
                 parts.extend(shown.changes((&forward, options, &run), heads)?);
             }
-            parts.extend(shown.predictions(&forward)?);
+            // On a short screen the table of changes has these predictions already.
+            if !is_short || !is_compared || predicted::is_of_all_positions(model) {
+                parts.extend(shown.predictions(&forward)?);
+            }
+            if for_people && !is_compared {
+                matters = shown.head_that_matters(&forward, chosen.products)?;
+            }
         }
-        parts.extend(heads(&forward, for_people));
+        if for_people {
+            let heads = heads_in_words(&forward, matters, [is_short, model.architecture.model.is_encoder()]);
+            parts.push((stand_out_title(""), heads));
+        }
+        if !is_short {
+            parts.extend(heads(&forward, for_people));
+        }
         Ok(forward)
     })?;
     Ok((parts, forward))
+}
+
+/// The head without which the predicted token loses most.
+struct HeadThatMatters {
+    /// Its layer and its number, from 1.
+    layer: usize,
+    head: usize,
+    /// The row of the prediction, from 0.
+    row: usize,
+    /// The predicted token, and its probability with and without the head.
+    token: String,
+    probabilities: [f64; 2],
+}
+
+/// What the heads do, in a table and in sentences that say where to look.
+fn heads_in_words(
+    forward: &Forward,
+    matters: Option<HeadThatMatters>,
+    [is_short, is_encoder]: [bool; 2],
+) -> Table {
+    let tokens = &forward.text.tokens;
+    let last = tokens.len().saturating_sub(1);
+    let mut notices = Vec::new();
+    // An encoder predicts at other places than the last one.
+    let looking_back = if is_encoder { &[][..] } else { &forward.heads };
+    // Other keys than the first, the one before and its own: those that every head has to attend to if it finds nothing.
+    let mut attended: Vec<(f64, usize, String)> = Vec::new();
+    for (layer, heads) in looking_back.iter().enumerate() {
+        for (head, measures) in heads.iter().enumerate() {
+            let (key, weight) = measures.last;
+            if key > 0 && key + 1 < last && weight >= 0.5 {
+                attended.push((weight, key, format!("L{}.A_{}", layer + 1, head + 1)));
+            }
+        }
+    }
+    attended.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut look = attended.first().map(|(_, _, head)| head.clone());
+    if let Some(HeadThatMatters { layer, head, row, token, probabilities: [with, without] }) = matters {
+        let name = format!("L{layer}.A_{head}");
+        let there = forward.heads.get(layer - 1).and_then(|heads| heads.get(head - 1));
+        let there = there.filter(|_| row == last).map_or_else(String::new, |measures| {
+            let (key, weight) = measures.last;
+            format!(
+                " In it “{}” gives {} of its attention to “{}”.",
+                tokens[last],
+                percent(weight, true),
+                tokens[key]
+            )
+        });
+        notices.push(format!(
+            "Look at {name} (L{}H{}): without it, {token} would fall from {} to {}, more than without any other head.{there}",
+            layer - 1,
+            head - 1,
+            percent(with, true),
+            percent(without, true)
+        ));
+        look = Some(name);
+    }
+    if !attended.is_empty() {
+        let said = |(weight, key, head): &(f64, usize, String)| {
+            format!("“{}” (token\u{a0}{}, {head}\u{a0}{:.0}\u{a0}%)", tokens[*key], key + 1, 100.0 * weight)
+        };
+        let named: Vec<String> = attended.iter().take(ATTENDED).map(said).collect();
+        let more = match attended.len().saturating_sub(ATTENDED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        notices.push(format!(
+            "In some heads the last token, “{}”, attends mostly to one earlier token: {}{more}.",
+            tokens[last],
+            named.join(", ")
+        ));
+    }
+    if is_short {
+        let look = look.unwrap_or_else(|| "L1.A_1".to_string());
+        notices.push(
+            format!("--only {look} shows its weights, --all every table, and --format html > page.html a picture of every head.")
+                .replace("--only ", "--only\u{a0}")
+                .replace("--format html > page.html", "--format\u{a0}html\u{a0}>\u{a0}page.html"),
+        );
+    }
+    heads_that_stand_out(&forward.heads, NAMED).noticing(notices)
 }
 
 /// What is shown of a model's predictions.
@@ -76,11 +184,48 @@ struct ShownPredictions<'a> {
     /// The number of tokens.
     top: usize,
     for_people: bool,
+    /// Whether what each layer would predict is told in a sentence alone.
+    is_short: bool,
 }
 
 impl ShownPredictions<'_> {
     fn name(&self, id: usize) -> String {
-        shown(&self.model.shown(id), self.for_people)
+        self.model.shown(id)
+    }
+
+    /// The head without which the first prediction loses most of its probability; none where the passes without each head would take
+    /// long, or where none of them lowers it.
+    fn head_that_matters(&self, forward: &Forward, products: u64) -> Result<Option<HeadThatMatters>> {
+        let count: usize = forward.heads.iter().map(Vec::len).sum();
+        let is_cheap = products.saturating_mul(count as u64) <= MOST_PRODUCTS;
+        let Some(place) = self.places.first().filter(|_| is_cheap && count > 1) else { return Ok(None) };
+        let of = |pass: &Forward| -> Result<Prediction> {
+            Ok(Prediction::of(&row(&self.run.logits_of(pass, place.row..place.row + 1)?, 0)))
+        };
+        let Some((id, p)) = of(forward)?.top(1).next() else { return Ok(None) };
+        let mut best = None;
+        let mut least = p;
+        for (at, heads) in forward.heads.iter().enumerate() {
+            for head in 1..=heads.len() {
+                let edit = LayerEdit { heads: [head].into(), ..LayerEdit::default() };
+                let edits = Edits { layers: [(at + 1, edit)].into(), ..Edits::default() };
+                let options = PassOptions { measured: false, edits, ..forward.options.clone() };
+                let without = of(&self.run.forward(forward.text.clone(), options)?)?.probability(id);
+                if without < least {
+                    least = without;
+                    best = Some((at + 1, head));
+                }
+            }
+        }
+        // What cannot be seen in the figures is not said.
+        let best = best.filter(|_| percent(least, true) != percent(p, true));
+        Ok(best.map(|(layer, head)| HeadThatMatters {
+            layer,
+            head,
+            row: place.row,
+            token: self.name(id),
+            probabilities: [p, least],
+        }))
     }
 
     /// The predictions of two passes over the same text, the second one with other options, perhaps of other weights.
@@ -123,7 +268,7 @@ impl ShownPredictions<'_> {
         let predicted = |at: usize| -> Result<(String, Prediction)> {
             let logits = row(&logits, at);
             check_numbers(&logits, at + 1)?;
-            Ok((shown(&pass.text.tokens[at], self.for_people), Prediction::of(&logits)))
+            Ok((pass.text.tokens[at].clone(), Prediction::of(&logits)))
         };
         let all = (0..pass.text.ids.len()).map(predicted).collect::<Result<Vec<_>>>()?;
         let name = |id: usize| self.name(id);
@@ -146,19 +291,22 @@ impl ShownPredictions<'_> {
             let last = of(last);
             let name = |id: usize| self.name(id);
             let table = prediction_table(&last, self.top, &name, self.for_people);
-            parts.push((place.title.clone(), table));
             let after = |stream: usize| match stream {
                 0 => ("embedding".to_string(), of(0)),
                 layer => (format!("layer {layer}"), of(layer)),
             };
             let lens: Vec<(String, Prediction)> = (0..forward.streams.len()).map(after).collect();
-            parts.push((place.lens.clone(), lens_table(&lens, &last, &name, self.for_people)));
+            let notices = [last.how_sure(), lens_in_words(&lens, &last, &name)];
+            parts.push((place.title.clone(), table.noticing(notices)));
+            if !self.is_short {
+                parts.push((place.lens.clone(), lens_table(&lens, &last, &name, self.for_people)));
+            }
         }
         Ok(parts)
     }
 }
 
-/// The first line, and below it what else there is to say before the text; programs get both as rows.
+/// The first lines: the text and the model, and what else there is to say before the text.
 fn beginning(
     model: &OpenedModel,
     read: &ReadText,
@@ -174,40 +322,35 @@ fn beginning(
     rows.extend(model.too_long(read.text.ids.len()).map(|long| row("note", long)));
     rows.extend(how_to_mask(model, read).map(|how| row("mask", how)));
     rows.extend(overview::notes(model).into_iter().map(|note| row("note", note)));
-    first_part(model, chosen, ("this run", rows), args)
+    first_part(model, (read.text.ids.len(), chosen), ("this run", rows), args)
 }
 
-/// The first line, and rows below it under a head; for programs the line is rows, too.
+/// The model and the text, and below them the numbers that are computed in and other remarks; for programs these are rows under a
+/// head.
 pub(super) fn first_part(
     model: &OpenedModel,
-    chosen: &ChosenNumbers,
+    (tokens, chosen): (usize, &ChosenNumbers),
     (head, rows): (&str, Vec<Vec<String>>),
     args: &ModelArgs,
 ) -> (String, Table) {
-    let header = [head, "value"];
     if !args.output.look.is_for_people() {
         let first = [["model".to_string(), model.described()], ["computed in".into(), chosen.why.clone()]];
         let rows = first.into_iter().map(Vec::from).chain(rows);
-        return (model.folder.name.clone(), Table::new(&header, rows));
+        return (model.folder.name.clone(), Table::new(&[head, "value"], rows));
     }
-    let table = if rows.is_empty() { Table::default() } else { Table::new(&header, rows) };
-    (chosen.first_line(model), table)
+    let said = rows.into_iter().map(|row| row.join(": "));
+    let notices = std::iter::once(chosen.described(model, tokens)).chain(said);
+    (args.title(model), Table::default().noticing(notices))
 }
 
-fn tokens(read: &ReadText, for_people: bool) -> Table {
+fn tokens(read: &ReadText) -> Table {
     let ids = &read.text.ids;
-    let shown = |text: &str| shown(text, for_people);
     let row = |at: usize| {
         let piece = read.tokens.as_ref().map_or("", |tokens| &tokens.tokens[at].piece);
-        vec![(at + 1).to_string(), shown(&read.text.tokens[at]), ids[at].to_string(), shown(piece)]
+        vec![(at + 1).to_string(), read.text.tokens[at].clone(), ids[at].to_string(), piece.to_string()]
     };
     Table::new(&["position", "token", "id", "piece"], (0..ids.len()).map(row))
         .with_numbers(&["position", "id"])
-}
-
-/// A text in a cell: a line break would break the table.
-fn shown(text: &str, for_people: bool) -> String {
-    if for_people { visible(text).into_owned() } else { text.to_string() }
 }
 
 /// A row of logits.
@@ -220,12 +363,12 @@ fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
         return vec![("Heads".to_string(), survey_table(&[("text", &forward.heads)]))];
     }
     let grid = HeadGrid { layers: &forward.heads };
-    let tokens: Vec<String> = forward.text.tokens.iter().map(|token| visible(token).into_owned()).collect();
+    let tokens: &[String] = &forward.text.tokens;
     let measured = forward.heads.iter().flatten().next();
     let measured = measured.map(|head| MeasuredText { name: "in the text", tokens: tokens.len(), head });
     vec![
         (HEADS.to_string(), head_grid(&grid)),
-        ("The token that the last one looks at most, in %".to_string(), last_token_grid(&grid, &tokens)),
+        ("Where the last token attends most, in %".to_string(), last_token_grid(&grid, tokens)),
         (entropy_title(tokens.len()), entropy_grid(&grid)),
         ("Letters".to_string(), head_rules(measured.as_slice())),
     ]
@@ -234,5 +377,7 @@ fn heads(forward: &Forward, for_people: bool) -> Vec<(String, Table)> {
 /// The title of the entropies, with the largest that there can be.
 fn entropy_title(tokens: usize) -> String {
     let most = ln(tokens.max(1) as f64) / ln(2.0);
-    format!("Entropy of the weights of a row in bits, mean of all rows ({tokens} keys alike: {most:.1})")
+    format!(
+        "How spread out the attention is (entropy in bits; 0 = one key, {most:.1} = all {tokens} equally)"
+    )
 }

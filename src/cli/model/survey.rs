@@ -9,13 +9,16 @@ use crate::matrix::Labels;
 use crate::model::{Edits, Forward, Text};
 use crate::random::LegacyStream;
 use crate::story::{
-    HeadGrid, MeasuredText, Table, head_grid, head_rules, measures_table, survey_table, top_heads,
+    HeadGrid, MeasuredText, Table, head_grid, head_rules, heads_that_stand_out, measures_table,
+    stand_out_title, survey_table,
 };
 
 /// The seed of the random sequence.
 const SEED: u32 = 0;
 /// Up to this many heads the screen has a row for each.
 const MOST_LISTED: usize = 48;
+/// The heads that are named for each place that they attend to.
+const NAMED: usize = 3;
 /// The usual length of the part that is repeated.
 const REPEATED: usize = 50;
 
@@ -36,22 +39,21 @@ pub(super) fn tables(
     let (random, chosen) = pass(sequence.text.clone(), edits.clone())?;
     let mut about = sequence.about();
     let on_text = match read.map(|read| pass(read.text, edits)).transpose()? {
-        Some((on_text, chosen)) => {
-            about.push(vec!["the text is computed in".to_string(), chosen.why]);
+        Some((on_text, of_text)) => {
+            if of_text.why != chosen.why {
+                about.push(vec!["the text is computed in".to_string(), of_text.why]);
+            }
             Some(on_text)
         }
         None => None,
     };
     let heads: usize = random.heads.iter().map(Vec::len).sum();
-    if for_people && heads > MOST_LISTED && !args.survey_all {
-        let how = format!("{heads} of them: --all shows every measure of each, --format csv too");
+    if for_people && heads > MOST_LISTED && !args.all {
+        let how =
+            format!("{heads} of them; --all shows every measure of each, and --format csv has them too");
         about.push(vec!["heads".to_string(), how]);
     }
-    if for_people && on_text.is_some() {
-        let why = "the measures are those of the text; shares differ, because nothing can be known here but the repetition";
-        about.push(vec!["random sequence".to_string(), why.to_string()]);
-    }
-    let mut parts = vec![first_part(model, &chosen, ("survey", about), args)];
+    let mut parts = vec![first_part(model, (random.text.ids.len(), &chosen), ("survey", about), args)];
     if !for_people {
         let texts = on_text.iter().map(|forward| ("text", &forward.heads));
         let all: Vec<(&str, &Vec<Vec<_>>)> = texts.chain([("random", &random.heads)]).collect();
@@ -61,14 +63,22 @@ pub(super) fn tables(
     let texts: Vec<(&str, &Forward)> =
         on_text.iter().map(|text| ("the text", text)).chain([("the random sequence", &random)]).collect();
     for (name, forward) in &texts {
-        parts.push((format!("On {name}"), head_grid(&HeadGrid { layers: &forward.heads })));
+        parts.push((stand_out_title(&format!(" on {name}")), heads_that_stand_out(&forward.heads, NAMED)));
     }
-    parts.push(("The heads that stand out on the random sequence".to_string(), top_heads(&random.heads)));
-    if args.survey_all || heads <= MOST_LISTED {
-        for (name, forward) in &texts {
-            let title = format!("All heads on {name}: shares in % of the weights, entropy in bits");
-            parts.push((title, measures_table(&forward.heads)));
-        }
+    if !args.all && heads > MOST_LISTED {
+        return Ok(parts);
+    }
+    for (name, forward) in &texts {
+        parts.push((
+            format!("The letter of each head on {name}"),
+            head_grid(&HeadGrid { layers: &forward.heads }),
+        ));
+    }
+    for (name, forward) in &texts {
+        let title = format!(
+            "All heads on {name}: mean weights in %, in brackets the share without key 1; entropy in bits"
+        );
+        parts.push((title, measures_table(&forward.heads)));
     }
     let names: Vec<String> = texts.iter().map(|(name, _)| format!("in {name}")).collect();
     let measured = texts.iter().zip(&names).filter_map(|((_, forward), name)| {

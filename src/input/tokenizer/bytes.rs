@@ -3,7 +3,7 @@
 //! Byte-level vocabularies write each byte as one character that can be seen: those of printable ASCII and Latin-1 as
 //! themselves, the other 68 as U+0100 and what follows, so that `Ġ` is a space.
 
-use crate::foreign::hidden;
+use crate::foreign::{hidden, visible};
 use crate::text::ScreenWidth;
 
 /// The mark of a space at the beginning or the end of a piece.
@@ -40,14 +40,24 @@ pub(super) fn of_byte_level(piece: &str) -> String {
     out
 }
 
-/// A text with marks for the spaces at its beginning and end, and a carrier for a combining character at its beginning.
+/// A token as every table, label and format shows it: marks for the spaces at its beginning and end, a carrier for a combining
+/// character at its beginning, and escapes for what cannot be seen, such as `\n` and `\u{A0}`.
 pub fn marked(text: &str) -> String {
     let inner = text.trim_matches(' ');
     let before = text.len() - text.trim_start_matches(' ').len();
     let after = text.len() - before - inner.len();
     let mark = |count: usize| std::iter::repeat_n(SPACE, count);
     let carrier = inner.chars().next().filter(|c| is_combining(*c)).map(|_| CARRIER);
-    mark(before).chain(carrier).chain(inner.chars()).chain(mark(after)).collect()
+    let marked: String = mark(before).chain(carrier).chain(inner.chars()).chain(mark(after)).collect();
+    let mut shown = String::new();
+    for c in visible(&marked).chars() {
+        match c {
+            // Spaces of other widths than the usual one look like it, or like nothing.
+            c if c.is_whitespace() && c != ' ' => shown.push_str(&format!("\\u{{{:X}}}", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Whether a character is drawn over the one before it.
@@ -83,7 +93,11 @@ mod tests {
         assert_eq!(marked("  "), "␣␣");
         assert_eq!(marked("a b "), "a b␣");
         assert_eq!(marked("\u{301}a"), "◌\u{301}a");
-        assert_eq!(marked("\u{200b}a"), "\u{200b}a");
+        assert_eq!(marked("\u{200b}a"), "\\u{200B}a");
+        assert_eq!(marked(" \n"), "␣\\n");
+        assert_eq!(marked("\u{a0}"), "\\u{A0}");
+        assert_eq!(marked("a\u{3000}b"), "a\\u{3000}b");
+        assert_eq!(marked(&marked(" \t\u{a0}")), marked(" \t\u{a0}"));
         assert_eq!(marked(""), "");
     }
 }

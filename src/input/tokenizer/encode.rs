@@ -114,13 +114,45 @@ impl Tokenizer {
         }
     }
 
-    /// The text of some ids, by the file's rules; special tokens are written out.
-    ///
-    /// # Errors
-    /// If the rules cannot be applied.
-    pub fn text_of_ids(&self, ids: &[u32]) -> Result<String> {
-        let text = self.file.rules.decode(ids, false);
-        text.map_err(|said| Error::new(format!("the ids cannot be written as text: {said}")))
+    /// The text of some ids, as people read it; special tokens are written out. Bytes that are not a whole character are written
+    /// `<0xE2>`.
+    pub fn text_of_ids(&self, ids: &[u32]) -> String {
+        let added = self.file.rules.get_added_vocabulary().get_added_tokens_decoder();
+        let mut text = String::new();
+        // Pieces of a vocabulary that stand side by side: a character may be spread over several.
+        let mut pieces = String::new();
+        let flush = |pieces: &mut String, text: &mut String| {
+            let own = self.text_of(&std::mem::take(pieces));
+            // A mark of a space at the start stands for no space that was typed.
+            text.push_str(if text.is_empty() && self.file.space.is_some() {
+                own.strip_prefix(' ').unwrap_or(&own)
+            } else {
+                &own
+            });
+        };
+        let has_words = matches!(self.file.kind, TokenizerKind::WordLevel | TokenizerKind::WordPiece);
+        for &id in ids {
+            let piece = self.piece(id);
+            let is_added = piece.is_none() || added.contains_key(&id);
+            let piece = piece.unwrap_or_else(|| format!("<id {id}>"));
+            if has_words {
+                let (piece, is_joined) = match piece.strip_prefix("##") {
+                    Some(rest) if self.file.kind == TokenizerKind::WordPiece => (rest, true),
+                    _ => (&*piece, false),
+                };
+                if !text.is_empty() && !is_joined {
+                    text.push(' ');
+                }
+                text.push_str(piece);
+            } else if is_added {
+                flush(&mut pieces, &mut text);
+                text.push_str(&piece);
+            } else {
+                pieces.push_str(&piece);
+            }
+        }
+        flush(&mut pieces, &mut text);
+        text
     }
 
     /// The id of a piece, as the file writes it.

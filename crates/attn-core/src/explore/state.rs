@@ -98,18 +98,21 @@ pub struct State {
 }
 
 impl State {
-    /// The state at the start: the cursor stands on the first cell of the result.
+    /// The state at the start: the cursor stands on the first cell of the result; of the logits of a model on that of the token which
+    /// is predicted at the last position.
     ///
     /// # Errors
     /// If the computation fails.
     pub fn new(source: Source) -> Result<State> {
         let graph = Arc::new(source.graph(&Changes::default(), None)?);
         let node = graph.last().ok_or_else(|| crate::error::Error::new("there are no steps to explore"))?;
-        Ok(State {
+        let cursor = CellId { node, row: 0, col: 0 };
+        let last = graph[node].shape().rows.saturating_sub(1);
+        let state = State {
             source,
             history: vec![Version { changes: Changes::default(), graph }],
             at: 0,
-            cursor: CellId { node, row: 0, col: 0 },
+            cursor,
             path: Vec::new(),
             chosen: None,
             mode: Mode::Look,
@@ -121,7 +124,23 @@ impl State {
             moved: Vec::new(),
             last_search: String::new(),
             message: None,
-        })
+        };
+        Ok(state.predicting(last))
+    }
+
+    /// This state with the cursor on the token that is predicted in a row, counted from 0: the largest logit. Where the result is not
+    /// the logits of a model, it stays as it is.
+    pub fn predicting(mut self, row: usize) -> State {
+        let graph = self.graph();
+        let is_of_model = graph.is_of_model() && graph[self.cursor.node].name == "logits";
+        if let Some(tensor) =
+            graph[self.cursor.node].tensor().filter(|tensor| is_of_model && row < tensor.shape().rows)
+        {
+            let larger = |best, col| if tensor.at(row, col) > tensor.at(row, best) { col } else { best };
+            let col = (0..tensor.shape().cols).reduce(larger).unwrap_or(0);
+            self.cursor = CellId { row, col, ..self.cursor };
+        }
+        self
     }
 
     /// This state without a way back: the cursor begins here.

@@ -43,7 +43,7 @@ pub use architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, 
 pub use checkpoint::{Checkpoint, Entry};
 pub use edits::{Edits, LayerEdit, Removal};
 pub use forward::{Forward, PassOptions};
-pub use measures::{FIRST_FROM, HeadMeasures, Look, NAMED_BY, NAMED_FROM, Share};
+pub use measures::{HeadMeasures, Look, NAMED_BY, NAMED_FROM, Share};
 pub use reading::WeightReading;
 pub use run::{LayerInput, LayerOutput, ModelRun, Text};
 pub use slips::{Conv1dReading, GateUse, Slips};

@@ -73,6 +73,7 @@ pub fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> String {
         if !table.header.is_empty() {
             markup.table(table);
         }
+        table.notices.iter().for_each(|notice| markup.notice(notice));
     }
     markup.finish()
 }

@@ -177,7 +177,7 @@ const toggle = (layer, at, button) => {
   const { node } = weightsOf(layer, head);
   const facts = [
     `layer ${layer.layer}, head ${at + 1}, the usual ${usualName(layer, at)}`,
-    head.looks_at,
+    head.attends_to,
     head.entropy === null ? null : `entropy ${formulaText(head.entropy, 2)} bits`,
     head.key_head === null ? null : `reads key/value head ${head.key_head}`,
     head.is_removed ? "taken out: its result does not go on" : null,

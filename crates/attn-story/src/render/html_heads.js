@@ -95,6 +95,11 @@ const rove = (elements, next) => {
 };
 const step1 = { ArrowLeft: -1, ArrowRight: 1 };
 
+// Words at the sides of a picture, where there is room for them: queries on the left, keys below.
+const side = (name) => make("span", { class: name, "aria-hidden": "true" }, ...tokens.map((token) => make("span", {}, token)));
+const withWords = (picture, heads) =>
+  tokens.length > 14 || heads > 6 ? picture : make("span", { class: "sides" }, side("queries"), picture, side("keys"));
+
 // The pictures: a row for each layer, a button for each head.
 const buttons = [];
 for (const layer of layers) {
@@ -102,11 +107,11 @@ for (const layer of layers) {
     const canvas = make("canvas", { "aria-hidden": "true", class: tokens.length > 40 ? "fine" : null });
     pictures.push({ canvas, layer, head });
     const { name } = weightsOf(layer, head).node;
-    const label = `${name}, the usual ${usualName(layer, at)}${head.looks_at ? ": " + head.looks_at : ""}`;
+    const label = `${name}, the usual ${usualName(layer, at)}${head.attends_to ? ": " + head.attends_to : ""}`;
     const button = make(
       "button",
       { type: "button", class: "head", "aria-expanded": "false", "aria-label": label, title: label },
-      make("span", { class: "picture" }, canvas),
+      withWords(make("span", { class: "picture" }, canvas), layer.heads.length),
       make("span", { class: "head-name" }, name),
       make("span", { class: "usual" }, usualName(layer, at), make("b", {}, head.letter ?? ""))
     );

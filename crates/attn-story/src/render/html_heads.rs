@@ -47,7 +47,7 @@ pub struct ModelPage<'a> {
     pub tokens: &'a [PageToken],
     /// The numbers of query heads and of key/value heads of each layer.
     pub heads: &'a [[usize; 2]],
-    /// What the heads of each layer look at.
+    /// What the heads of each layer attend to.
     pub measures: &'a [Vec<HeadMeasures>],
     /// The command that shows all steps of a head.
     pub command_of_head: &'a str,
@@ -80,7 +80,9 @@ pub fn model_page(
     let mut graph = layer(1)?;
     let steps = page.layer(&graph, 1, style).steps()?;
     let detail = Detail::fitting(&graph, &steps, page.heads.len());
-    let main = page.main(detail, style);
+    let count = page.heads.iter().map(|heads| heads[0]).sum();
+    let fitting = Detail::most_tokens(&graph, &steps, count);
+    let main = page.main((detail, fitting), style);
     let title = format!("{} · attn {}", page.title, "model");
     let whole = HtmlPage { title: &title, style: STYLE, script: SCRIPT, main: &main };
     style.write(&whole.opening(), out)?;
@@ -114,7 +116,7 @@ impl ModelPage<'_> {
     }
 
     /// The inside of the page, without the numbers of the heads.
-    fn main(&self, detail: Detail, style: &Style) -> String {
+    fn main(&self, detail: (Detail, usize), style: &Style) -> String {
         let section = |part: &(String, Table)| {
             let inside = tables(std::slice::from_ref(part), &mut Html::inside_of_a_page(style));
             format!("<section>\n{inside}</section>\n")
@@ -154,8 +156,8 @@ impl ModelPage<'_> {
         )
     }
 
-    /// What can be done with the pictures, and what is left out of the page.
-    fn remarks(&self, detail: Detail) -> String {
+    /// What can be done with the pictures, and what is left out of the page; a text with so many tokens has pictures.
+    fn remarks(&self, (detail, fitting): (Detail, usize)) -> String {
         let how = "<p class=\"how script\">A picture for each head: rows are queries, columns are keys, and the stronger the colour of \
                    a cell, the larger the weight. Point at a word above to find its row and its column. Open a head to see its numbers.</p>\n";
         let without_script = "<noscript><style>.script { display: none; }</style><p class=\"notice\">The pictures and the numbers of a head need the script of this page. \
@@ -168,8 +170,10 @@ impl ModelPage<'_> {
                  This shows all steps of one head: <code>{command}</code></p>\n"
             ),
             Detail::Nothing => format!(
-                "<p class=\"notice\">The text is so long that this page leaves out the pictures and the numbers of the heads. This \
-                 shows all steps of one head: <code>{command}</code></p>\n"
+                "<p class=\"notice\">This page leaves out the pictures and the numbers of the heads: the text has {} tokens, and \
+                 there is room for {fitting}. Give a part of the text of at most {fitting} tokens, such as its end. This shows all steps of \
+                 one head: <code>{command}</code></p>\n",
+                self.tokens.len()
             ),
         };
         match detail {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::foreign::visible;
 use crate::graph::{Convention, Graph, NodeId, Stage, equation};
 use crate::model::HeadMeasures;
-use crate::story::{HeadStep, head_letter, head_steps};
+use crate::story::{HeadStep, head_in_words, head_letter, head_steps};
 
 /// A page with more bytes of numbers leaves some out.
 const MOST_BYTES: usize = 30_000_000;
@@ -58,6 +58,16 @@ impl Detail {
         } else {
             Detail::Nothing
         }
+    }
+
+    /// The most tokens of a text whose weights fit, for a model with this many heads.
+    pub fn most_tokens(graph: &Graph, steps: &[HeadStep], heads: usize) -> usize {
+        let weights = steps.iter().find(|step| is_weights(step)).map(|step| step.nodes[0]);
+        let is_short = weights.and_then(|node| graph[node].tensor()).is_some_and(is_single);
+        let fits = |tokens: &usize| {
+            encoded_length(tokens * tokens * if is_short { 4 } else { 8 }) * heads <= MOST_BYTES
+        };
+        (1..).take_while(fits).last().unwrap_or(1)
     }
 
     fn has(self, step: &HeadStep) -> bool {
@@ -148,19 +158,17 @@ impl LayerHeads<'_> {
         })
     }
 
-    /// A head, counted from 0: its matrix in each step, what it looks at, and the key/value head that it reads.
+    /// A head, counted from 0: its matrix in each step, what it attends to, and the key/value head that it reads.
     fn head(&self, head: usize, shown: &[&HeadStep]) -> Value {
         let place = |step: &&HeadStep| unique(&step.nodes).iter().position(|node| *node == step.nodes[head]);
         let nodes: Vec<Option<usize>> = shown.iter().map(place).collect();
         let [heads, groups] = self.heads;
         let group = (heads != groups).then(|| key_value_head(head, heads, groups) + 1);
         let measures = self.measures.get(head);
-        let named = measures.and_then(HeadMeasures::name);
-        let looks = named.map(|(look, share)| format!("{}, {:.0} %", look.name(), 100.0 * share));
         json!({
             "nodes": nodes,
             "letter": measures.map(head_letter),
-            "looks_at": looks,
+            "attends_to": measures.and_then(head_in_words),
             "entropy": measures.map(|measures| measures.entropy),
             "key_head": group,
             "is_removed": self.is_removed(head),

@@ -28,8 +28,8 @@ const pointAt = (token) => {
     if (level && at !== token) words[at].className = "more-" + level;
   });
   ofToken.textContent =
-    `In ${node.name}, ${quoted(addresses[token])} looks at ${largest(row) || "nothing"}; ` +
-    `it is looked at by ${largest(column) || "nothing"}.`;
+    `In ${node.name}, ${quoted(addresses[token])} attends to ${largest(row) || "nothing"}; ` +
+    `attended to by ${largest(column) || "nothing"}.`;
 };
 const markToken = (table, token) => {
   const [ofRows, ofColumns] = table.data.step.has_tokens;

@@ -33,8 +33,9 @@ pub use head_steps::{HeadStep, head_steps};
 pub use model::{Digits, ExplainedCell, Step, StepItem, Story};
 pub use model_layer::{ShownLayer, model_layer, shown_nodes};
 pub use model_text::{
-    HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_letter, head_rules,
-    last_token_grid, lens_table, measures_table, position_table, prediction_table, survey_table, top_heads,
+    HeadGrid, MeasuredText, Prediction, change_table, entropy_grid, head_grid, head_in_words, head_letter,
+    head_rules, heads_that_stand_out, last_token_grid, lens_in_words, lens_table, measures_table, percent,
+    position_table, prediction_table, stand_out_title, survey_table,
 };
 pub use numbers_of_tables::numbers_of_tables;
 pub use plane::Plane;

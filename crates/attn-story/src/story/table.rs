@@ -13,6 +13,9 @@ pub struct Table {
     pub numbers: Vec<usize>,
     /// For each row and column a share from 0 to 1 that a terminal shades the cell by; empty for a table without shades.
     pub shares: Vec<Vec<Option<f64>>>,
+    /// What there is to notice in it, below the table, or alone where there are no columns; only people are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl Table {
@@ -25,6 +28,12 @@ impl Table {
     /// This table with the columns under these heads marked as numbers.
     pub fn with_numbers(mut self, heads: &[&str]) -> Table {
         self.numbers = (0..self.header.len()).filter(|&j| heads.contains(&self.header[j].as_str())).collect();
+        self
+    }
+
+    /// This table with sentences below it.
+    pub fn noticing(mut self, notices: impl IntoIterator<Item = String>) -> Table {
+        self.notices.extend(notices);
         self
     }
 

@@ -48,13 +48,14 @@ impl Step {
 
 impl Table {
     fn is_visible(&self) -> bool {
-        self.header.iter().chain(self.rows.iter().flatten()).all(|text| is_seen(text))
+        self.header.iter().chain(self.rows.iter().flatten()).chain(&self.notices).all(|text| is_seen(text))
     }
 
     /// This table with invisible characters escaped. Cells may have several lines.
     pub fn made_visible(&self) -> Table {
         let mut table = self.clone();
-        table.header.iter_mut().chain(table.rows.iter_mut().flatten()).for_each(show);
+        let cells = table.header.iter_mut().chain(table.rows.iter_mut().flatten());
+        cells.chain(&mut table.notices).for_each(show);
         table
     }
 }

@@ -1,6 +1,6 @@
 //! A grid of layers and heads, one cell for each head.
 
-use crate::model::{FIRST_FROM, HeadMeasures, Look, NAMED_BY, NAMED_FROM};
+use crate::model::{HeadMeasures, Look, NAMED_BY, NAMED_FROM};
 use crate::story::Table;
 
 /// The heads of all layers.
@@ -9,7 +9,7 @@ pub struct HeadGrid<'a> {
     pub layers: &'a [Vec<HeadMeasures>],
 }
 
-/// The letter of a place that a head looks at.
+/// The letter of a place that a head attends to.
 fn letter(look: Look) -> char {
     match look {
         Look::Previous => 'p',
@@ -20,13 +20,12 @@ fn letter(look: Look) -> char {
     }
 }
 
-/// One row for each layer, one cell for each head: a letter, and the share in hundredths, by which it is shaded.
+/// One row for each layer, one cell for each head: a letter, and the mean weight in hundredths, by which it is shaded.
 pub fn head_grid(grid: &HeadGrid<'_>) -> Table {
-    let share = |measures: &HeadMeasures| measures.name().map(|(_, share)| share);
-    grid.table(head_letter, share)
+    grid.table(head_letter, |measures| measures.name().map(|(_, mean)| mean))
 }
 
-/// One row for each layer, one column for each head: the token that the last query looks at most, and its weight in hundredths.
+/// One row for each layer, one column for each head: the token that the last query attends to most, and its weight in hundredths.
 pub fn last_token_grid(grid: &HeadGrid<'_>, tokens: &[String]) -> Table {
     let cell = |measures: &HeadMeasures| {
         let (key, weight) = measures.last;
@@ -42,7 +41,7 @@ pub fn entropy_grid(grid: &HeadGrid<'_>) -> Table {
 }
 
 /// A text on which heads are measured: its name for people, its number of tokens, and a head of it. All heads of a text have their
-/// shares from the same queries.
+/// means from the same queries.
 #[derive(Clone, Copy)]
 pub struct MeasuredText<'a> {
     /// “in the text”.
@@ -77,38 +76,44 @@ impl HeadGrid<'_> {
     }
 }
 
-/// `p87`: the previous token, with 87 hundredths of the weights.
+/// `p87`: the previous token, with a mean weight of 87 hundredths.
 pub fn head_letter(measures: &HeadMeasures) -> String {
     match measures.name() {
-        Some((look, share)) => format!("{}{:.0}", letter(look), (100.0 * share).min(99.0)),
+        Some((look, mean)) => format!("{}{:.0}", letter(look), (100.0 * mean).min(99.0)),
         None => "·".to_string(),
     }
 }
 
-/// What the letters mean, by which rule a head gets one, and on how many queries a share rests where these are not all.
+/// What a head attends to, in words: “previous token 42 %, 92 % without key 1”.
+pub fn head_in_words(measures: &HeadMeasures) -> Option<String> {
+    let (look, mean) = measures.name()?;
+    let mean = format!("{}, {:.0} %", look.name(), 100.0 * mean);
+    Some(match measures.share(look) {
+        Some(share) => format!("{mean} ({:.0} % without key 1)", 100.0 * share),
+        None => mean,
+    })
+}
+
+/// What the letters mean, by which rule a head gets one, and on how many queries a mean rests where these are not all.
 pub fn head_rules(texts: &[MeasuredText<'_>]) -> Table {
     let row = |look: Look| vec![letter(look).to_string(), look.name().to_string(), rule(look, texts)];
     let none = vec![
         "·".to_string(),
         "none of these".to_string(),
         format!(
-            "a letter needs {:.0} % of the weights without key 1, over {NAMED_BY} queries at least; f stands where key 1 has \
-             {:.0} %, or half and nothing else stands out",
-            100.0 * NAMED_FROM,
-            100.0 * FIRST_FROM
+            "a head has the letter of its largest mean weight, if this is at least {:.0} % and rests on at least {NAMED_BY} queries",
+            100.0 * NAMED_FROM
         ),
     ];
     Table::new(
-        &["letter", "looks at", "share of the weights, in %, over all queries i but the first"],
+        &["letter", "attends to", "mean weight, in %, over all queries i but the first"],
         Look::ALL.map(row).into_iter().chain([none]),
     )
 }
 
-/// The rule of a place; where not every query can look there, on how many the share rests: “(here 1 of 9)”.
+/// The rule of a place; where not every query can attend there, on how many the mean rests: “(here 1 of 9)”.
 fn rule(look: Look, texts: &[MeasuredText<'_>]) -> String {
-    // Every query but the first two looks before itself.
-    let is_of_some = matches!(look, Look::Same | Look::Induction);
-    if !is_of_some || texts.iter().all(|text| text.head.queries(look) + 1 >= text.tokens) {
+    if texts.iter().all(|text| text.head.queries(look) + 1 >= text.tokens) {
         return look.rule().to_string();
     }
     let count = |text: &MeasuredText<'_>| {
@@ -119,74 +124,101 @@ fn rule(look: Look, texts: &[MeasuredText<'_>]) -> String {
     format!("{}, over the queries whose token came before (here {})", look.rule(), counts.join(", "))
 }
 
-/// Every head with all of its measures, for people: shares in hundredths, the entropy in bits.
+/// Every head with all of its measures, for people: means in hundredths, behind each its share without key 1; the entropy in bits.
 pub fn measures_table(layers: &[Vec<HeadMeasures>]) -> Table {
-    let mut rows = Vec::new();
-    for (layer, heads) in layers.iter().enumerate() {
-        for (head, measures) in heads.iter().enumerate() {
-            let share = |share: &Option<f64>| share.map_or("·".to_string(), |x| format!("{:.0}", 100.0 * x));
-            let names = format!("L{}.A_{}\u{a0}L{layer}H{head}", layer + 1, head + 1);
-            let mut row = vec![names];
-            row.extend(measures.shares.iter().map(share));
-            row.push(format!("{:.1}", measures.entropy));
-            rows.push(row);
-        }
-    }
+    let rows = heads_of(layers).map(|(layer, head, measures)| {
+        let cell = |look: Look| match (measures.mean(look), measures.share(look)) {
+            (None, _) => "·".to_string(),
+            (Some(mean), None) => format!("{:.0}", 100.0 * mean),
+            (Some(mean), Some(share)) => format!("{:.0} ({:.0})", 100.0 * mean, 100.0 * share),
+        };
+        let mut row = vec![format!("{}\u{a0}L{layer}H{head}", name(layer, head))];
+        row.extend(Look::ALL.map(cell));
+        row.push(format!("{:.1}", measures.entropy));
+        row
+    });
     let header = ["head", "previous", "first", "itself", "same", "induction", "entropy"];
     Table::new(&header, rows).with_numbers(&header[1..])
 }
 
-/// The head with the largest share of each place, and those after it.
-pub fn top_heads(layers: &[Vec<HeadMeasures>]) -> Table {
-    const SHOWN: usize = 4;
-    let row = |look: Look| {
-        let mut heads: Vec<(f64, usize, usize)> = Vec::new();
-        for (layer, measures) in layers.iter().enumerate() {
-            for (head, measured) in measures.iter().enumerate() {
-                heads.extend(measured.share(look).map(|share| (share, layer, head)));
-            }
-        }
-        heads.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let said = |(share, layer, head): &(f64, usize, usize)| {
-            format!("L{}.A_{} (L{layer}H{head}) {:.0} %", layer + 1, head + 1, 100.0 * share)
-        };
-        vec![look.name().to_string(), heads.iter().take(SHOWN).map(said).collect::<Vec<_>>().join(", ")]
-    };
-    Table::new(&["looks at", "heads"], Look::ALL.map(row))
+/// The heads of all layers, with their layer and their number, both from 0.
+fn heads_of(layers: &[Vec<HeadMeasures>]) -> impl Iterator<Item = (usize, usize, &HeadMeasures)> {
+    let heads =
+        |(layer, heads): (usize, &'_ Vec<HeadMeasures>)| (0..heads.len()).map(move |head| (layer, head));
+    layers.iter().enumerate().flat_map(heads).map(|(layer, head)| (layer, head, &layers[layer][head]))
 }
 
-/// The columns for the number of queries that a share rests on, where it is not all.
+/// `L5.A_3`, from a layer and a head that count from 0.
+fn name(layer: usize, head: usize) -> String {
+    format!("L{}.A_{}", layer + 1, head + 1)
+}
+
+/// The title of [`heads_that_stand_out`], “on the text” or the like in it.
+pub fn stand_out_title(on: &str) -> String {
+    format!("What the heads attend to{on}: mean weights, a head counts from {:.0} % on", 100.0 * NAMED_FROM)
+}
+
+/// What the heads of a model do: for each place the number of heads that are named after it, and those with the largest mean weight.
+pub fn heads_that_stand_out(layers: &[Vec<HeadMeasures>], shown: usize) -> Table {
+    let count = |look: Option<Look>| {
+        let is_it = |measures: &HeadMeasures| measures.name().map(|(look, _)| look) == look;
+        heads_of(layers).filter(|(_, _, measures)| is_it(measures)).count().to_string()
+    };
+    let row = |look: Look| {
+        let named = heads_of(layers).filter(|(_, _, measures)| measures.queries(look) >= NAMED_BY);
+        let mut heads: Vec<(f64, usize, usize)> =
+            named.filter_map(|(layer, head, measures)| Some((measures.mean(look)?, layer, head))).collect();
+        heads.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let said = |(mean, layer, head): &(f64, usize, usize)| {
+            format!("{} {:.0}\u{a0}%", name(*layer, *head), 100.0 * mean).replace(' ', "\u{a0}")
+        };
+        let largest: Vec<String> = heads.iter().take(shown).map(said).collect();
+        let largest = if largest.is_empty() { "·".to_string() } else { largest.join(", ") };
+        vec![look.name().to_string(), count(Some(look)), largest]
+    };
+    let none = vec!["none of these".to_string(), count(None), String::new()];
+    Table::new(&["attends to", "heads", "largest mean weights"], Look::ALL.map(row).into_iter().chain([none]))
+        .with_numbers(&["heads"])
+}
+
+/// The columns for the number of queries that a mean rests on, where it is not all.
 const RESTS_ON: [&str; 2] = ["queries with the same token", "queries of induction"];
+
+/// The places whose share without key 1 is told.
+const OTHERS: [Look; 4] = [Look::Previous, Look::Itself, Look::Same, Look::Induction];
 
 /// Every head with all of its measures, on each of several texts.
 pub fn survey_table(texts: &[(&str, &Vec<Vec<HeadMeasures>>)]) -> Table {
-    let mut rows = Vec::new();
-    for (text, layers) in texts {
-        for (layer, heads) in layers.iter().enumerate() {
-            for (head, measures) in heads.iter().enumerate() {
-                let mut row = vec![text.to_string()];
-                row.extend(measured(layer + 1, head + 1, measures));
-                rows.push(row);
-            }
-        }
-    }
-    let looks: Vec<&str> = Look::ALL.iter().map(|look| look.name()).collect();
-    let header =
-        [&["on", "layer", "head", "usual name", "looks at", "share"][..], &looks, &["entropy"], &RESTS_ON]
-            .concat();
-    let numbers = [&["layer", "head", "share", "entropy"][..], &looks, &RESTS_ON].concat();
+    let rows = texts.iter().flat_map(|(text, layers)| {
+        heads_of(layers).map(|(layer, head, measures)| {
+            std::iter::once(text.to_string()).chain(measured(layer, head, measures)).collect()
+        })
+    });
+    let looks: Vec<String> = Look::ALL.iter().map(|look| look.name().to_string()).collect();
+    let shares = OTHERS.iter().map(|look| format!("{}, share without key 1", look.name()));
+    let numbers: Vec<String> = looks.iter().cloned().chain(shares).collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    let header = [
+        &["on", "layer", "head", "usual name", "attends to", "mean weight"][..],
+        &numbers,
+        &["entropy"],
+        &RESTS_ON,
+    ]
+    .concat();
+    let numbers = [&["layer", "head", "mean weight", "entropy"][..], &numbers, &RESTS_ON].concat();
     Table::new(&header, rows).with_numbers(&numbers)
 }
 
+/// The cells of a head, whose layer and number count from 0.
 fn measured(layer: usize, head: usize, measures: &HeadMeasures) -> Vec<String> {
-    let share = |share: Option<f64>| share.map_or_else(String::new, |share| share.to_string());
+    let part = |part: Option<f64>| part.map_or_else(String::new, |part| part.to_string());
     let (look, of) = match measures.name() {
-        Some((look, share)) => (look.name().to_string(), share.to_string()),
+        Some((look, mean)) => (look.name().to_string(), mean.to_string()),
         None => (String::new(), String::new()),
     };
-    let usual = format!("L{}H{}", layer - 1, head - 1);
-    let mut row = vec![layer.to_string(), head.to_string(), usual, look, of];
-    row.extend(measures.shares.iter().map(|&one| share(one)));
+    let mut row = vec![(layer + 1).to_string(), (head + 1).to_string(), format!("L{layer}H{head}"), look, of];
+    row.extend(Look::ALL.map(|look| part(measures.mean(look))));
+    row.extend(OTHERS.map(|look| part(measures.share(look))));
     row.push(measures.entropy.to_string());
     row.extend([Look::Same, Look::Induction].map(|look| measures.queries(look).to_string()));
     row

@@ -39,6 +39,17 @@ impl Prediction {
         self.probabilities.get(id).copied().unwrap_or(0.0)
     }
 
+    /// How sure it is, in words: as unsure as a draw among this many tokens that are equally probable, 2 to the power of the entropy.
+    pub fn how_sure(&self) -> String {
+        let entropy = self.probabilities.iter().filter(|p| **p > 0.0).fold(0.0, |sum, p| sum - p * ln(*p));
+        let count = exp(entropy);
+        if count < 1.05 {
+            return "The model is almost certain.".to_string();
+        }
+        let count = if count < 9.95 { format!("{count:.1}") } else { format!("{count:.0}") };
+        format!("The model is as unsure as if {count} tokens were equally probable.")
+    }
+
     /// How far another prediction is from this one: Σ p ln(p / q), in nats.
     pub fn divergence(&self, other: &Prediction) -> f64 {
         let pairs = self.probabilities.iter().zip(&other.probabilities);
@@ -121,6 +132,29 @@ pub fn lens_table(
     ])
 }
 
+/// From where on the residual stream predicts the final token, and what the place before would have said.
+pub fn lens_in_words(
+    places: &[(String, Prediction)],
+    last: &Prediction,
+    name: &dyn Fn(usize) -> String,
+) -> String {
+    let first = |prediction: &Prediction| prediction.top(1).next().unwrap_or((0, 0.0));
+    let best = first(last).0;
+    let since = places.iter().rposition(|(_, prediction)| first(prediction).0 != best).map_or(0, |at| at + 1);
+    let best = name(best);
+    match (since.checked_sub(1).and_then(|before| places.get(before)), places.get(since)) {
+        (Some((before, prediction)), Some((from, _))) => {
+            let (other, p) = first(prediction);
+            format!(
+                "If the model ended after {before}, it would say {} ({}); from {from} on, {best} is ahead.",
+                name(other),
+                percent(p, true)
+            )
+        }
+        _ => format!("{best} is ahead in every layer, from the embedding on."),
+    }
+}
+
 /// What a model that sees the whole text predicts at each position: a row for each token.
 pub fn position_table(
     positions: &[(String, Prediction)],
@@ -155,15 +189,17 @@ fn top_cells(prediction: &Prediction, name: &dyn Fn(usize) -> String, for_people
     cells
 }
 
-/// A change of a probability in hundredths: `+1.5`, `−0.3`, `0`.
+/// A change of a probability in hundredths: `+1.5`, `−0.3`, `0`, and `≈ 0` where it is too small to be written so.
 fn points(change: f64) -> String {
     match format!("{:+.1}", 100.0 * change).as_str() {
-        "+0.0" | "-0.0" => "0".to_string(),
+        _ if change == 0.0 => "0".to_string(),
+        "+0.0" | "-0.0" => "≈\u{a0}0".to_string(),
         text => text.replace('-', "−"),
     }
 }
 
-fn percent(p: f64, for_people: bool) -> String {
+/// A probability or a weight in hundredths, for people: `12.3 %`.
+pub fn percent(p: f64, for_people: bool) -> String {
     if !for_people {
         return p.to_string();
     }
