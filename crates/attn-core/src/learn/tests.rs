@@ -25,7 +25,7 @@ fn pairs() -> Task {
 #[test]
 fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
     let tasks = [
-        (Task::induction((8, 12)).unwrap(), (2, 1, 16), false),
+        (Task::induction((2, 4)).unwrap(), (2, 1, 16), false),
         (Task::reverse((3, 6)), (1, 2, 8), false),
         (Task::sort((4, 4)), (2, 4, 8), true),
         (pairs(), (1, 2, 6), true),
@@ -64,7 +64,7 @@ fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
 
 #[test]
 fn a_plan_uses_its_memory_again() {
-    let task = Task::induction((8, 12)).unwrap();
+    let task = Task::induction((2, 4)).unwrap();
     let settings = settings(&task, (2, 1, 16), false);
     let mut trainer = Trainer::<f32>::new(settings, task.examples(1)).unwrap();
     let batch = trainer.next_batch();
