@@ -1,7 +1,7 @@
 //! What one layer and two layers learn of `attn learn induction`, from many seeds: the tables of lesson 9.
 //!
 //! `cargo bench --bench layers` trains each model from each seed, and prints the share of right predictions on 1,000 new examples.
-//! It takes about half an hour on one core, nearly all of it for the wide models. `-- 400` trains only those of 400 steps.
+//! It takes about ten minutes on one core, most of it for the wide models. `-- 400` trains only those of 400 steps.
 
 use std::io::Write;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::LearnArgs;
 use super::curves::{IN_PAGE, best_heads, plots, points, svg};
-use super::history::{End, History, LEARNED};
+use super::history::{End, History, Instead, LEARNED};
 use super::numbers::HALF;
 use crate::cli::output::FormatArg;
 use crate::cli::write;
@@ -247,16 +247,23 @@ fn instead(history: &History) -> Option<(String, Table, Option<String>)> {
         std::iter::once(instead.head.clone()).chain(shares).collect()
     });
     let table = Table::new(&[&["weights of"], &ways[..]].concat(), rows).with_numbers(&ways);
-    let equal = |instead: &&super::history::Instead| instead.right[0];
-    let most = history.instead.iter().min_by(|a, b| equal(a).total_cmp(&equal(b)))?;
-    let best = (1..ways.len()).max_by(|a, b| most.right[*a].total_cmp(&most.right[*b]))?;
-    let said = format!(
-        "{} counts most: {} are right if it gives every key the same weight, and {} if all of its weight lies at “{}”.",
-        most.head,
-        percent(most.right[0]),
-        percent(most.right[best]),
-        ways[best]
-    );
+    // The heads that count most: with equal weights least is right.
+    let mut heads: Vec<&Instead> = history.instead.iter().collect();
+    heads.sort_by(|a, b| a.right[0].total_cmp(&b.right[0]));
+    heads.truncate(2);
+    heads.sort_by(|a, b| a.head.cmp(&b.head));
+    let said = heads.into_iter().filter_map(|Instead { head, right }| {
+        let best = (1..ways.len()).rev().max_by(|a, b| right[*a].total_cmp(&right[*b]))?;
+        let (equal, most) = (percent(right[0]), percent(right[best]));
+        Some(format!(
+            "{head}: {equal} are right with equal weights, and {most} with all weight at “{}”.",
+            ways[best]
+        ))
+    });
+    let said = said.collect::<Vec<String>>().join(" ");
+    if said.is_empty() {
+        return None;
+    }
     let title = "If one head had other weights, this share of these predictions would be right (equal weights: a query gives each key \
                  that it sees the same):";
     Some((title.to_string(), table, Some(said)))
@@ -331,7 +338,7 @@ fn json(history: &History) -> Value {
             })
         })
         .collect();
-    let instead = |of: &super::history::Instead| {
+    let instead = |of: &Instead| {
         let mut entry = json!({ "head": of.head });
         for (way, right) in history.ways().iter().zip(&of.right) {
             entry[*way] = json!(right);

@@ -178,11 +178,6 @@ mod tests {
             last(&text[..text.len() - 1], now).map(|at| text[at + 1])
         };
         assert_eq!(share(&followed), 1.0);
-        println!("oldest {} frequent {}", share(&oldest), share(&frequent));
-        for back in 1..INDUCTION_TOKENS {
-            let rule = |text: &[usize]| (text.len() > back).then(|| text[text.len() - 1 - back]);
-            println!("{back} {}", share(&rule));
-        }
     }
 
     #[test]
