@@ -18,7 +18,7 @@ import torch
 
 SHAPES = {  # symbols, tokens, width, layers, causal, learning rate
     "reverse": (10, 6, 8, 1, False, 0.02),
-    "induction": (16, 24, 16, 2, True, 0.01),
+    "induction": (16, 24, 32, 2, True, 0.01),
 }
 BATCH, STEPS = 32, 300
 
@@ -30,9 +30,15 @@ def batch(task, stream, symbols, tokens):
     whole = numpy.zeros((BATCH, tokens + 1), int)
     asked = numpy.zeros((BATCH, tokens), bool)
     for row in range(BATCH):
-        length = stream.randint(8, 13)
-        whole[row] = numpy.resize(stream.permutation(symbols)[:length], tokens + 1)
-        asked[row, length:] = True
+        letters, there, at = list(stream.permutation(symbols)), set(), 0
+        words = [[letters.pop() for _ in range(stream.randint(2, 5))] for _ in range(4)]
+        while at <= tokens:
+            number = stream.randint(4)
+            word = words[number][: tokens + 1 - at]
+            whole[row, at : at + len(word)] = word
+            asked[row, at : at + len(word) - 1] = number in there
+            at += len(word)
+            there.add(number)
     return torch.tensor(whole[:, :-1]), torch.tensor(whole[:, 1:]), torch.tensor(asked)
 
 

@@ -23,7 +23,7 @@ fn main() {
 fn task(name: &str) -> Task {
     match name {
         "reverse" => Task::reverse((6, 6)),
-        _ => Task::induction((8, 12)).expect("patterns of 8 to 12 letters can be drawn"),
+        _ => Task::induction((2, 4)).expect("words of 2 to 4 letters can be drawn"),
     }
 }
 

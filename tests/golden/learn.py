@@ -50,19 +50,26 @@ def sort(stream):
 
 
 def induction(stream):
-    length, rest = 8 + below(stream, 5), list(range(16))
-    pattern = []
-    for _ in range(length):
+    rest = list(range(16))
+
+    def letter():
         at = below(stream, len(rest))
         rest[at], rest[-1] = rest[-1], rest[at]
-        pattern.append(rest.pop())
-    whole = (pattern * 4)[:25]
-    return whole[:24], [None] * length + whole[length + 1 :]
+        return rest.pop()
+
+    words = [[letter() for _ in range(2 + below(stream, 3))] for _ in range(4)]
+    there, whole, asks = set(), [], []
+    while len(whole) < 25:
+        at = below(stream, 4)
+        whole += words[at]
+        asks += [at in there and word < len(words[at]) for word in range(1, len(words[at]) + 1)]
+        there.add(at)
+    return whole[:24], [whole[i + 1] if asks[i] else None for i in range(24)]
 
 
 CASES = {
     "reverse": (reverse, dict(vocab_size=10, max_position_embeddings=6, hidden_size=8, num_hidden_layers=1, causal=False), .02, 400, 32),
-    "induction": (induction, dict(vocab_size=16, max_position_embeddings=24, hidden_size=16, num_hidden_layers=2), .01, 600, 32),
+    "induction": (induction, dict(vocab_size=16, max_position_embeddings=24, hidden_size=32, num_hidden_layers=2), .01, 400, 32),
     "sort": (sort, dict(vocab_size=10, max_position_embeddings=7, hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
                         intermediate_size=12, norm="rms", mlp="relu"), .5, 30, 5),
 }
@@ -87,10 +94,18 @@ def first_weights(model, stream):
 def batches(example, stream, seed, count):
     """Examples that are not held out; those have a stream of their own."""
     other = np.random.RandomState((seed + 0x9E3779B9) % 2**32)
-    known = {tuple(example(other)[0]) for _ in range(HELD_OUT)}
-    while True:
+
+    def length(stream):
+        """A length for an example or a batch, which the words do not use; the other tasks have a single one here."""
         if example is induction:
-            below(stream, 5)  # a length for the whole batch, which the patterns do not use
+            below(stream, 3)
+
+    known = set()
+    for _ in range(HELD_OUT):
+        length(other)
+        known.add(tuple(example(other)[0]))
+    while True:
+        length(stream)
         drawn = []
         while len(drawn) < count:
             one = example(stream)

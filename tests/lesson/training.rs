@@ -40,6 +40,10 @@ fn a_lesson_reads_the_numbers_that_the_json_of_a_training_has() {
             assert_eq!(Some(cell(graph, &format!("step[{number},{column}]"))), value.as_f64(), "{column}");
         }
     }
+    for way in ["equal weights", "mirror", "answer"] {
+        let right = json["instead"][0][way].as_f64();
+        assert_eq!(Some(cell(graph, &format!("instead[L1.A,{way}]"))), right, "{way}");
+    }
     for (column, name) in [
         ("parameters", "parameters"),
         ("heldout_loss", "heldout_loss"),

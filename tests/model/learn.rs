@@ -161,9 +161,10 @@ fn json_has_the_documented_keys_and_the_same_bytes_in_every_run() {
             "heldout_loss",
             "heldout_accuracy",
             "learned",
+            "instead",
         ];
         assert_eq!(keys(&value), documented);
-        assert_eq!((&value["task"], &value["parameters"]), (&"induction".into(), &2944.into()));
+        assert_eq!((&value["task"], &value["parameters"]), (&"induction".into(), &9984.into()));
         let steps = value["steps"].as_array().unwrap();
         assert_eq!(
             (steps.len(), keys(&steps[3])),
@@ -236,6 +237,7 @@ fn sizes_that_make_no_model_are_refused() {
         attn(&format!("learn reverse {options}")).refused(&[words]);
     }
     attn("learn induction --length 20-30").refused(&["--length", "30 different letters", "take at most 16"]);
+    attn("learn induction --length 1-3").refused(&["--length", "no next letter", "take at least 2"]);
     attn("learn addition --length 3").refused(&["lengths of their own", "leave out --length"]);
     attn("learn").refused(&[
         "what is to be learned",
@@ -408,14 +410,22 @@ fn documents_tell_a_training_in_sentences_and_data_have_every_step() {
     let markdown = said("markdown");
     assert!(markdown.starts_with("## attn learn reverse\n"), "{markdown}");
     assert_eq!(markdown.lines().filter(|line| line.starts_with('#')).count(), 1, "{markdown}");
-    assert!(markdown.contains("\n| 99 |") && markdown.contains("\n| 100 |"), "{markdown}");
+    assert!(markdown.contains("\n| 95 |") && markdown.contains("\n| 100 |"), "{markdown}");
     assert!(markdown.lines().filter(|line| line.starts_with("| ")).count() < 60, "{markdown}");
     assert!(
         markdown.contains("learned means 99 % or more") && markdown.contains("| predicted |"),
         "{markdown}"
     );
     assert_eq!(said("csv").lines().count(), 101);
-    assert!(said("latex").contains("begin{tabular}") && said("html").contains("<table"));
+    assert!(said("latex").contains("begin{tabular}"));
+    // A page has the picture in its own colours, and a column for each symbol, so that they stand under each other.
+    let html = said("html");
+    assert!(html.contains("<figure class=\"curves\"><svg") && html.contains("stroke=\"var(--link)\""));
+    let cells = |row: &str| {
+        let (_, row) = html.split_once(&format!("<th scope=\"row\">{row}</th>")).unwrap();
+        row.split("</tr>").next().unwrap().matches("<td>").count()
+    };
+    assert_eq!(["tokens", "asked", "predicted"].map(cells), [6; 3]);
 }
 
 #[test]
@@ -446,7 +456,7 @@ fn a_step_names_the_examples_that_changed_a_weight() {
     let weight = |trainer: &Trainer<f32>| {
         let names = trainer.settings().size.weights();
         let at = names.iter().position(|weight| weight.name == "layers.1.W_Q").unwrap();
-        f64::from(trainer.weights()[at][16])
+        f64::from(trainer.weights()[at][32])
     };
     let before = weight(&trainer);
     trainer.step().unwrap();

@@ -16,7 +16,7 @@ const POINTS: usize = 100;
 const MOST_HEADS: usize = 3;
 
 /// The points of a curve, the mean of neighbours where there are many.
-fn points(all: &[(usize, f64)]) -> Vec<(f64, f64)> {
+pub(super) fn points(all: &[(usize, f64)]) -> Vec<(f64, f64)> {
     let together = all.len().div_ceil(POINTS).max(1);
     let mean = |part: &[(usize, f64)]| {
         let count = part.len() as f64;
@@ -27,7 +27,7 @@ fn points(all: &[(usize, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// The curves of heads with the largest scores at the end, in the order of layers and heads.
-fn best_heads(history: &History) -> Vec<HeadCurve> {
+pub(super) fn best_heads(history: &History) -> Vec<HeadCurve> {
     let mut curves: Vec<(usize, HeadCurve)> = history.curves().into_iter().enumerate().collect();
     curves.sort_by(|a, b| b.1.last().total_cmp(&a.1.last()));
     curves.truncate(MOST_HEADS);
@@ -58,7 +58,7 @@ fn drawings(history: &History) -> Vec<Drawing> {
     }];
     if !scores.is_empty() {
         all.push(Drawing {
-            title: "what heads look at: scores by step".to_string(),
+            title: "what heads attend to: scores by step".to_string(),
             ticks: vec![0.0, 0.5, 1.0],
             curves: scores,
         });
@@ -104,40 +104,71 @@ pub(super) fn plots(history: &History) -> Vec<Plot> {
 impl LearnArgs {
     /// Writes the curves as a picture.
     pub(super) fn write_picture(&self, file: &Path, history: &History, env: &Env) -> Result<()> {
-        input::save_text(file, &svg(history), env.writing)
+        input::save_text(file, &svg(history, &ON_WHITE), env.writing)
     }
 }
 
-/// The size of one drawing of the picture, its margins, the room for names such as “L12.A_16 previous token” at its right, and the
-/// colours of its curves, which are told apart by every eye (Okabe and Ito 2008).
+/// The colours of a picture.
+pub(super) struct Colours {
+    ground: Option<&'static str>,
+    text: &'static str,
+    lines: &'static str,
+    curves: [&'static str; 3],
+}
+
+/// A picture by itself; its curves are told apart by every eye (Okabe and Ito 2008).
+const ON_WHITE: Colours = Colours {
+    ground: Some("white"),
+    text: "black",
+    lines: "#ddd",
+    curves: ["#0072b2", "#d55e00", "#009e73"],
+};
+/// A picture in a page, light or dark as the page is.
+pub(super) const IN_PAGE: Colours = Colours {
+    ground: None,
+    text: "var(--ink)",
+    lines: "var(--rule)",
+    curves: ["var(--link)", "var(--first)", "var(--second)"],
+};
+
+/// The size of one drawing of the picture, its margins, and the room for names such as “L12.A_16 previous token” at its right.
 const SIZE: (f64, f64) = (600.0, 260.0);
 const NAMES: f64 = 190.0;
 const MARGIN: (f64, f64) = (56.0, 36.0);
-const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
 
 /// The curves as a picture, one drawing below the other.
-fn svg(history: &History) -> String {
+pub(super) fn svg(history: &History, colours: &Colours) -> String {
     let all = drawings(history);
     let height = SIZE.1 * all.len() as f64;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {height}\" width=\"{}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"13\" role=\"img\">\n<title>{}, seed {}: loss and heads over \
-         steps</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+         font-family=\"sans-serif\" font-size=\"13\" fill=\"{}\" role=\"img\">\n<title>{}, seed {}: loss and heads over \
+         steps</title>\n",
         SIZE.0,
         SIZE.0,
+        colours.text,
         history.task.name(),
         history.settings.seed
     );
+    if let Some(ground) = colours.ground {
+        text.push_str(&format!("<rect width=\"100%\" height=\"100%\" fill=\"{ground}\"/>\n"));
+    }
     let last = history.steps.last().map_or(1.0, |step| step.number as f64);
     for (at, drawing) in all.iter().enumerate() {
-        draw(&mut text, drawing, (&across(history), last), SIZE.1 * at as f64);
+        draw(&mut text, drawing, (&across(history), last), SIZE.1 * at as f64, colours);
     }
     text.push_str("</svg>\n");
     text
 }
 
 /// One drawing, from this height on.
-fn draw(text: &mut String, drawing: &Drawing, (across, last): (&[(f64, String)], f64), top: f64) {
+fn draw(
+    text: &mut String,
+    drawing: &Drawing,
+    (across, last): (&[(f64, String)], f64),
+    top: f64,
+    colours: &Colours,
+) {
     let (left, right) = (MARGIN.0, SIZE.0 - NAMES);
     let (high, low) = (top + MARGIN.1, top + SIZE.1 - MARGIN.1);
     let ys = drawing.curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y));
@@ -155,8 +186,9 @@ fn draw(text: &mut String, drawing: &Drawing, (across, last): (&[(f64, String)],
         let at = y(*tick);
         let _ = writeln!(
             text,
-            "<path d=\"M{left} {at:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" \
+            "<path d=\"M{left} {at:.1}H{right}\" stroke=\"{}\"/><text x=\"{}\" y=\"{:.1}\" \
              text-anchor=\"end\">{tick:.1}</text>",
+            colours.lines,
             left - 8.0,
             at + 4.0
         );
@@ -170,7 +202,7 @@ fn draw(text: &mut String, drawing: &Drawing, (across, last): (&[(f64, String)],
         );
     }
     let mut lowest = high;
-    for ((name, points), colour) in drawing.curves.iter().zip(COLOURS) {
+    for ((name, points), colour) in drawing.curves.iter().zip(colours.curves) {
         let path: Vec<String> = points.iter().map(|(a, b)| format!("{:.1},{:.1}", x(*a), y(*b))).collect();
         let _ = writeln!(
             text,

@@ -1,10 +1,12 @@
 //! What a training has shown: its steps, and how it ended.
 
 use crate::error::{Error, Result};
-use crate::learn::{Learner, Predicted, Settings, Step, Task, Trainer};
+use crate::learn::{Learner, Pattern, Predicted, Settings, Step, Task, Trainer};
 
 /// From this share of right predictions on, a task is learned.
 pub(super) const LEARNED: f64 = 0.99;
+/// The most heads that are each tried with other weights.
+const MOST_TRIED: usize = 8;
 /// The number of steps in a row that decide whether batches are right.
 const IN_A_ROW: usize = 10;
 
@@ -33,6 +35,8 @@ pub(super) struct History {
     pub held_out_examples: usize,
     /// The loss of a guess by the frequencies of the symbols there.
     pub loss_of_frequencies: f64,
+    /// What it gets right there with other weights in one head; nothing of a model with many heads, or without right answers.
+    pub instead: Vec<Instead>,
     /// Examples that were held out, with what the model predicts.
     pub shown: Vec<Vec<Predicted>>,
     /// What the model writes, where it writes.
@@ -73,6 +77,21 @@ impl History {
     }
 }
 
+/// What a model gets right with other weights in one of its heads.
+#[derive(Clone, Debug)]
+pub(super) struct Instead {
+    /// Its name.
+    pub head: String,
+    /// The share of right predictions for each of [`History::ways`].
+    pub right: Vec<f64>,
+}
+
+/// “L2.A_1”; of a single head no number.
+fn head_name(layer: usize, head: usize, heads: usize) -> String {
+    let number = if heads > 1 { format!("_{head}") } else { String::new() };
+    format!("L{layer}.A{number}")
+}
+
 /// The mean of what steps have.
 fn mean(of: &[(usize, f64)]) -> f64 {
     of.iter().fold(0.0, |sum, (_, number)| sum + number) / of.len().max(1) as f64
@@ -96,8 +115,7 @@ pub(super) struct HeadCurve {
 impl HeadCurve {
     /// “L2.A_1 induction”; of a single head no number.
     pub fn name(&self, heads: usize) -> String {
-        let number = if heads > 1 { format!("_{}", self.head) } else { String::new() };
-        format!("L{}.A{number} {}", self.layer, self.pattern)
+        format!("{} {}", head_name(self.layer, self.head, heads), self.pattern)
     }
 
     /// The score of a step.
@@ -124,6 +142,10 @@ impl History {
     /// If there is no room for the numbers of what was held out.
     pub fn of<T: Learner>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
         let held_out = trainer.test()?;
+        let instead = match end {
+            End::Done if trainer.examples().task().has_answers() => instead(trainer)?,
+            _ => Vec::new(),
+        };
         let shown = trainer.predictions(3)?;
         let written = trainer.written(10)?;
         Ok(History {
@@ -135,8 +157,34 @@ impl History {
             end,
             replaces: false,
             held_out,
+            instead,
             shown,
             written,
         })
     }
+
+    /// The weights that are tried in place of those of a head.
+    pub fn ways(&self) -> Vec<&'static str> {
+        let patterns = self.settings.patterns.iter().map(|pattern| pattern.name());
+        std::iter::once("equal weights").chain(patterns).collect()
+    }
+}
+
+/// Each head with other weights: alike for all keys that a query sees, and at the place of each pattern.
+fn instead<T: Learner>(trainer: &mut Trainer<T>) -> Result<Vec<Instead>> {
+    let Settings { size, patterns, .. } = trainer.settings().clone();
+    if size.layers * size.heads > MOST_TRIED {
+        return Ok(Vec::new());
+    }
+    let ways: Vec<Option<Pattern>> = std::iter::once(None).chain(patterns.into_iter().map(Some)).collect();
+    let heads = (0..size.layers).flat_map(|layer| (0..size.heads).map(move |head| (layer, head)));
+    heads
+        .map(|(layer, head)| {
+            let right = ways.iter().map(|way| trainer.right_with((layer, head), *way));
+            Ok(Instead {
+                head: head_name(layer + 1, head + 1, size.heads),
+                right: right.collect::<Result<_>>()?,
+            })
+        })
+        .collect()
 }

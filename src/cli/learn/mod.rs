@@ -61,9 +61,9 @@ const EXAMPLES: &str = "\
 Examples:
   attn learn reverse                  one head finds the mirrored place
   attn learn induction                watch the second head appear
-  attn learn induction --layers 1     one layer cannot
+  attn learn induction --layers 1     one layer alone
   attn learn names --steps 300        letter by letter
-  attn learn induction --explain 'L1.dW_Q[2,1]' --at 150";
+  attn learn induction --explain 'L1.dW_Q[2,1]' --at 70";
 
 impl LearnArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {

@@ -6,10 +6,11 @@ use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 /// From this score on, a head looks at its place more than at all others together.
-const HALF: f64 = 0.5;
+pub(super) const HALF: f64 = 0.5;
 
-/// `step` has a row for each step; `head` a row for each head and place, such as “L2.A induction”; `training` has a single row, that of
-/// the task. A step that never comes is infinite.
+/// `step` has a row for each step; `head` a row for each head and place, such as “L2.A induction”; `instead` has a row for
+/// each head, with the share of right predictions if it had other weights; `training` has a single row, that of the task. A step that
+/// never comes is infinite.
 ///
 /// # Errors
 /// If there is no room for the numbers.
@@ -33,6 +34,11 @@ pub(super) fn graph(history: &History) -> Result<Graph> {
     if !curves.is_empty() {
         let ends = curves.iter().map(|curve| vec![curve.last(), or_never(curve.reaches(HALF))]);
         given("head", &ends.collect::<Vec<_>>(), (&names, &["last", "half_from"]))?;
+    }
+    if !history.instead.is_empty() {
+        let heads: Vec<&str> = history.instead.iter().map(|instead| instead.head.as_str()).collect();
+        let right = history.instead.iter().map(|instead| instead.right.clone());
+        given("instead", &right.collect::<Vec<_>>(), (&heads, &history.ways()))?;
     }
     let (loss, accuracy) = history.held_out;
     let parameters = history.settings.size.parameters() as f64;

@@ -39,7 +39,7 @@ pub(super) struct SettingsArgs {
     /// Seed of the first weights and of the examples
     #[arg(long, value_name = "N", help_heading = "How it learns", default_value_t = 1)]
     seed: u32,
-    /// Numbers: f32, or f64 for every digit of the exact path
+    /// Number type: f32 (fast) or f64 (exact)
     #[arg(long, value_enum, default_value = "f32", help_heading = "How it learns")]
     dtype: DtypeArg,
 }

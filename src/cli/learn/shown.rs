@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::LearnArgs;
-use super::curves::plots;
-use super::history::{End, History, LEARNED};
+use super::curves::{IN_PAGE, best_heads, plots, points, svg};
+use super::history::{End, History, Instead, LEARNED};
+use super::numbers::HALF;
 use crate::cli::output::FormatArg;
 use crate::cli::write;
 use crate::cli::{Env, Streams};
@@ -32,10 +33,18 @@ impl LearnArgs {
                 writeln!(streams.out)?;
                 render::plots(&plots(history), &style, streams.out)?;
                 writeln!(streams.out)?;
-                let mut parts = text(&rules(history));
+                let arrow = |notice: Option<String>| {
+                    text(&notice.map(|text| format!("→ {text}")).into_iter().collect::<Vec<_>>())
+                };
+                let mut parts = arrow(seen(history));
+                parts.extend(text(&rules(history)));
                 parts.extend(text(&self.ended(history)));
-                parts.extend(self.examples(history));
+                for (title, table, notice) in self.tables(history, false) {
+                    parts.push((title, table));
+                    parts.extend(arrow(notice));
+                }
                 parts.extend(text(&self.onward(history)));
+                parts.retain(|(title, table)| !title.is_empty() || !table.header.is_empty());
                 render::tables(&parts, "learn", &style, streams.out)
             }
             FormatArg::Csv => {
@@ -52,18 +61,29 @@ impl LearnArgs {
 
     /// A training as a document tells it.
     fn told(&self, history: &History) -> Vec<Step> {
-        let step = |text: &[String], table: Option<Table>| Step {
+        let step = |text: &[String], shown: Vec<StepItem>, notice: Option<String>| Step {
             text: text.join(" "),
-            shown: table.into_iter().map(StepItem::Table).collect(),
+            shown,
+            notice,
             ..Step::default()
         };
+        let curves = vec![StepItem::Picture(svg(history, &IN_PAGE)), StepItem::Table(some_steps(history))];
+        let by_step = [&["The loss by step.".to_string()], &rules(history)[..]].concat();
         let mut told = vec![
-            step(&begun(history), None),
-            step(&rules(history), Some(some_steps(history))),
-            step(&self.ended(history), None),
+            step(&begun(history), Vec::new(), None),
+            step(&by_step, curves, seen(history)),
+            step(&self.ended(history), Vec::new(), None),
         ];
-        told.extend(self.examples(history).into_iter().map(|(title, table)| step(&[title], Some(table))));
+        let tables = self.tables(history, true).into_iter();
+        told.extend(
+            tables.map(|(title, table, notice)| step(&[title], vec![StepItem::Table(table)], notice)),
+        );
         told
+    }
+
+    /// What follows the curves: a title, a table, and what to see in it.
+    fn tables(&self, history: &History, in_columns: bool) -> Vec<(String, Table, Option<String>)> {
+        instead(history).into_iter().chain([self.examples(history, in_columns)]).collect()
     }
 
     /// How it ended.
@@ -87,34 +107,52 @@ impl LearnArgs {
             ),
         }];
         if let Some(step) = history.right_from().filter(|_| history.is_learned().is_some()) {
-            all.push(format!(
-                "The first ten batches in a row that are {least:.0} % right together begin at step {step}."
-            ));
+            all.push(format!("From step {step} on, ten batches in a row were {least:.0} % right."));
         }
         all
     }
 
     /// What the model says on examples, or writes.
-    fn examples(&self, history: &History) -> Vec<(String, Table)> {
+    ///
+    /// In a terminal an example is a line; a document has a column for each symbol, because its letters have different widths.
+    fn examples(&self, history: &History, in_columns: bool) -> (String, Table, Option<String>) {
         let symbols = history.task.symbols();
         if !history.written.is_empty() {
             let lines = history.written.iter().flat_map(|text| text.split('\n'));
             let rows = lines.map(|line| vec![visible(line).into_owned()]);
-            return vec![("What it writes now:".to_string(), Table::new(&["written"], rows))];
+            return ("What it writes now:".to_string(), Table::new(&["written"], rows), None);
         }
-        let text = |of: &[Predicted], id: &dyn Fn(&Predicted) -> Option<usize>| -> String {
-            let shown = |one: &Predicted| id(one).map_or(" ".to_string(), |id| symbols.text(&[id]));
-            of.iter().map(shown).collect::<Vec<String>>().join("").replace(' ', "·")
+        let longest = history.shown.iter().map(Vec::len).max().unwrap_or(0);
+        let row = |name: &str, of: &[Predicted], id: &dyn Fn(&Predicted) -> Option<usize>| {
+            let shown = |one: &Predicted| match id(one).map(|id| symbols.text(&[id])) {
+                Some(symbol) if symbol != " " => symbol,
+                _ => "·".to_string(),
+            };
+            let mut cells: Vec<String> = of.iter().map(shown).collect();
+            match in_columns {
+                true => cells.resize(longest, String::new()),
+                false => cells = vec![cells.concat()],
+            }
+            cells.insert(0, name.to_string());
+            cells
         };
         let rows = history.shown.iter().flat_map(|example| {
-            let row = |name: &str, text: String| vec![name.to_string(), text];
             [
-                row("tokens", text(example, &|one| Some(one.token))),
-                row("asked", text(example, &|one| one.target)),
-                row("predicted", text(example, &|one| one.target.map(|_| one.predicted))),
+                row("tokens", example, &|one| Some(one.token)),
+                row("asked", example, &|one| one.target),
+                row("predicted", example, &|one| one.target.map(|_| one.predicted)),
             ]
         });
-        vec![("New examples:".to_string(), Table::new(&["", "symbols"], rows))]
+        let numbers: Vec<String> = (1..=longest).map(|at| at.to_string()).collect();
+        let heads: Vec<&str> =
+            if in_columns { numbers.iter().map(String::as_str).collect() } else { vec!["symbols"] };
+        let asked = || history.shown.iter().flatten().filter_map(|one| Some((one.target?, one.predicted)));
+        let right = asked().filter(|(target, predicted)| target == predicted).count();
+        let said = match asked().count() {
+            asked if asked == right => format!("All {asked} predictions on these examples are right."),
+            asked => format!("{right} of the {asked} predictions on these examples are right."),
+        };
+        ("New examples:".to_string(), Table::new(&[&[""], &heads[..]].concat(), rows), Some(said))
     }
 
     /// What can be done next.
@@ -168,6 +206,69 @@ fn begun(history: &History) -> Vec<String> {
     ]
 }
 
+/// What to see in the curves: where the loss falls, and which heads have turned to a place.
+fn seen(history: &History) -> Option<String> {
+    let losses: Vec<(usize, f64)> = history.steps.iter().map(|step| (step.number, step.loss)).collect();
+    let points = points(&losses);
+    let ((_, first), (_, last)) = (*points.first()?, *points.last()?);
+    // The shortest part of the curve with half of the fall.
+    let parts = (0..points.len()).flat_map(|from| (from + 1..points.len()).map(move |to| (from, to)));
+    let with_half = parts.filter(|(from, to)| 2.0 * (points[*from].1 - points[*to].1) >= first - last);
+    let steepest = with_half.min_by_key(|(from, to)| to - from).filter(|_| last < first);
+    let mut all = vec![match steepest {
+        Some((from, to)) => format!(
+            "The loss falls from {first:.2} to {last:.2}; half of this fall lies between steps {:.0} and {:.0}.",
+            points[from].0, points[to].0
+        ),
+        None => format!("The loss does not fall: it begins at {first:.2} and ends at {last:.2}."),
+    }];
+    let curves = best_heads(history);
+    let heads = history.settings.size.heads;
+    let turned = curves.iter().filter_map(|curve| Some((curve, curve.reaches(HALF)?)));
+    let turned: Vec<String> = turned
+        .map(|(curve, step)| {
+            let (name, last) = (curve.name(heads), curve.last());
+            format!("{name} reaches {HALF} at step {step}, and is {last:.2} at the end.")
+        })
+        .collect();
+    match turned.is_empty() {
+        true if !curves.is_empty() => all.push(format!("No score of a head reaches {HALF}.")),
+        _ => all.extend(turned),
+    }
+    Some(all.join(" "))
+}
+
+/// What the model gets right with other weights in one head, and which of them tells most.
+fn instead(history: &History) -> Option<(String, Table, Option<String>)> {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let ways = history.ways();
+    let rows = history.instead.iter().map(|instead| {
+        let shares = instead.right.iter().map(|share| percent(*share));
+        std::iter::once(instead.head.clone()).chain(shares).collect()
+    });
+    let table = Table::new(&[&["weights of"], &ways[..]].concat(), rows).with_numbers(&ways);
+    // The heads that count most: with equal weights least is right.
+    let mut heads: Vec<&Instead> = history.instead.iter().collect();
+    heads.sort_by(|a, b| a.right[0].total_cmp(&b.right[0]));
+    heads.truncate(2);
+    heads.sort_by(|a, b| a.head.cmp(&b.head));
+    let said = heads.into_iter().filter_map(|Instead { head, right }| {
+        let best = (1..ways.len()).rev().max_by(|a, b| right[*a].total_cmp(&right[*b]))?;
+        let (equal, most) = (percent(right[0]), percent(right[best]));
+        Some(format!(
+            "{head}: {equal} are right with equal weights, and {most} with all weight at “{}”.",
+            ways[best]
+        ))
+    });
+    let said = said.collect::<Vec<String>>().join(" ");
+    if said.is_empty() {
+        return None;
+    }
+    let title = "If one head had other weights, this share of these predictions would be right (equal weights: a query gives each key \
+                 that it sees the same):";
+    Some((title.to_string(), table, Some(said)))
+}
+
 /// What the scores of the heads are.
 fn rules(history: &History) -> Vec<String> {
     let curves = history.curves();
@@ -182,7 +283,7 @@ fn rules(history: &History) -> Vec<String> {
 }
 
 /// The most steps of a document.
-const MOST_STEPS: usize = 40;
+const MOST_STEPS: usize = 20;
 
 /// The first step, the last, and those between them at equal distances, rounded.
 fn some_steps(history: &History) -> Table {
@@ -237,6 +338,13 @@ fn json(history: &History) -> Value {
             })
         })
         .collect();
+    let instead = |of: &Instead| {
+        let mut entry = json!({ "head": of.head });
+        for (way, right) in history.ways().iter().zip(&of.right) {
+            entry[*way] = json!(right);
+        }
+        entry
+    };
     json!({
         "task": history.task.name(),
         "seed": history.settings.seed,
@@ -246,5 +354,6 @@ fn json(history: &History) -> Value {
         "heldout_loss": history.held_out.0,
         "heldout_accuracy": history.held_out.1,
         "learned": history.is_learned(),
+        "instead": history.instead.iter().map(instead).collect::<Vec<Value>>(),
     })
 }

@@ -15,11 +15,11 @@ const ARROWS: [&str; 3] = ["→", "->", "\t"];
 /// The tasks that are built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TaskArg {
-    /// Say a sequence of digits backwards
+    /// Reverse a sequence of digits
     Reverse,
     /// Put a sequence of digits in order
     Sort,
-    /// Go on with a pattern of letters that repeats itself
+    /// Finish words that the text has had before
     Induction,
     /// Add two numbers of two digits
     Addition,
@@ -42,9 +42,9 @@ pub(super) struct TaskArgs {
     /// Between them stands →, -> or a tab.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "text"])]
     pairs: Option<String>,
-    /// The length of what is drawn: 6, or from 8 to 12 as 8-12
+    /// Length of each random example: 6, or a range: 8-12
     ///
-    /// Digits of reverse and sort, the pattern of induction, the piece of --text that is read at once.
+    /// Digits of reverse and sort, a word of induction, the piece of --text that is read at once.
     #[arg(long, value_name = "A-B", value_parser = lengths)]
     length: Option<Lengths>,
 }

@@ -221,7 +221,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "induction head",
         also: &["induction"],
-        means: "A head that looks for the current token earlier in the text and attends to the token after it, so that what was repeated goes on as before. It needs a head of an earlier layer that looks at the previous token.",
+        means: "A head that looks for the current token earlier in the text and attends to the token after it, so that it continues a repeated pattern. Its keys have to know the token before them: usually a head of an earlier layer attends to the previous token and passes it on.",
         formula: None,
         node: None,
         see: &[

@@ -48,11 +48,28 @@ impl<T: Number> Plans<T> {
         weights: &[Vec<T>],
         batch: &Batch,
     ) -> Result<&Compiled<T>> {
+        let compiled = self.with_weights(model, weights, batch)?;
+        compiled.plan.run(batch)?;
+        Ok(compiled)
+    }
+
+    /// The plan for a batch, with these weights, before it runs.
+    ///
+    /// # Errors
+    /// If the batch does not fit the model, or there is no room for its numbers.
+    pub(super) fn with_weights(
+        &mut self,
+        model: &ExampleModel,
+        weights: &[Vec<T>],
+        batch: &Batch,
+    ) -> Result<&mut Compiled<T>> {
         let compiled = match self.made.entry((batch.length, batch.examples())) {
             Entry::Occupied(made) => made.into_mut(),
             Entry::Vacant(place) => place.insert(Compiled::new(model, weights, batch, self.simd)?),
         };
-        compiled.run(weights, batch)?;
+        for (at, numbers) in weights.iter().enumerate() {
+            compiled.plan.weight_mut(at)?.copy_from_slice(numbers);
+        }
         Ok(compiled)
     }
 
@@ -79,12 +96,15 @@ impl<T: Number> Compiled<T> {
         Ok(Compiled { plan, loss: loss.loss, logits, gradients, heads })
     }
 
-    /// Computes everything for a batch.
-    fn run(&mut self, weights: &[Vec<T>], batch: &Batch) -> Result<()> {
-        for (at, numbers) in weights.iter().enumerate() {
-            self.plan.weight_mut(at)?.copy_from_slice(numbers);
-        }
-        self.plan.run(batch)
+    /// The share of targets that are predicted if a head, by its layer and its number from 0, has other weights.
+    pub(super) fn accuracy_with(
+        &mut self,
+        batch: &Batch,
+        (layer, head): (usize, usize),
+        instead: &[T],
+    ) -> Result<f64> {
+        self.plan.run_holding(batch, (self.heads[layer][head], instead), self.logits)?;
+        self.accuracy(batch)
     }
 
     /// The logits of all tokens.

@@ -95,9 +95,7 @@ pub fn defaults(task: &str) -> Defaults {
             patterns: &[Pattern::Answer, PREVIOUS],
             ..PLAIN
         },
-        "induction" => {
-            Defaults { layers: 2, width: 16, steps: 600, rate: 0.01, lengths: Some((8, 12)), ..PLAIN }
-        }
+        "induction" => Defaults { layers: 2, width: 32, rate: 0.01, lengths: Some((2, 4)), ..PLAIN },
         "addition" => Defaults {
             layers: 2,
             heads: 2,

@@ -73,6 +73,29 @@ impl Pattern {
     }
 }
 
+/// Weights for an example in place of those of a head, T × T, row by row: alike over the keys of a pattern, or over all that the
+/// query sees where there is no pattern, or none of its keys.
+pub(super) fn weights_instead<T: Number>(
+    pattern: Option<Pattern>,
+    tokens: &[usize],
+    targets: &[Option<usize>],
+    causal: bool,
+) -> Vec<T> {
+    let row = |query: usize| {
+        let visible = if causal { query + 1 } else { tokens.len() };
+        let is_there = |key: usize| {
+            key < visible && pattern.is_none_or(|pattern| pattern.is(tokens, targets[query], query, key))
+        };
+        let there: Vec<bool> = match (0..tokens.len()).map(is_there).collect::<Vec<bool>>() {
+            some if some.contains(&true) => some,
+            _ => (0..tokens.len()).map(|key| key < visible).collect(),
+        };
+        let share = 1.0 / there.iter().filter(|there| **there).count() as f64;
+        there.into_iter().map(move |there| if there { T::from_f64(share) } else { T::ZERO })
+    };
+    (0..tokens.len()).flat_map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +106,20 @@ mod tests {
         let targets = [Some(7), Some(6), Some(5)];
         assert_eq!(Pattern::Mirror.score(&weights, &[5, 6, 7], &targets, false), Some((3.0, 3)));
         assert_eq!(Pattern::Answer.score(&weights, &[5, 6, 7], &targets, false), Some((3.0, 3)));
+    }
+
+    #[test]
+    fn weights_instead_lie_at_the_pattern_or_alike_where_it_has_no_key() {
+        let rows = |pattern: Option<Pattern>, causal: bool| -> Vec<f64> {
+            weights_instead(pattern, &[0, 1, 0], &[None, None, Some(1)], causal)
+        };
+        let third = 1.0 / 3.0;
+        assert_eq!(rows(None, true), [1.0, 0.0, 0.0, 0.5, 0.5, 0.0, third, third, third]);
+        let previous = Pattern::Look(Look::Previous);
+        assert_eq!(rows(Some(previous), true), [1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        let induction = Pattern::Look(Look::Induction);
+        assert_eq!(rows(Some(induction), true)[6..], [0.0, 1.0, 0.0]);
+        assert_eq!(rows(Some(Pattern::Mirror), false), [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
     }
 
     #[test]

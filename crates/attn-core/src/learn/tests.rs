@@ -1,6 +1,7 @@
 //! Tests of the whole loop.
 
 use super::compiled::Plans;
+use super::score::weights_instead;
 use super::*;
 use crate::elementary;
 use crate::model::Look;
@@ -25,7 +26,7 @@ fn pairs() -> Task {
 #[test]
 fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
     let tasks = [
-        (Task::induction((8, 12)).unwrap(), (2, 1, 16), false),
+        (Task::induction((2, 4)).unwrap(), (2, 1, 16), false),
         (Task::reverse((3, 6)), (1, 2, 8), false),
         (Task::sort((4, 4)), (2, 4, 8), true),
         (pairs(), (1, 2, 6), true),
@@ -63,8 +64,32 @@ fn a_step_of_the_plan_has_the_bits_of_the_graphs_of_its_examples() {
 }
 
 #[test]
+fn equal_weights_in_a_head_are_those_of_a_head_whose_queries_are_0() {
+    let task = Task::sort((4, 4));
+    let mut trainer = Trainer::<f64>::new(settings(&task, (2, 2, 8), true), task.examples(3)).unwrap();
+    (0..30).for_each(|_| drop(trainer.step().unwrap()));
+    let (batch, weights) = (trainer.next_batch(), trainer.weights().to_vec());
+    let mut plans = Plans::new(crate::kernel::SimdLevel::detect());
+    let model = trainer.model();
+    let as_it_is = plans.run(model, &weights, &batch).unwrap().logits().unwrap().to_vec();
+    for (layer, head) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let mut without = weights.clone();
+        let names = model.size().weights();
+        let at = names.iter().position(|weight| weight.name == format!("layers.{layer}.W_Q")).unwrap();
+        without[at].chunks_exact_mut(8).for_each(|row| row[4 * head..4 * head + 4].fill(0.0));
+        let expected = plans.run(model, &without, &batch).unwrap().logits().unwrap().to_vec();
+        let equal = weights_instead(None, &[0; 7], &[None; 7], true).repeat(batch.examples());
+        let compiled = plans.with_weights(model, &weights, &batch).unwrap();
+        compiled.accuracy_with(&batch, (layer, head), &equal).unwrap();
+        let ours = compiled.logits().unwrap();
+        assert!(ours.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{layer}, {head}");
+        assert!(ours.iter().zip(&as_it_is).any(|(a, b)| (a - b).abs() > 1e-3), "{layer}, {head}");
+    }
+}
+
+#[test]
 fn a_plan_uses_its_memory_again() {
-    let task = Task::induction((8, 12)).unwrap();
+    let task = Task::induction((2, 4)).unwrap();
     let settings = settings(&task, (2, 1, 16), false);
     let mut trainer = Trainer::<f32>::new(settings, task.examples(1)).unwrap();
     let batch = trainer.next_batch();

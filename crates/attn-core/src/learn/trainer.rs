@@ -7,7 +7,7 @@ use super::batch::{Batch, Example};
 use super::compiled::Plans;
 use super::example::{ExampleGraph, ExampleModel};
 use super::number::Number;
-use super::score::Pattern;
+use super::score::{Pattern, weights_instead};
 use super::size::ModelSize;
 use super::task::Examples;
 use super::weights::WeightsInMemory;
@@ -72,6 +72,9 @@ pub trait Learner: Number {
     #[doc(hidden)]
     fn test(trainer: &mut Trainer<Self>) -> Result<(f64, f64)>;
     #[doc(hidden)]
+    fn right_with(trainer: &mut Trainer<Self>, head: (usize, usize), instead: Option<Pattern>)
+    -> Result<f64>;
+    #[doc(hidden)]
     fn logits(trainer: &mut Trainer<Self>, tokens: &[usize]) -> Result<Vec<f64>>;
 }
 
@@ -84,6 +87,14 @@ macro_rules! impl_learner {
 
             fn test(trainer: &mut Trainer<$number>) -> Result<(f64, f64)> {
                 trainer.test_here()
+            }
+
+            fn right_with(
+                trainer: &mut Trainer<$number>,
+                head: (usize, usize),
+                instead: Option<Pattern>,
+            ) -> Result<f64> {
+                trainer.right_with_here(head, instead)
             }
 
             fn logits(trainer: &mut Trainer<$number>, tokens: &[usize]) -> Result<Vec<f64>> {
@@ -235,22 +246,49 @@ impl<T: Learner> Trainer<T> {
     }
 
     fn test_here(&mut self) -> Result<(f64, f64)> {
+        let (mut loss, mut right, mut counted) = (0.0, 0.0, 0);
+        for batch in self.held_out() {
+            let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
+            let of_batch = batch.counted() as f64;
+            loss += compiled.loss()? * of_batch;
+            right += compiled.accuracy(&batch)? * of_batch;
+            counted += batch.counted();
+        }
+        Ok((loss / counted as f64, right / counted as f64))
+    }
+
+    /// What is held out, in batches of one length.
+    fn held_out(&self) -> Vec<Batch> {
         let mut by_length: BTreeMap<usize, Vec<Example>> = BTreeMap::new();
         for example in self.examples.held_out() {
             by_length.entry(example.tokens.len()).or_default().push(example.clone());
         }
-        let (mut loss, mut right, mut counted) = (0.0, 0.0, 0);
-        for examples in by_length.values() {
-            for part in examples.chunks(self.settings.batch) {
-                let batch = Batch::of(part, self.examples.task().filler());
-                let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
-                let of_batch = batch.counted() as f64;
-                loss += compiled.loss()? * of_batch;
-                right += compiled.accuracy(&batch)? * of_batch;
-                counted += batch.counted();
-            }
+        let parts = by_length.values().flat_map(|examples| examples.chunks(self.settings.batch));
+        parts.map(|part| Batch::of(part, self.examples.task().filler())).collect()
+    }
+
+    /// The share of right predictions on what is held out if one head, by its layer and its number from 0, has other weights: alike
+    /// over the keys of a pattern, or over all that a query sees.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers.
+    pub fn right_with(&mut self, head: (usize, usize), instead: Option<Pattern>) -> Result<f64> {
+        T::right_with(self, head, instead)
+    }
+
+    fn right_with_here(&mut self, head: (usize, usize), instead: Option<Pattern>) -> Result<f64> {
+        let (mut right, mut counted) = (0.0, 0);
+        for batch in self.held_out() {
+            let examples = batch.tokens.chunks(batch.length).zip(batch.targets.chunks(batch.length));
+            let causal = self.settings.size.causal;
+            let weights: Vec<T> = examples
+                .flat_map(|(tokens, targets)| weights_instead(instead, tokens, targets, causal))
+                .collect();
+            let compiled = self.plans.with_weights(&self.model, &self.weights, &batch)?;
+            right += compiled.accuracy_with(&batch, head, &weights)? * batch.counted() as f64;
+            counted += batch.counted();
         }
-        Ok((loss / counted as f64, right / counted as f64))
+        Ok(right / counted as f64)
     }
 
     /// The computation on one example of the next batch, with all steps forward and back.

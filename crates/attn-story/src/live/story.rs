@@ -128,7 +128,10 @@ fn with_nodes(step: &Step, same: &dyn Fn(NodeId) -> Option<NodeId>) -> Step {
                 let arrows = plane.arrows.iter().filter_map(arrow).collect();
                 StepItem::Plane(Plane { points: all(&plane.points), arrows, name: plane.name.clone() })
             }
-            StepItem::Table(_) | StepItem::Explained { .. } | StepItem::Symbolic(_) => item.clone(),
+            StepItem::Table(_)
+            | StepItem::Picture(_)
+            | StepItem::Explained { .. }
+            | StepItem::Symbolic(_) => item.clone(),
         })
     };
     Step { shown: step.shown.iter().filter_map(item).collect(), ..step.clone() }

@@ -42,6 +42,8 @@ pub trait Markup {
     fn drawing(&mut self, drawing: &Drawing);
     /// A table of words.
     fn table(&mut self, table: &Table);
+    /// A picture, where a format has pictures.
+    fn picture(&mut self, _svg: &str) {}
     /// The explanations of cells.
     fn explained(&mut self, writer: &ExplanationWriter<'_>);
     /// Cells in symbols alone.
@@ -193,6 +195,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
             }
             StepItem::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
             StepItem::Table(table) => markup.table(table),
+            StepItem::Picture(svg) => markup.picture(svg),
             StepItem::Explained { of, side_by_side } => {
                 let writer = ExplanationWriter::new(viewer, of, *side_by_side);
                 markup.explained(&writer);

@@ -232,6 +232,10 @@ impl Markup for Html<'_> {
         self.text.push_str(&html_table::words(table));
     }
 
+    fn picture(&mut self, svg: &str) {
+        self.text.push_str(&format!("<figure class=\"curves\">{svg}</figure>\n"));
+    }
+
     fn explained(&mut self, writer: &ExplanationWriter<'_>) {
         self.text.push_str(&html_explained::explanations(writer));
     }

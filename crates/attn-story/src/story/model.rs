@@ -85,6 +85,8 @@ pub enum StepItem {
     Plane(Plane),
     /// A table of words.
     Table(Table),
+    /// A picture as SVG in the colours of a page; other formats leave it out.
+    Picture(String),
     /// Explanations of cells.
     #[serde(skip)]
     Explained {
@@ -268,7 +270,7 @@ impl StepItem {
             StepItem::Plane(plane) => plane.nodes(),
             StepItem::Explained { of, .. } => of.iter().map(|one| one.explanation.cell.node).collect(),
             StepItem::Symbolic(of) => of.iter().map(|one| one.cell.node).collect(),
-            StepItem::Open(_) | StepItem::Table(_) => Vec::new(),
+            StepItem::Open(_) | StepItem::Table(_) | StepItem::Picture(_) => Vec::new(),
         }
     }
 }

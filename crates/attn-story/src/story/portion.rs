@@ -97,9 +97,11 @@ impl StepItem {
         let mut one = || if last { nodes.next_back() } else { nodes.next() };
         match self {
             StepItem::Open(_) | StepItem::Symbols(_) => Some(self.clone()),
-            StepItem::Plane(_) | StepItem::Table(_) | StepItem::Explained { .. } | StepItem::Symbolic(_) => {
-                None
-            }
+            StepItem::Plane(_)
+            | StepItem::Table(_)
+            | StepItem::Picture(_)
+            | StepItem::Explained { .. }
+            | StepItem::Symbolic(_) => None,
             StepItem::Folded(_) => Some(StepItem::Folded(vec![one()?])),
             StepItem::Node(_) | StepItem::Together(_) | StepItem::Columns(_) => {
                 Some(StepItem::Together(vec![one()?]))

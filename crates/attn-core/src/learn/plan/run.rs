@@ -49,21 +49,52 @@ impl<T: Number> Plan<T> {
     /// # Errors
     /// If there are more or fewer than the plan is made for, or a token is outside of its table.
     pub fn run(&mut self, batch: &Batch) -> Result<()> {
-        for instruction in &self.instructions {
-            let out = &instruction.out;
-            let mut numbers = std::mem::take(&mut self.slots[out.slot]);
-            let reads = Reads {
-                slots: &self.slots,
-                inputs: &instruction.inputs,
-                shape: out.shape,
-                examples: if out.per_example { self.examples } else { 1 },
-                batch,
-            };
-            let done = instruction.action.run(reads, &mut self.working, &mut numbers);
-            self.slots[out.slot] = numbers;
-            done?;
+        (0..self.instructions.len()).try_for_each(|at| self.step(at, batch))
+    }
+
+    /// Runs the steps up to `last` with other numbers in place of those that the step of `held` computes. Both are kept.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run`], and if the plan does not keep a step, or it has more or fewer numbers.
+    pub fn run_holding(
+        &mut self,
+        batch: &Batch,
+        (held, numbers): (NodeId, &[T]),
+        last: NodeId,
+    ) -> Result<()> {
+        let (held, last) = (self.made_at(held)?, self.made_at(last)?);
+        for at in 0..=last {
+            let slot = self.instructions[at].out.slot;
+            match at == held {
+                true if numbers.len() == self.slots[slot].len() => self.slots[slot].copy_from_slice(numbers),
+                true => return Err(Error::new("there are too many or too few numbers for this step")),
+                false => self.step(at, batch)?,
+            }
         }
         Ok(())
+    }
+
+    /// The instruction that makes a node that is kept: the last one that writes into its memory.
+    fn made_at(&self, node: NodeId) -> Result<usize> {
+        let slot = self.place(node)?.slot;
+        let made = self.instructions.iter().rposition(|instruction| instruction.out.slot == slot);
+        made.ok_or_else(|| Error::new("no step makes this node"))
+    }
+
+    fn step(&mut self, at: usize, batch: &Batch) -> Result<()> {
+        let instruction = &self.instructions[at];
+        let out = &instruction.out;
+        let mut numbers = std::mem::take(&mut self.slots[out.slot]);
+        let reads = Reads {
+            slots: &self.slots,
+            inputs: &instruction.inputs,
+            shape: out.shape,
+            examples: if out.per_example { self.examples } else { 1 },
+            batch,
+        };
+        let done = instruction.action.run(reads, &mut self.working, &mut numbers);
+        self.slots[out.slot] = numbers;
+        done
     }
 
     /// The numbers of a node that is kept, row by row, example by example.
@@ -71,12 +102,12 @@ impl<T: Number> Plan<T> {
     /// # Errors
     /// If the plan does not keep it.
     pub fn numbers(&self, node: NodeId) -> Result<&[T]> {
-        let (_, place) = self
-            .kept
-            .iter()
-            .find(|(kept, _)| *kept == node)
-            .ok_or_else(|| Error::new("the plan does not keep this step"))?;
-        Ok(&self.slots[place.slot])
+        Ok(&self.slots[self.place(node)?.slot])
+    }
+
+    fn place(&self, node: NodeId) -> Result<Place> {
+        let found = self.kept.iter().find(|(kept, _)| *kept == node);
+        found.map(|(_, place)| *place).ok_or_else(|| Error::new("the plan does not keep this step"))
     }
 
     /// The number of examples of a batch.

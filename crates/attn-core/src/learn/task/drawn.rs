@@ -6,8 +6,9 @@ use crate::random::LegacyStream;
 /// The most tokens of an example, since a head has a weight for each pair of them.
 pub const LONGEST: usize = 512;
 
-/// The letters of the patterns of `induction`.
+/// The letters of `induction`, and the most words of a text.
 pub(super) const LETTERS: usize = 16;
+const WORDS: usize = 4;
 /// The tokens of an example of `induction`.
 pub(super) const INDUCTION_TOKENS: usize = 24;
 /// The tokens of `12+34=64`, without the last digit of the answer, which nothing follows: the answer is `640`, last digit first.
@@ -46,17 +47,35 @@ pub(super) fn sort(stream: &mut LegacyStream, length: usize, symbols: usize) -> 
     Example { tokens, targets }
 }
 
-/// A pattern of different symbols, repeated to the end; each symbol that has been there before asks for what followed it.
+/// The number of words of a text of `induction`, whose longest has this many letters: no letter is in two of them.
+pub(super) fn words(longest: usize, symbols: usize) -> usize {
+    (symbols / longest.max(1)).clamp(1, WORDS)
+}
+
+/// Words of different symbols, again and again in random order. Where a word has been there before, each of its symbols asks for
+/// the next, all but the last. Which word comes next is never asked.
 pub(super) fn induction(
     stream: &mut LegacyStream,
-    (length, tokens): (usize, usize),
+    (lengths, tokens): ((usize, usize), usize),
     symbols: usize,
 ) -> Example {
     let mut rest: Vec<usize> = (0..symbols).collect();
-    let pattern: Vec<usize> =
-        (0..length.min(symbols)).map(|_| rest.swap_remove(below(stream, rest.len()))).collect();
-    let mut all = pattern.iter().copied().cycle().take(tokens + 1).collect::<Vec<usize>>();
-    let targets = (0..tokens).map(|i| (i >= length).then(|| all[i + 1])).collect();
+    let mut word = || -> Vec<usize> {
+        let length = between(stream, lengths);
+        (0..length).map(|_| rest.swap_remove(below(stream, rest.len()))).collect()
+    };
+    let words: Vec<Vec<usize>> = (0..words(lengths.1, symbols)).map(|_| word()).collect();
+    let mut was_there = vec![false; words.len()];
+    let (mut all, mut asks) = (Vec::new(), Vec::new());
+    while all.len() <= tokens {
+        let at = below(stream, words.len());
+        for (place, symbol) in words[at].iter().enumerate() {
+            all.push(*symbol);
+            asks.push(was_there[at] && place + 1 < words[at].len());
+        }
+        was_there[at] = true;
+    }
+    let targets = (0..tokens).map(|i| asks[i].then(|| all[i + 1])).collect();
     all.truncate(tokens);
     Example { tokens: all, targets }
 }
@@ -105,16 +124,60 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_asks_only_for_what_has_been_seen() {
-        let Example { tokens, targets } = induction(&mut stream(), (9, 24), 16);
-        assert_eq!((tokens.len(), targets.len()), (24, 24));
-        assert!((9..24).all(|i| tokens[i] == tokens[i - 9]), "{tokens:?}");
-        assert!((9..23).all(|i| targets[i] == Some(tokens[i + 1])) && targets[23].is_some());
-        assert!(targets[..9].iter().all(Option::is_none));
-        let mut pattern = tokens[..9].to_vec();
-        pattern.sort();
-        pattern.dedup();
-        assert_eq!(pattern.len(), 9);
+    fn a_word_that_was_there_before_asks_for_its_next_letter_in_every_text() {
+        let mut stream = stream();
+        for (least, most) in (2..=LETTERS).flat_map(|most| (2..=most).map(move |least| (least, most))) {
+            let Example { tokens, targets } =
+                induction(&mut stream, ((least, most), INDUCTION_TOKENS), LETTERS);
+            assert_eq!((tokens.len(), targets.len()), (INDUCTION_TOKENS, INDUCTION_TOKENS));
+            assert!(targets.iter().any(Option::is_some), "{least}-{most}: nothing is asked in {tokens:?}");
+            for (i, target) in targets.iter().enumerate() {
+                let Some(target) = *target else { continue };
+                // What is asked for came after each earlier token of the kind, and comes now.
+                assert_eq!(tokens.get(i + 1).unwrap_or(&target), &target);
+                let earlier = (0..i).filter(|j| tokens[*j] == tokens[i]);
+                assert!(earlier.clone().count() > 0 && earlier.into_iter().all(|j| tokens[j + 1] == target));
+            }
+        }
+    }
+
+    /// The share of right predictions of a rule that says the next letter from the tokens up to a place.
+    fn right(examples: &[Example], rule: impl Fn(&[usize]) -> Option<usize>) -> f64 {
+        let (mut right, mut asked) = (0, 0);
+        for Example { tokens, targets } in examples {
+            for (i, target) in targets.iter().enumerate().filter(|(_, target)| target.is_some()) {
+                asked += 1;
+                right += usize::from(rule(&tokens[..=i]) == *target);
+            }
+        }
+        f64::from(right) / f64::from(asked)
+    }
+
+    #[test]
+    fn no_rule_of_place_or_frequency_finishes_a_third_of_the_words() {
+        let mut stream = stream();
+        let examples: Vec<Example> =
+            (0..2000).map(|_| induction(&mut stream, ((2, 4), INDUCTION_TOKENS), LETTERS)).collect();
+        let share = |rule: &dyn Fn(&[usize]) -> Option<usize>| right(&examples, rule);
+        let last = |text: &[usize], symbol: usize| text.iter().rposition(|x| *x == symbol);
+        let best = |text: &[usize], key: &dyn Fn(usize) -> usize| {
+            (0..LETTERS).filter(|x| text.contains(x)).max_by_key(|x| key(*x))
+        };
+        // The letter that stands a fixed number of places back.
+        for back in 1..INDUCTION_TOKENS {
+            let rule = |text: &[usize]| (text.len() > back).then(|| text[text.len() - 1 - back]);
+            assert!(share(&rule) < 1.0 / 3.0, "{back} places back: {}", share(&rule));
+        }
+        // The one that was not there for the longest time, and the most frequent one.
+        let oldest = |text: &[usize]| best(text, &|x| LETTERS * text.len() - last(text, x).unwrap_or(0));
+        let frequent = |text: &[usize]| best(text, &|x| text.iter().filter(|y| **y == x).count());
+        assert!(share(&oldest) < 1.0 / 3.0 && share(&frequent) < 1.0 / 3.0);
+        // What came after the same letter is always right.
+        let followed = |text: &[usize]| {
+            let now = text[text.len() - 1];
+            last(&text[..text.len() - 1], now).map(|at| text[at + 1])
+        };
+        assert_eq!(share(&followed), 1.0);
     }
 
     #[test]

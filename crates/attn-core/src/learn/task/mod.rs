@@ -26,7 +26,7 @@ enum Source {
     Reverse,
     /// The sequence, then its symbols in order.
     Sort,
-    /// A pattern of different symbols, again and again.
+    /// A few words of different symbols, again and again in random order.
     Induction {
         /// The number of tokens.
         tokens: usize,
@@ -67,19 +67,23 @@ impl Task {
         Task { name: "sort", symbols: Symbols::digits(), source: Source::Sort, lengths }
     }
 
-    /// To go on with a pattern of different letters that repeats itself: `lengths` are those of the pattern.
+    /// To finish words that the text has had before: `lengths` are those of a word. Each text has words of its own, of different
+    /// letters, in random order.
     ///
     /// # Errors
-    /// If a pattern is longer than the alphabet or than the sequence.
+    /// If a word is longer than the alphabet, or so short that it has no next letter.
     pub fn induction(lengths: (usize, usize)) -> Result<Task> {
         let symbols = Symbols::letters(drawn::LETTERS);
         if lengths.1 > symbols.count() {
             return Err(Error::new(format!(
-                "a pattern of {} different letters cannot be drawn: there are {}",
+                "a word of {} different letters cannot be drawn: there are {}",
                 lengths.1,
                 symbols.count()
             ))
             .help(format!("take at most {}", symbols.count())));
+        }
+        if lengths.0 < 2 {
+            return Err(Error::new("a word of one letter has no next letter").help("take at least 2"));
         }
         let source = Source::Induction { tokens: drawn::INDUCTION_TOKENS };
         Ok(Task { name: "induction", symbols, source, lengths })
@@ -126,9 +130,14 @@ impl Task {
     /// What is learned, in a few words.
     pub fn sentence(&self) -> &'static str {
         match &self.source {
-            Source::Reverse => "say a sequence of digits backwards",
+            Source::Reverse => "reverse a sequence of digits",
             Source::Sort => "put a sequence of digits in order",
-            Source::Induction { .. } => "go on with a pattern of letters that repeats itself",
+            Source::Induction { .. } if drawn::words(self.lengths.1, self.symbols.count()) > 1 => {
+                "finish words that the text has had before; each text has a few words of its own, in random order"
+            }
+            Source::Induction { .. } => {
+                "finish a word that the text has had before; each text has one word of its own, again and again"
+            }
             Source::Addition => "add two numbers, the last digit of the sum first",
             Source::Data(Data::Lines(_)) => "write lines like these, letter by letter",
             Source::Data(Data::Text(_)) => "go on with the text, character by character",
@@ -211,7 +220,9 @@ impl Task {
         match &self.source {
             Source::Reverse => drawn::reverse(stream, length, self.symbols.count()),
             Source::Sort => drawn::sort(stream, length, self.symbols.count()),
-            Source::Induction { tokens } => drawn::induction(stream, (length, *tokens), self.symbols.count()),
+            Source::Induction { tokens } => {
+                drawn::induction(stream, (self.lengths, *tokens), self.symbols.count())
+            }
             Source::Addition => drawn::addition(stream),
             Source::Data(_) => Example { tokens: Vec::new(), targets: Vec::new() },
         }
@@ -255,14 +266,9 @@ impl Examples {
     pub fn batch(&self, stream: &mut LegacyStream, examples: usize) -> Batch {
         let one_length = drawn::between(stream, self.task.lengths);
         let all: Vec<Example> = (0..examples)
-            .map(|_| match (&self.data, &self.task.source) {
-                (Some(data), _) => data.drawn(stream, one_length),
-                // The pattern has a length of its own in each example; the sequence is always as long.
-                (None, Source::Induction { .. }) => {
-                    let length = drawn::between(stream, self.task.lengths);
-                    self.new_example(stream, length)
-                }
-                (None, _) => self.new_example(stream, one_length),
+            .map(|_| match &self.data {
+                Some(data) => data.drawn(stream, one_length),
+                None => self.new_example(stream, one_length),
             })
             .collect();
         Batch::of(&all, self.task.filler())
