@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use attn::graph::Role;
-use attn::input::{AllowedNumbers, Array, Files, Limit, ReadOptions, inline, stored};
+use attn::input::{AllowedNumbers, Array, Files, LayerOptions, Limit, ReadOptions, inline, stored};
 use attn::params::{Counts, Model, cache, caches_by_sharing, weights};
 use attn::tensor::Dtype;
 use tempfile::TempDir;
@@ -154,11 +154,13 @@ fn read(ending: &str, bytes: &[u8]) {
             for role in [Role::X, Role::Q, Role::Mask] {
                 checked(files(|files| files.read(&path, role, want)));
             }
-            checked(files(|files| files.bundle(&path, None, want)));
+            checked(files(|files| files.bundle(&path, LayerOptions::default(), want)));
         }
     }
     for layer in [None, Some("0")] {
-        if let Some(bundle) = checked(files(|files| files.bundle(&path, layer, ReadOptions::default()))) {
+        if let Some(bundle) = checked(files(|files| {
+            files.bundle(&path, LayerOptions { layer, ..LayerOptions::default() }, ReadOptions::default())
+        })) {
             bundle.entries.values().for_each(|entry| {
                 assert_eq!(entry.tensor.dims().iter().product::<usize>(), entry.tensor.cells().count())
             });

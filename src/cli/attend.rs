@@ -219,9 +219,10 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input).within(env.reading.clone());
         let Some(dtype) = self.fast.dtype() else {
-            let Computation { recipe, inputs, notes, of_words, .. } =
+            let Computation { recipe, inputs, mut notes, of_words, .. } =
                 self.computation.computation(None, &mut files)?;
             let inputs = self.gradient.with_pass(&recipe, inputs, &mut files)?;
+            notes.extend(files.take_notes());
             let graph = if self.edits.is_nothing() {
                 recipes::attend(&recipe, inputs).map_err(|error| self.gradient.refused(error))?
             } else {

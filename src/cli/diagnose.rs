@@ -107,7 +107,8 @@ impl DiagnoseArgs {
             }
             None => {
                 let submission = answers::submissions(&self.yours, &mut files, task.right())?;
-                let remarks = notes.into_iter().chain(submission.remarks).collect();
+                let of_files = files.take_notes();
+                let remarks = notes.into_iter().chain(of_files).chain(submission.remarks).collect();
                 self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
             }
         }

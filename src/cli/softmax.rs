@@ -96,6 +96,7 @@ impl SoftmaxArgs {
 
     fn story_at(&self, temperature: Option<f64>) -> Result<Story> {
         let mut scores = Vec::new();
+        input::check_commas(&self.numbers.join(" "))?;
         let numbers =
             self.numbers.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty());
         for (i, text) in numbers.enumerate() {

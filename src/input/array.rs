@@ -27,6 +27,7 @@ pub struct Array<T = f64> {
     roundoff: f64,
     /// True if a number is not the one in the source, but the nearest of the type T.
     inexact: bool,
+    short_header: bool,
 }
 
 impl<T: Element> Array<T> {
@@ -56,6 +57,7 @@ impl<T: Element> Array<T> {
             digits: None,
             roundoff: 0.0,
             inexact: false,
+            short_header: false,
         })
     }
 
@@ -118,6 +120,12 @@ impl<T: Element> Array<T> {
         self
     }
 
+    /// The same array, said to have a header with one name fewer than there are columns, so that the first column has names.
+    pub(super) fn with_short_header(mut self, short: bool) -> Array<T> {
+        self.short_header = short;
+        self
+    }
+
     /// The same array with names for its rows and columns.
     pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array<T> {
         self.row_labels = rows;
@@ -173,6 +181,11 @@ impl<T: Element> Array<T> {
         self.inexact
     }
 
+    /// True if the header of a text has one name fewer than there are columns, so that the first column has the names of rows.
+    pub(super) fn has_short_header(&self) -> bool {
+        self.short_header
+    }
+
     /// Checks that `allow` admits every number; `name` is the file, and the entry in it.
     ///
     /// # Errors
@@ -217,7 +230,7 @@ impl<T: Element> Array<T> {
         }
         let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
         let Array { dims, values: _, fortran, boolean, row_labels, col_labels, .. } = self;
-        let Array { decimals, digits, roundoff, .. } = self;
+        let Array { decimals, digits, roundoff, short_header, .. } = self;
         let inexact = self.inexact || changed;
         Ok(Array {
             dims,
@@ -230,6 +243,7 @@ impl<T: Element> Array<T> {
             digits,
             roundoff,
             inexact,
+            short_header,
         })
     }
 }

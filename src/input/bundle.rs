@@ -3,25 +3,30 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Role, Stage};
+use crate::hint::Hint;
 use crate::tensor::{Dtype, Tensor};
+use crate::text::{all_of, briefly, clip};
 
 use super::array::Array;
 use super::container::Container;
+use super::dims::shape_text;
 use super::item::{Item, entry_name};
-use super::layers::{Choice, choose};
+use super::layers::{Choice, LayerEntries, LayerOptions, behind, choose};
 use super::limit::Limit;
-use super::names::{EntryKind, Layout, TOKENS};
+use super::names::{Apart, EntryKind, Kept, Layout, TOKENS};
 use super::read_options::{ReadOptions, allowed};
-use crate::text::{briefly, clip};
 
 /// One matrix of a bundle, or a stack of heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its numbers, as stored.
     pub tensor: Tensor,
-    /// Its layout, where the name in the file implies it; a plain `W_Q` does not.
+    /// Its layout, where the file implies it; a plain `W_Q` does not.
     pub layout: Option<Layout>,
+    /// The number of heads, where weights have a dimension for them, or the names of Q, K or V have numbers.
+    pub heads: Option<usize>,
     /// Its name in the file.
     pub name: String,
 }
@@ -30,93 +35,65 @@ pub struct Entry {
 struct Part {
     array: Array,
     layout: Option<Layout>,
+    heads: Option<usize>,
     name: String,
 }
 
 /// The matrices of one attention layer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
     /// The matrices by role.
     pub entries: BTreeMap<Role, Entry>,
     /// The tokens, where the file names them.
     pub tokens: Option<Vec<String>>,
-    /// Parts of a model that were left alone: embeddings, norms, other layers, biases of the projections.
-    pub ignored: Vec<String>,
-}
-
-impl Bundle {
-    /// The biases of the chosen projections: without them the numbers differ from the model's.
-    pub fn ignored_biases(&self) -> impl Iterator<Item = &str> {
-        let layers: Vec<&str> = self
-            .entries
-            .values()
-            .filter(|entry| entry.layout.is_some())
-            .map(|entry| entry.name.trim_end_matches("weight"))
-            .collect();
-        self.ignored
-            .iter()
-            .filter(move |name| {
-                name.strip_suffix("bias").is_some_and(|start| !start.is_empty() && layers.contains(&start))
-            })
-            .map(String::as_str)
-    }
+    /// True if the names are those of a model whose scores are not divided by √d.
+    pub unscaled: bool,
+    /// What a reader should know about how the file was read.
+    pub notes: Vec<String>,
 }
 
 /// Reads from a container what belongs to one attention layer, as it is wanted. Masks and biases may hold ±∞, nothing else may.
 ///
 /// # Errors
-/// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
+/// If a name is unknown or given twice, several layers are there and none was chosen, a projection has a bias, or an entry cannot
+/// be read.
 pub(super) fn read(
     name: &str,
-    mut container: Container,
-    layer: Option<&str>,
+    container: Container,
+    options: LayerOptions<'_>,
     want: ReadOptions,
 ) -> Result<Bundle> {
     let names = container.names();
-    let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
-    let mut bundle = Bundle { entries: BTreeMap::new(), tokens: None, ignored };
+    let Choice { own, layer } = choose(&names, options).map_err(|error| error.in_source(name))?;
+    let mut file =
+        LayerFile { name, names, container, options, bundle: Bundle::default(), stacks: Vec::new() };
+    let own_biases = own.iter().filter(|(_, kind)| *kind == EntryKind::ProjectionBias);
+    file.without_biases(own_biases.map(|(position, _)| *position).collect(), "")?;
+    if let Some(layer) = layer {
+        file.without_biases(layer.biases.clone(), &layer.prefix)?;
+        file.layer(layer)?;
+    }
     let mut heads: BTreeMap<Role, BTreeMap<usize, Part>> = BTreeMap::new();
     let mut tokens: Option<String> = None;
-    for (position, recognised) in chosen {
-        let entry = names[position].clone();
-        let place = entry_name(name, &entry);
-        if let EntryKind::Whole(role) = recognised.kind
-            && let Some(dtype) = want.dtype_of(role)
-        {
-            let tensor = match dtype {
-                Dtype::F64 => container.typed::<f64>(&place, position, role, want)?,
-                _ => container.typed::<f32>(&place, position, role, want)?,
-            };
-            bundle.insert(name, role, Entry { tensor, layout: None, name: entry })?;
-            continue;
-        }
-        container.keep_within(Limit::ANY);
-        let item = container.read(position)?;
-        let array = match (recognised.kind.clone(), item) {
-            (EntryKind::Tokens, Item::Words(words)) => {
+    for (position, kind) in own {
+        match kind {
+            EntryKind::ProjectionBias => {}
+            EntryKind::Tokens => {
+                let entry = file.names[position].clone();
                 if let Some(first) = tokens.replace(entry.clone()) {
                     return Err(both(name, TOKENS, [&first, &entry]));
                 }
-                bundle.tokens = Some(words);
-                continue;
+                match file.container.read::<f64>(position)? {
+                    Item::Words(words) => file.bundle.tokens = Some(words),
+                    Item::Array(_) => {
+                        return Err(Error::new("this holds numbers, but words are needed")
+                            .in_source(entry_name(name, &entry)));
+                    }
+                }
             }
-            (EntryKind::Tokens, Item::Array(_)) => {
-                return Err(Error::new("this kind numbers, but words are needed").in_source(place));
-            }
-            (_, Item::Words(_)) => {
-                return Err(Error::new("this kind words, but numbers are needed").in_source(place));
-            }
-            (_, Item::Array(array)) => array.row_by_row(),
-        };
-        let role = match recognised.kind {
-            EntryKind::Whole(role) | EntryKind::Head(role, _) => role,
-            EntryKind::Stacked | EntryKind::Tokens => Role::X,
-        };
-        let array = array.checked(&place, allowed(role))?;
-        let part = Part { array, layout: recognised.layout, name: entry };
-        match recognised.kind {
-            EntryKind::Whole(role) => bundle.insert(name, role, part.into_entry(role, &place)?)?,
+            EntryKind::Whole(role) => file.whole(position, role, want)?,
             EntryKind::Head(role, number) => {
+                let part = file.part(position, role)?;
                 let heads = heads.entry(role).or_default();
                 if let Some(first) = heads.get(&number) {
                     let step = Stage::Role(role).of_head(Some(number));
@@ -124,35 +101,225 @@ pub(super) fn read(
                 }
                 heads.insert(number, part);
             }
-            EntryKind::Stacked => {
-                for (role, part) in unstack(part).map_err(|error| error.in_source(&place))? {
-                    bundle.insert(name, role, part.into_entry(role, &place)?)?;
-                }
-            }
-            EntryKind::Tokens => {}
         }
     }
     for (role, heads) in heads {
         let stack = stack(role.name(), heads).map_err(|error| error.in_source(name))?;
-        bundle.insert(name, role, stack.into_entry(role, name)?)?;
+        file.insert(role, stack)?;
     }
-    Ok(bundle)
+    let stacks = std::mem::take(&mut file.stacks);
+    let said = "read as a matrix for each head: (H, in, d), and (H, d, out) for W_O.";
+    file.note(&stacks, [&format!("is {said}"), &format!("are {said}")]);
+    Ok(file.bundle)
 }
 
-impl Bundle {
-    fn insert(&mut self, file: &str, role: Role, entry: Entry) -> Result<()> {
-        self.check_new(file, role, &entry.name)?;
-        self.entries.insert(role, entry);
+/// A file of several matrices while it is read.
+struct LayerFile<'a> {
+    name: &'a str,
+    names: Vec<String>,
+    container: Container,
+    options: LayerOptions<'a>,
+    bundle: Bundle,
+    /// Weights under a name of ours that have a dimension for the heads.
+    stacks: Vec<String>,
+}
+
+impl LayerFile<'_> {
+    fn place(&self, position: usize) -> String {
+        entry_name(self.name, &self.names[position])
+    }
+
+    /// A note on some entries, if there are any: what is said of one, and of several.
+    fn note(&mut self, entries: &[String], [of_one, of_several]: [&str; 2]) {
+        let said = if entries.len() == 1 { of_one } else { of_several };
+        if !entries.is_empty() {
+            let names = visible(&all_of(entries)).into_owned();
+            self.bundle.notes.push(format!("{names} in {} {said}", visible(self.name)));
+        }
+    }
+
+    /// The numbers at a position, for a role.
+    fn part(&mut self, position: usize, role: Role) -> Result<Part> {
+        let place = self.place(position);
+        self.container.keep_within(Limit::ANY);
+        match self.container.read(position)? {
+            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed").in_source(place)),
+            Item::Array(array) => {
+                let array = array.row_by_row().checked(&place, allowed(role))?;
+                Ok(Part { array, layout: None, heads: None, name: self.names[position].clone() })
+            }
+        }
+    }
+
+    /// Takes the matrix at a position, whose name is one of ours.
+    fn whole(&mut self, position: usize, role: Role, want: ReadOptions) -> Result<()> {
+        let place = self.place(position);
+        if let Some(dtype) = want.dtype_of(role) {
+            let tensor = match dtype {
+                Dtype::F64 => self.container.typed::<f64>(&place, position, role, want)?,
+                _ => self.container.typed::<f32>(&place, position, role, want)?,
+            };
+            let name = self.names[position].clone();
+            return self.insert_entry(role, Entry { tensor, layout: None, heads: None, name });
+        }
+        let mut part = self.part(position, role)?;
+        if role.is_weights() && part.array.dims().len() == 3 {
+            part = self.for_heads(part, role, Kept::Heads).map_err(|error| error.in_source(place))?;
+            self.stacks.push(part.name.clone());
+        }
+        self.insert(role, part)
+    }
+
+    /// Takes the weights of a layer of a model.
+    fn layer(&mut self, layer: LayerEntries) -> Result<()> {
+        let LayerEntries { scheme, prefix, mut weights, apart, .. } = layer;
+        let of_kind = |kind: Apart| -> Vec<String> {
+            let names = apart.iter().filter(|(_, apart)| *apart == kind);
+            names.map(|(position, _)| behind(&prefix, &self.names[*position]).to_string()).collect()
+        };
+        let (masks, norms) = (of_kind(Apart::CausalMask), of_kind(Apart::Norm));
+        let applies = format!("the causal mask of that layer; {} applies one.", Hint::Causal);
+        self.note(
+            &masks,
+            [&format!("is left out: it is {applies}"), &format!("are left out: they are of {applies}")],
+        );
+        let norm = "left out: what follows the attention is not computed.";
+        self.note(&norms, [&format!("is {norm}"), &format!("are {norm}")]);
+        // A fused matrix says how the others are kept.
+        weights.sort_by_key(|(_, roles)| roles.len() == 1);
+        let mut sides = self.options.layout;
+        let mut parameters = Vec::new();
+        for (position, roles) in weights {
+            let place = self.place(position);
+            let mut part = self.part(position, roles[0])?;
+            let layout = match scheme.kept {
+                Kept::Linear => sides.unwrap_or(Layout::OutIn),
+                Kept::Conv1dOrLinear => {
+                    let found = sides.map_or_else(|| fused_sides(&part), Ok);
+                    *sides.insert(found.map_err(|error| error.in_source(&place))?)
+                }
+                Kept::Kernel | Kept::Heads | Kept::Parameter => sides.unwrap_or(Layout::InOut),
+            };
+            part.layout = roles[0].is_weights().then_some(layout);
+            if scheme.kept == Kept::Parameter && sides.is_none() {
+                parameters.push(part.name.clone());
+            }
+            let parts = match roles {
+                [role] if part.array.dims().len() == 3 && role.is_weights() => {
+                    self.for_heads(part, *role, scheme.kept).map(|part| vec![part])
+                }
+                [_] => Ok(vec![part]),
+                several => {
+                    let heads = if scheme.head_by_head { Some(self.heads_of(&part)) } else { None };
+                    heads.transpose().and_then(|heads| unstack(&part, several.len(), heads))
+                }
+            };
+            let parts = parts.map_err(|error| error.in_source(&place))?;
+            for (role, part) in roles.iter().zip(parts) {
+                self.insert(*role, part)?;
+            }
+        }
+        let linear = format!("{} out-in reads", Hint::Layout);
+        self.note(
+            &parameters,
+            [
+                &format!("is read as x·W; {linear} it as PyTorch's Linear has it, x·Wᵀ."),
+                &format!("are read as x·W; {linear} them as PyTorch's Linear has them, x·Wᵀ."),
+            ],
+        );
+        if !self.bundle.entries.contains_key(&Role::WO) {
+            let layer =
+                if prefix.is_empty() { "The layer".to_string() } else { format!("The layer {prefix}") };
+            let said = "has no output projection: O is the heads side by side.";
+            self.note(&[layer], [said, said]);
+        }
+        self.bundle.unscaled |= scheme.unscaled;
+        Ok(())
+    }
+
+    /// The number of heads of a matrix that has one head after the other, with a note on how it is read.
+    fn heads_of(&mut self, part: &Part) -> Result<usize> {
+        let Some(heads) = self.options.heads else {
+            return Err(Error::new("query, key and value of one head stand before those of the next")
+                .help(format!("give the number of heads with {}", Hint::Heads)));
+        };
+        let said = "is read head by head: query, key and value of the first head, then those of the next.";
+        self.note(std::slice::from_ref(&part.name), [said, said]);
+        Ok(heads)
+    }
+
+    /// Weights that have a dimension for the heads, as one matrix with the heads side by side.
+    fn for_heads(&self, part: Part, role: Role, kept: Kept) -> Result<Part> {
+        let (dims, is_output) = (part.array.dims().to_vec(), role == Role::WO);
+        let [first, second, third] = dims[..] else { return Ok(part) };
+        let is_kept = matches!(kept, Kept::Kernel | Kept::Heads) && role != Role::Gate;
+        if !is_kept || self.options.layout == Some(Layout::OutIn) {
+            return Err(Error::new(format!(
+                "the shape is {}, but weights of x·Wᵀ are one matrix",
+                shape_text(&dims)
+            ))
+            .help("save the matrix as it multiplies all heads together, (out, in)"));
+        }
+        let (heads, shape) = match (is_output, kept) {
+            (true, _) => (first, vec![first * second, third]),
+            (false, Kept::Heads) => (first, vec![second, first * third]),
+            (false, _) => (second, vec![first, second * third]),
+        };
+        // Only (H, in, d) is not in order yet.
+        let moved = kept == Kept::Heads && !is_output;
+        let cells = (0..first * second * third).map(|cell| match (cell / third, cell % third) {
+            (row, column) if moved => (row % heads * second + row / heads) * third + column,
+            _ => cell,
+        });
+        let mut part = part.of_cells(shape, cells)?;
+        (part.layout, part.heads) = (Some(Layout::InOut), Some(heads));
+        Ok(part)
+    }
+
+    /// # Errors
+    /// If the bias of a projection is not 0: nothing here adds it.
+    fn without_biases(&mut self, positions: Vec<usize>, prefix: &str) -> Result<()> {
+        let (mut zero, mut other) = (Vec::new(), Vec::new());
+        for position in positions {
+            let part = self.part(position, Role::WO)?;
+            let list = if part.array.values().iter().all(|x| *x == 0.0) { &mut zero } else { &mut other };
+            list.push(behind(prefix, &part.name).to_string());
+        }
+        if !other.is_empty() {
+            let verb = if other.len() == 1 { "is" } else { "are" };
+            let shown: Vec<String> = other.iter().map(|name| clip(name)).collect();
+            let is_bias = other.iter().all(|name| name.ends_with("bias"));
+            let ignored = if is_bias { "bias".to_string() } else { shown.join(",") };
+            return Err(Error::new(format!(
+                "{} {verb} not 0, but the projections here add no biases",
+                briefly(shown.iter().map(|name| format!("`{name}`")))
+            ))
+            .in_source(self.name)
+            .help(format!(
+                "to compute without, which gives other numbers than the model: {} {ignored}",
+                Hint::Ignore
+            )));
+        }
+        let adds = "left out; the projections here add no biases.";
+        self.note(&zero, [&format!("is 0 and is {adds}"), &format!("are 0 and are {adds}")]);
         Ok(())
     }
 
     /// # Errors
-    /// If there is one of this name already.
-    fn check_new(&self, file: &str, role: Role, second: &str) -> Result<()> {
-        match self.entries.get(&role).map(|entry| &entry.name) {
-            None => Ok(()),
-            Some(first) => Err(both(file, role.name(), [first, second])),
+    /// If heads are stacked where one matrix belongs, or there is one of this role already.
+    fn insert(&mut self, role: Role, part: Part) -> Result<()> {
+        let Part { array, layout, heads, name } = part;
+        let place = entry_name(self.name, &name);
+        let tensor = array.into_exact(role).map_err(|error| error.in_source(place))?;
+        self.insert_entry(role, Entry { tensor, layout, heads, name })
+    }
+
+    fn insert_entry(&mut self, role: Role, entry: Entry) -> Result<()> {
+        if let Some(first) = self.bundle.entries.get(&role) {
+            return Err(both(self.name, role.name(), [&first.name, &entry.name]));
         }
+        self.bundle.entries.insert(role, entry);
+        Ok(())
     }
 }
 
@@ -164,42 +331,60 @@ fn both(file: &str, canonical: &str, [first, second]: [&str; 2]) -> Error {
 }
 
 impl Part {
-    /// # Errors
-    /// If heads are stacked where one matrix belongs, or more than that.
-    fn into_entry(self, role: Role, place: &str) -> Result<Entry> {
-        let Part { array, layout, name } = self;
-        let tensor = array.into_exact(role).map_err(|error| error.in_source(place))?;
-        Ok(Entry { tensor, layout, name })
+    /// The same part with some of its cells, in this order and shape.
+    fn of_cells(&self, dims: Vec<usize>, cells: impl Iterator<Item = usize>) -> Result<Part> {
+        let values = self.array.values();
+        let array = Array::new(dims, cells.map(|at| values[at]).collect())?;
+        let array = array.with_decimals(self.array.decimals()).with_roundoff(self.array.roundoff());
+        Ok(Part { array, layout: self.layout, heads: self.heads, name: self.name.clone() })
     }
 }
 
-/// W_Q, W_K and W_V from one matrix: below one another where rows are outputs, side by side where columns are.
-fn unstack(entry: Part) -> Result<[(Role, Part); 3]> {
+/// Which way a fused matrix is three times as long.
+fn fused_sides(part: &Part) -> Result<Layout> {
+    match *part.array.dims() {
+        [rows, cols] if rows == 3 * cols => Ok(Layout::OutIn),
+        [rows, cols] if cols == 3 * rows => Ok(Layout::InOut),
+        ref dims => {
+            Err(Error::new(format!("the shape is {}, neither (E, 3E) nor (3E, E)", shape_text(dims)))
+                .help(format!("say with {} which of both it is: in-out or out-in", Hint::Layout)))
+        }
+    }
+}
+
+/// The matrices of a fused one: below one another where rows are outputs, side by side where columns are. Each has a third of the
+/// outputs, or, with `heads`, a third of those of each head.
+fn unstack(entry: &Part, parts: usize, heads: Option<usize>) -> Result<Vec<Part>> {
     let below = entry.layout == Some(Layout::OutIn);
-    let (rows, cols) = match *entry.array.dims() {
-        [rows, cols] if below && rows % 3 == 0 => (rows / 3, cols),
-        [rows, cols] if !below && cols % 3 == 0 => (rows, cols / 3),
-        _ => {
-            let rule = if below {
-                "3E×E, with the rows for the query above those for the key and the value"
-            } else {
-                "E×3E, with query, key and value side by side"
-            };
-            return Err(Error::new(format!(
-                "the shape is {:?}, but it should be {rule}",
-                entry.array.dims()
-            )));
+    let (outputs, inputs) = match *entry.array.dims() {
+        [rows, cols] if below => (rows, cols),
+        [rows, cols] => (cols, rows),
+        _ => (0, 0),
+    };
+    let each = outputs / parts;
+    if each == 0 || outputs % parts != 0 || each % heads.unwrap_or(1).max(1) != 0 {
+        let all = if parts == 2 { "key and value" } else { "query, key and value" };
+        let rule = if below {
+            format!("{parts}E×E, with the rows of")
+        } else {
+            format!("E×{parts}E, with the columns of")
+        };
+        let of_heads = heads.map_or(String::new(), |heads| format!(", and E is a multiple of {heads} heads"));
+        let dims = shape_text(entry.array.dims());
+        return Err(Error::new(format!("the shape is {dims}, but it should be {rule} {all}{of_heads}")));
+    }
+    let head = each / heads.unwrap_or(1).max(1);
+    let part = |part: usize| {
+        let output = move |at: usize| at / head * parts * head + part * head + at % head;
+        if below {
+            let cells = (0..each).flat_map(|i| (0..inputs).map(move |j| output(i) * inputs + j));
+            entry.of_cells(vec![each, inputs], cells)
+        } else {
+            let cells = (0..inputs).flat_map(|i| (0..each).map(move |j| i * outputs + output(j)));
+            entry.of_cells(vec![inputs, each], cells)
         }
     };
-    let (values, width) = (entry.array.values(), if below { cols } else { 3 * cols });
-    let part = |third: usize| -> Result<Part> {
-        let (top, left) = if below { (third * rows, 0) } else { (0, third * cols) };
-        let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (top + i) * width + left + j));
-        let array = Array::new(vec![rows, cols], cells.map(|at| values[at]).collect())?;
-        let array = array.with_decimals(entry.array.decimals()).with_roundoff(entry.array.roundoff());
-        Ok(Part { array, layout: entry.layout, name: entry.name.clone() })
-    };
-    Ok([(Role::WQ, part(0)?), (Role::WK, part(1)?), (Role::WV, part(2)?)])
+    (0..parts).map(part).collect()
 }
 
 /// The heads `Q_1`, `Q_2`, … as one stack.
@@ -234,7 +419,12 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
     dims.insert(0, count);
     let array = Array::new(dims, values)?.with_decimals(decimals).with_roundoff(roundoff);
     let array = array.labelled(labels.0, labels.1);
-    Ok(Part { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
+    Ok(Part {
+        array,
+        layout: None,
+        heads: Some(count),
+        name: format!("{canonical}_1 to {canonical}_{count}"),
+    })
 }
 
 /// The error for a file of one matrix where a bundle is needed.

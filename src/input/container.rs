@@ -9,7 +9,7 @@ use crate::tensor::Element;
 
 use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
-use super::comments::LINE_ENDS;
+use super::comments::{LINE_ENDS, skip_comments};
 use super::delimited::delimited;
 use super::inline::{looks_typed, typed};
 use super::item::{Item, entry_name, words};
@@ -20,7 +20,7 @@ use super::limit::Limit;
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
-use super::number::has_decimal_comma;
+use super::number::{has_decimal_comma, is_meant_as_number};
 use super::open::Input;
 use super::printed::{begins_list, looks_printed, printed};
 use super::records::{Delimiter, DelimiterChoice};
@@ -109,23 +109,36 @@ impl Format {
 
 /// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
 fn of_text(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNumbers) -> Result<Array> {
+    let begin = after_label(text);
+    let body = &text[begin..];
     // Python prints no tabs: with them, `[` is a label.
-    let first_line = text.split(LINE_ENDS).next().unwrap_or_default();
+    let first_line = body.split(LINE_ENDS).next().unwrap_or_default();
     let is_table = matches!(delimiting, DelimiterChoice::By(_)) && first_line.contains('\t');
-    if !is_table && looks_printed(text) {
-        return printed(name, text, allow);
+    if !is_table && looks_printed(body) {
+        return printed(name, body, allow);
     }
-    let delimiter = delimiting.of(text);
-    if delimiter == Delimiter::Character(b';') && looks_typed(text) {
-        return typed(name, text, allow);
+    let delimiter = delimiting.of(body);
+    if delimiter == Delimiter::Character(b';') && looks_typed(body) {
+        return typed(name, body, allow);
     }
-    delimited(name, text, delimiter, allow).map_err(|error| {
+    delimited(name, text, begin, delimiter, allow).map_err(|error| {
         if delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
             error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
         } else {
             error
         }
     })
+}
+
+/// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
+/// `5×3 Matrix{Float64}:`. Numbers and separators belong to a table.
+fn after_label(text: &str) -> usize {
+    let start = skip_comments(text, 0, char::is_whitespace);
+    let line = text[start..].split(LINE_ENDS).next().unwrap_or_default();
+    let is_label = line.trim_end().ends_with([':', '='])
+        && !line.contains([',', ';', '\t', '"'])
+        && !line.split_whitespace().any(is_meant_as_number);
+    if is_label { start + line.len() } else { 0 }
 }
 
 /// The contents of a file.

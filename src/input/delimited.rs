@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::memory;
-use crate::text::counted;
+use crate::text::{clip, counted};
 
 use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
@@ -23,15 +23,18 @@ const A_NAME: u64 = 72;
 /// - a first row of text alone is a header, a first cell of text in the first row of numbers a column of labels;
 /// - where labels are quoted and numbers are not, a quoted number is a label.
 ///
+/// It begins at a byte of the text; what is before it only counts lines.
+///
 /// # Errors
 /// At the line and column of what is no number, or at the line that is longer or shorter than the others.
 pub(super) fn delimited(
     name: &str,
     text: &str,
+    begin: usize,
     delimiter: Delimiter,
     allow: AllowedNumbers,
 ) -> Result<Array> {
-    let mut records = Records::new(name, text, delimiter);
+    let mut records = Records::new(name, text, begin, delimiter);
     let Some(first) = Row::read(&mut records)? else {
         return Err(Error::new("the file has no numbers, only blank lines and comments")
             .in_source(name)
@@ -39,7 +42,7 @@ pub(super) fn delimited(
     };
     let second = Row::read(&mut records)?;
     let layout = Layout::detect(&first, second.as_ref());
-    let mut records = Records::new(name, text, delimiter);
+    let mut records = Records::new(name, text, begin, delimiter);
     let mut table = Table::new(layout, allow);
     if layout.header {
         let Some(second) = second else {
@@ -117,17 +120,14 @@ impl Table {
         };
         let named = self.col_labels.as_ref().map_or(width, Vec::len);
         if numbers != width || named != width {
-            let (expected, by) = if named == width {
-                (width, format!("line {decided}"))
+            let has = format!("this line has {}", counted(numbers, "number"));
+            let error = if numbers != width || named == width {
+                Error::new(format!("{has}, but line {decided} has {width}"))
+                    .help("give every row the same number of columns")
             } else {
-                (named, "the header".to_string())
+                self.no_header(&has, numbers)
             };
-            return Err(Error::new(format!(
-                "this line has {}, but {by} has {expected}",
-                counted(numbers, "number")
-            ))
-            .at(records.place(start))
-            .help("give every row the same number of columns"));
+            return Err(error.at(records.place(start)));
         }
         self.rows = row;
         match wrong {
@@ -136,9 +136,28 @@ impl Table {
         }
     }
 
+    /// The error for a line of text above the numbers that names more or fewer columns than there are.
+    fn no_header(&self, has: &str, numbers: usize) -> Error {
+        let names = self.col_labels.as_deref().unwrap_or_default();
+        let error = Error::new(format!(
+            "{has}, but the text above it, `{}`, has {}",
+            clip(&names.join(" ")),
+            counted(names.len(), "word")
+        ))
+        .help("begin a title with #, or give each column a name");
+        if names.len() + 1 == numbers && !self.layout.first_column {
+            error.and_help(
+                "if the first column names the rows by numbers, separate columns by commas and begin the header with a comma",
+            )
+        } else {
+            error
+        }
+    }
+
     fn into_array(self) -> Result<Array> {
         let width = self.width.map_or(0, |(width, _)| width);
         let array = self.cells.into_array(vec![self.rows, width])?;
+        let array = array.with_short_header(self.layout.short_header);
         let rows: Option<Labels> = self.layout.first_column.then(|| self.row_labels.into());
         Ok(array.labelled(rows, self.col_labels.map(Labels::from)))
     }
@@ -176,11 +195,11 @@ mod tests {
     const COMMA: Delimiter = Delimiter::Character(b',');
 
     fn read(text: &str) -> Array {
-        delimited("x.csv", text, DelimiterChoice::Detected.of(text), AllowedNumbers::INFINITE).unwrap()
+        delimited("x.csv", text, 0, DelimiterChoice::Detected.of(text), AllowedNumbers::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {
-        delimited("x.csv", text, COMMA, AllowedNumbers::FINITE).unwrap_err().to_string()
+        delimited("x.csv", text, 0, COMMA, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     fn labels(labels: Option<&Labels>) -> Vec<&str> {
@@ -252,7 +271,12 @@ mod tests {
         let said = fails("1,2\n# note\n3,4\n5,6,7\n");
         assert!(said.starts_with("x.csv:4:1: this line has 3 numbers, but line 1 has 2"), "{said}");
         let said = fails("x,y,z\n1,2\n");
-        assert!(said.starts_with("x.csv:2:1: this line has 2 numbers, but the header has 3"), "{said}");
+        assert!(
+            said.starts_with(
+                "x.csv:2:1: this line has 2 numbers, but the text above it, `x y z`, has 3 words"
+            ),
+            "{said}"
+        );
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub(super) fn label(text: &str, quoted: bool) -> String {
 pub(super) struct Layout {
     pub(super) header: bool,
     pub(super) first_column: bool,
+    /// True if the header has no name for the column of labels.
+    pub(super) short_header: bool,
 }
 
 impl Layout {
@@ -76,14 +78,13 @@ impl Layout {
         // The last field of the second record is a number in every table that can be read.
         let quotes_tell = !second.unwrap_or(first).last.quoted;
         if first.first.blank && first.fields > 1 {
-            return Layout { header: true, first_column: true };
+            return Layout { header: true, first_column: true, short_header: false };
         }
         let header = first.is_text[usize::from(quotes_tell)];
         let data = if header { second } else { Some(first) };
-        let first_column = data.is_some_and(|row| {
-            let shorter_header = header && first.fields + 1 == row.fields;
-            row.fields > 1 && (row.first.is_text(quotes_tell) || shorter_header)
-        });
-        Layout { header, first_column }
+        // A number is no name: under a line of one word less there may be one number more.
+        let first_column = data.is_some_and(|row| row.fields > 1 && row.first.is_text(quotes_tell));
+        let is_shorter = data.is_some_and(|row| first.fields + 1 == row.fields);
+        Layout { header, first_column, short_header: header && first_column && is_shorter }
     }
 }

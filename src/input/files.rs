@@ -17,6 +17,7 @@ use super::embeddings::{self, WordVectors};
 use super::inline::inline;
 use super::item::{Item, words};
 use super::json_document::Nodes;
+use super::layers::LayerOptions;
 use super::limit::Limit;
 use super::npy;
 use super::open::{Input, regular};
@@ -40,12 +41,14 @@ enum SourceContent {
 pub struct Files<'a> {
     stdin: Option<&'a mut dyn Read>,
     reading: ReadPermission,
+    /// What a reader should know about how files were read.
+    notes: Vec<String>,
 }
 
 impl<'a> Files<'a> {
     /// With the stream behind `-`, which can be read once.
     pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
-        Files { stdin: Some(stdin), reading: ReadPermission::Anywhere }
+        Files { stdin: Some(stdin), reading: ReadPermission::Anywhere, notes: Vec::new() }
     }
 
     /// The same, with the files that may be read.
@@ -62,6 +65,22 @@ impl<'a> Files<'a> {
             self.reading.check(&from_path(path))?;
         }
         Ok(source)
+    }
+
+    /// What a reader should know about how the files so far were read; each note is given once.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The same array, with a note if its first column was taken for names without a sign in the header.
+    fn noted<T: Element>(&mut self, name: &str, array: Array<T>) -> Array<T> {
+        let note = format!(
+            "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
+        );
+        if array.has_short_header() && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        array
     }
 
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
@@ -101,7 +120,7 @@ impl<'a> Files<'a> {
             return want.of_reader::<T, _>(&name, &mut Npy { input: &mut input }, role);
         }
         match Content::<f64>::read(input, format, allow)? {
-            Content::One(array) => want.of_array::<T>(&name, array, role),
+            Content::One(array) => want.of_array::<T>(&name, self.noted(&name, array), role),
             Content::Many(mut container) => {
                 container.check_single(&name)?;
                 container.typed::<T>(&name, 0, role, want)
@@ -117,7 +136,8 @@ impl<'a> Files<'a> {
             SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
-        Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
+        let array = Content::read(input, format, allow)?.into_one(&name)?;
+        self.noted(&name, array).checked(&name, allow)
     }
 
     /// All arrays that `source` holds, each under its own name where the file gives names. Anything is let in that is a
@@ -128,7 +148,11 @@ impl<'a> Files<'a> {
     pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
         match self.opened(source, limit)? {
             SourceContent::Inline(text) => Ok(vec![(None, inline(&text, AllowedNumbers::ANYTHING)?)]),
-            SourceContent::File(input, format) => all(input, format),
+            SourceContent::File(input, format) => {
+                let name = input.name.clone();
+                let arrays = all(input, format)?.into_iter();
+                Ok(arrays.map(|(entry, array)| (entry, self.noted(&name, array))).collect())
+            }
         }
     }
 
@@ -141,13 +165,12 @@ impl<'a> Files<'a> {
         array.into_matrix().map_err(|error| error.in_source(visible(source)))
     }
 
-    /// The matrices of one attention layer that `source` holds under their names, as they are wanted. `layer` chooses among
-    /// several: by number, or by the prefix of its names.
+    /// The matrices of one attention layer that `source` holds under their names, as they are wanted.
     ///
     /// # Errors
-    /// If the file holds a single matrix, unknown names, several layers with none chosen, or anything but finite
-    /// numbers outside masks and biases.
-    pub fn bundle(&mut self, source: &str, layer: Option<&str>, want: ReadOptions) -> Result<Bundle> {
+    /// If the file holds a single matrix, unknown names, several layers with none chosen, biases of projections that
+    /// are not 0, or anything but finite numbers outside masks and biases.
+    pub fn bundle(&mut self, source: &str, options: LayerOptions<'_>, want: ReadOptions) -> Result<Bundle> {
         let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
         let (input, format) = match self.opened(source, limit)? {
             SourceContent::Inline(_) => return Err(bundle::nameless(&visible(source))),
@@ -159,7 +182,7 @@ impl<'a> Files<'a> {
         }
         match Content::<f64>::read(input, format, AllowedNumbers::ANYTHING)? {
             Content::One(_) => Err(bundle::nameless(&name)),
-            Content::Many(container) => bundle::read(&name, container, layer, want),
+            Content::Many(container) => bundle::read(&name, container, options, want),
         }
     }
 

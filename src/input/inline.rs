@@ -7,7 +7,7 @@ use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::cells::Cells;
 use super::comments::{LINE_ENDS, is_comment};
-use super::number::is_cell;
+use super::number::{check_commas, is_cell};
 use super::printed::{looks_printed, printed};
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
@@ -54,6 +54,7 @@ fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allowe
     let (mut rows, mut cols) = (0, 0);
     for row in rows_of(lines) {
         rows += 1;
+        check_commas(row).map_err(|error| error.in_source(format!("{name}, row {rows}")))?;
         let mut count = 0;
         for cell in split_cells(row) {
             count += 1;

@@ -9,7 +9,7 @@ use crate::text::{clip, counted, listed_briefly};
 use super::array::Array;
 use super::item::Item;
 use super::json_value::Json;
-use super::names::recognise;
+use super::names::own;
 
 /// The op of a node that was given rather than computed.
 pub const GIVEN: &str = "given";
@@ -42,7 +42,9 @@ pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
     if find(&entries, "schema").is_some() {
         return Ok(Document::Many(nodes_of(entries, nodes)?));
     }
-    if find(&entries, "values").is_some() {
+    // Beside `keys`, `values` are those of attention.
+    let is_bundle = entries.iter().any(|(key, _)| key != "values" && own(key).is_some());
+    if find(&entries, "values").is_some() && !is_bundle {
         return match item(Json::Object(entries))? {
             Item::Array(array) => Ok(Document::One(array)),
             Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
@@ -168,7 +170,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
         (false, Nodes::Given) => found,
     };
     // A demo has given matrices that no attention layer knows: they are left aside where there are others.
-    let known = |(name, _): &(String, Json)| recognise(name).is_some();
+    let known = |(name, _): &(String, Json)| own(name).is_some();
     if given.iter().any(known) {
         given.retain(known);
     }

@@ -1,115 +1,261 @@
 //! Which entries of a file make up one attention layer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::hint::Hint;
-
-use super::names::{KnownEntry, TOKENS, recognise};
 use crate::graph::Role;
+use crate::hint::Hint;
 use crate::text::{clip, listed_briefly};
 
-/// The entries of a file that were chosen, and the names of the others.
+use super::names::{Apart, EntryKind, Layout, Meaning, SCHEMES, Scheme, TOKENS, dotted, meanings, own};
+
+/// Which layer of a file is read, and what its names leave open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LayerOptions<'a> {
+    /// One of several layers: its number, or the prefix of its names.
+    pub layer: Option<&'a str>,
+    /// Entries that are left out, by the ends of their names.
+    pub ignore: &'a [String],
+    /// The layout of weights, where the names are not to decide.
+    pub layout: Option<Layout>,
+    /// The number of heads, for matrices that have one head after the other.
+    pub heads: Option<usize>,
+}
+
+/// The entries of a file that were chosen, each as its position.
 pub(super) struct Choice {
-    /// Positions in the file, each with what it is.
-    pub(super) chosen: Vec<(usize, KnownEntry)>,
-    /// Other parts of a model, among them biases.
-    pub(super) ignored: Vec<String>,
+    /// Those with names of our own.
+    pub(super) own: Vec<(usize, EntryKind)>,
+    /// Those of a layer of a model.
+    pub(super) layer: Option<LayerEntries>,
 }
 
-/// A layer of a model, ordered as in the model: 10 comes after 9.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Layer {
-    numbers: Vec<usize>,
-    name: String,
+/// The entries of one layer of a model.
+pub(super) struct LayerEntries {
+    pub(super) scheme: &'static Scheme,
+    /// What its names begin with.
+    pub(super) prefix: String,
+    pub(super) weights: Vec<(usize, &'static [Role])>,
+    pub(super) biases: Vec<usize>,
+    pub(super) apart: Vec<(usize, Apart)>,
 }
 
-impl Layer {
+impl LayerEntries {
+    fn has(&self, role: Role) -> bool {
+        self.weights.iter().any(|(_, roles)| roles.contains(&role))
+    }
+
+    fn positions(&self) -> impl Iterator<Item = usize> {
+        let weights = self.weights.iter().map(|(position, _)| *position);
+        weights.chain(self.biases.iter().copied()).chain(self.apart.iter().map(|(position, _)| *position))
+    }
+
+    /// The numbers in its prefix, by which layers are ordered: 10 comes after 9.
+    fn numbers(&self) -> Vec<usize> {
+        self.prefix.split('.').filter_map(|part| part.parse().ok()).collect()
+    }
+
     /// True if a user means this one: by its first number, or by its name.
     fn is(&self, wanted: &str) -> bool {
-        wanted.trim_end_matches('.') == self.name
-            || wanted.parse().is_ok_and(|wanted: usize| self.numbers.first() == Some(&wanted))
+        dotted(wanted).trim_end_matches('.') == self.prefix
+            || wanted.parse().is_ok_and(|wanted: usize| self.numbers().first() == Some(&wanted))
+    }
+
+    /// True if a name with points belongs to it, as far as its prefix says.
+    fn contains(&self, name: &str) -> bool {
+        self.prefix.is_empty()
+            || name.strip_prefix(&self.prefix).is_some_and(|behind| behind.starts_with('.'))
     }
 }
 
-/// Chooses what belongs to one attention layer. `layer` is a number, or the prefix of its names.
+/// Chooses what belongs to one attention layer.
 ///
 /// # Errors
-/// If nothing is recognised, a plain name is unknown, or several layers are there and none was chosen.
-pub(super) fn choose(names: &[String], layer: Option<&str>) -> Result<Choice> {
-    let mut layers: BTreeMap<Layer, Vec<(usize, KnownEntry)>> = BTreeMap::new();
-    let mut chosen = Vec::new();
-    let mut ignored = Vec::new();
+/// If nothing is recognised, a name of the layer is unknown, a projection is missing, or several layers are there and none was
+/// chosen.
+pub(super) fn choose(names: &[String], options: LayerOptions<'_>) -> Result<Choice> {
+    let is_ignored = |name: &str| options.ignore.iter().any(|end| name.ends_with(end.as_str()));
+    if let Some(end) =
+        options.ignore.iter().find(|end| !names.iter().any(|name| name.ends_with(end.as_str())))
+    {
+        return Err(Error::new(format!("no name ends in `{}`, which {} has", clip(end), Hint::Ignore))
+            .help(format!("the file has {}", listed(names))));
+    }
+    let kept: Vec<usize> = (0..names.len()).filter(|&position| !is_ignored(&names[position])).collect();
+    let (layer, others) = chosen_layer(layers(names, &kept), options.layer)?;
+    let of_layer: BTreeSet<usize> = layer.iter().flat_map(LayerEntries::positions).collect();
+    let of_others: BTreeSet<usize> = others.iter().flat_map(LayerEntries::positions).collect();
+    let mut own_entries = Vec::new();
     let mut unknown = Vec::new();
-    for (position, name) in names.iter().enumerate() {
-        match recognise(name) {
-            Some(entry) if entry.layout.is_none() => chosen.push((position, entry)),
-            Some(entry) => {
-                let key = Layer { numbers: numbers_in(&entry.layer), name: entry.layer.clone() };
-                layers.entry(key).or_default().push((position, entry));
-            }
-            None if is_part_of_a_model(name) => ignored.push(name.clone()),
+    for position in kept {
+        let name = &names[position];
+        match own(name) {
+            _ if of_layer.contains(&position) => {}
+            Some(kind) => own_entries.push((position, kind)),
+            // The other parts of a model are left alone.
+            None if of_others.contains(&position) => {}
+            None if layer.as_ref().is_some_and(|layer| !layer.contains(&dotted(name))) => {}
             None => unknown.push(name.as_str()),
         }
     }
-    if !unknown.is_empty() || (chosen.is_empty() && layers.is_empty()) {
-        return Err(not_found(names, &unknown));
+    let is_empty = own_entries.is_empty() && layer.is_none();
+    if is_empty || !unknown.is_empty() {
+        return Err(not_found(names, &unknown, layer.as_ref()));
     }
-    let found: Vec<String> = layers.keys().map(|layer| layer.name.clone()).collect();
-    let (wanted, others): (Vec<_>, Vec<_>) =
-        layers.into_iter().partition(|(candidate, _)| layer.is_none_or(|layer| candidate.is(layer)));
-    if wanted.len() > 1 || (wanted.is_empty() && (layer.is_some() || !others.is_empty())) {
-        return Err(which_layer(&found, layer, wanted.len()));
+    if let Some(layer) = &layer {
+        check_complete(layer)?;
     }
-    ignored.extend(
-        others.into_iter().flat_map(|(_, entries)| entries).map(|(position, _)| names[position].clone()),
-    );
-    chosen.extend(wanted.into_iter().flat_map(|(_, entries)| entries));
-    Ok(Choice { chosen, ignored })
+    Ok(Choice { own: own_entries, layer })
 }
 
-/// True if a name that says nothing to us is a model's: its parts are joined by dots, or it is a known bias.
-fn is_part_of_a_model(name: &str) -> bool {
-    name.contains('.') || name == "in_proj_bias"
-}
-
-/// The numbers between the dots of a name.
-fn numbers_in(layer: &str) -> Vec<usize> {
-    layer.split('.').filter_map(|part| part.parse().ok()).collect()
-}
-
-fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
-    let list = listed_briefly(found.iter().map(String::as_str));
-    let help = format!("choose one with {}, by its number, or by its name if numbers repeat", Hint::Layer);
-    match wanted {
-        Some(wanted) if matching == 0 && found.is_empty() => {
-            Error::new(format!("there is no layer `{}`: no name in this file contains a layer", clip(wanted)))
+/// The layers among the names at these positions, in order. Where names fit several schemes, the one with most of them counts.
+fn layers(names: &[String], kept: &[usize]) -> Vec<LayerEntries> {
+    let mut candidates: BTreeMap<(usize, String), LayerEntries> = BTreeMap::new();
+    for &position in kept {
+        let name = dotted(&names[position]);
+        let is_own = matches!(own(&name), Some(kind) if kind != EntryKind::Whole(Role::Mask) && kind != EntryKind::Whole(Role::Bias));
+        for (number, prefix, meaning) in meanings(&name) {
+            if is_own && prefix.is_empty() {
+                continue;
+            }
+            let entries = candidates.entry((number, prefix.to_string())).or_insert_with(|| LayerEntries {
+                scheme: &SCHEMES[number],
+                prefix: prefix.to_string(),
+                weights: Vec::new(),
+                biases: Vec::new(),
+                apart: Vec::new(),
+            });
+            match meaning {
+                Meaning::Weights(roles) => entries.weights.push((position, roles)),
+                Meaning::Bias => entries.biases.push(position),
+                Meaning::Apart(apart) => entries.apart.push((position, apart)),
+            }
         }
-        Some(wanted) if matching == 0 => {
-            Error::new(format!("there is no layer `{}`; the layers are {list}", clip(wanted))).help(help)
+    }
+    let projects =
+        |layer: &LayerEntries| [Role::WQ, Role::WK, Role::WV].into_iter().any(|role| layer.has(role));
+    let mut candidates: Vec<LayerEntries> = candidates.into_values().filter(projects).collect();
+    // Stable: of equal ones the first scheme.
+    candidates.sort_by_key(|layer| std::cmp::Reverse(layer.weights.len()));
+    let (mut taken, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
+    candidates.retain(|layer| {
+        let is_free = layer.weights.iter().all(|(position, _)| !taken.contains(position))
+            && !prefixes.contains(&layer.prefix);
+        if is_free {
+            taken.extend(layer.weights.iter().map(|(position, _)| *position));
+            prefixes.insert(layer.prefix.clone());
+        }
+        is_free
+    });
+    candidates.sort_by_cached_key(|layer| (layer.numbers(), layer.prefix.clone()));
+    candidates
+}
+
+/// The layer that is wanted, and the others.
+///
+/// # Errors
+/// If it is none of them, or not one.
+fn chosen_layer(
+    layers: Vec<LayerEntries>,
+    wanted: Option<&str>,
+) -> Result<(Option<LayerEntries>, Vec<LayerEntries>)> {
+    let list = listed_briefly(layers.iter().map(|layer| layer.prefix.as_str()));
+    let count = layers.len();
+    let (mut chosen, others): (Vec<_>, Vec<_>) =
+        layers.into_iter().partition(|layer| wanted.is_none_or(|wanted| layer.is(wanted)));
+    let help = format!("choose one with {}, by its number, or by its name if numbers repeat", Hint::Layer);
+    let error = match wanted {
+        _ if chosen.len() == 1 || (chosen.is_empty() && wanted.is_none()) => {
+            return Ok((chosen.pop(), others));
+        }
+        Some(wanted) if count == 0 => {
+            return Err(Error::new(format!(
+                "there is no layer `{}`: no name in this file contains a layer",
+                clip(wanted)
+            )));
+        }
+        Some(wanted) if chosen.is_empty() => {
+            format!("there is no layer `{}`; the layers are {list}", clip(wanted))
         }
         Some(wanted) => {
-            Error::new(format!("{matching} layers have the number `{}`; the layers are {list}", clip(wanted)))
-                .help(help)
+            format!("{} layers have the number `{}`; the layers are {list}", chosen.len(), clip(wanted))
         }
-        None => Error::new(format!("there are {} layers, but one is needed: {list}", found.len())).help(help),
-    }
+        None => format!("there are {count} layers, but one is needed: {list}"),
+    };
+    Err(Error::new(error).help(help))
 }
 
-fn not_found(names: &[String], unknown: &[&str]) -> Error {
-    let found = listed_briefly(names.iter().map(String::as_str));
+/// # Errors
+/// If the layer has some of its projections, but not all.
+fn check_complete(layer: &LayerEntries) -> Result<()> {
+    let Some(missing) = [Role::WQ, Role::WK, Role::WV].into_iter().find(|role| !layer.has(*role)) else {
+        return Ok(());
+    };
+    let ends = layer.scheme.entries.iter().filter(|(_, roles)| roles.contains(&missing)).map(|(end, _)| *end);
+    Err(Error::new(format!(
+        "the layer{} has no {}: there is no {}",
+        of_prefix(layer),
+        missing.name(),
+        listed_briefly(ends)
+    ))
+    .help("save all weights of the layer in one file"))
+}
+
+/// A name of a layer without its prefix.
+pub(super) fn behind<'n>(prefix: &str, name: &'n str) -> &'n str {
+    name.get(prefix.len()..).unwrap_or(name).trim_start_matches(['.', '/'])
+}
+
+/// `` `h.0.attn` `` behind a blank, or nothing.
+fn of_prefix(layer: &LayerEntries) -> String {
+    if layer.prefix.is_empty() { String::new() } else { format!(" `{}`", clip(&layer.prefix)) }
+}
+
+fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    listed_briefly(names.into_iter().map(String::as_str))
+}
+
+fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -> Error {
+    let found = listed(names);
+    let unknown_names = listed_briefly(unknown.iter().copied());
+    if let Some(layer) = layer {
+        let ends = layer.scheme.entries.iter().map(|(end, _)| *end);
+        let unknown: Vec<&str> = unknown.iter().map(|name| behind(&layer.prefix, name)).collect();
+        let of_layer =
+            if layer.prefix.is_empty() { String::new() } else { format!(" in{}", of_prefix(layer)) };
+        let names = listed_briefly(unknown.iter().copied());
+        return Error::new(format!("unknown names {names}{of_layer}; the file has {found}"))
+            .help(format!(
+                "the other names of the layer{} are those of {}, which has {}",
+                of_prefix(layer),
+                layer.scheme.of,
+                listed_briefly(ends)
+            ))
+            .and_help(&format!(
+                "to compute without an entry, leave it out: {} {}",
+                Hint::Ignore,
+                unknown.iter().map(|name| clip(name)).next().unwrap_or_default()
+            ));
+    }
     let what = match unknown {
-        [] if names.is_empty() => "the file kind no matrices".to_string(),
-        [] => format!("no name in this file is that of a matrix of an attention layer; it has {found}"),
-        unknown if unknown.len() == names.len() => {
+        [] if names.is_empty() => "the file has no matrices".to_string(),
+        unknown if unknown.is_empty() || unknown.len() == names.len() => {
             format!("no name in this file is that of a matrix of an attention layer; it has {found}")
         }
-        unknown => format!("unknown names {}; the file has {found}", listed_briefly(unknown.iter().copied())),
+        _ => format!("unknown names {unknown_names}; the file has {found}"),
     };
-    Error::new(what).help(format!(
-        "name the matrices {}, {TOKENS}, mask, bias, or as a model does: q_proj.weight, in_proj_weight",
-        Role::all().map(Role::name).collect::<Vec<_>>().join(", ")
-    ))
+    let mut firsts: Vec<&str> = Vec::new();
+    for (end, _) in SCHEMES.iter().filter_map(|scheme| scheme.entries.first()) {
+        if !firsts.contains(end) {
+            firsts.push(end);
+        }
+    }
+    Error::new(what)
+        .help(format!(
+            "name the matrices {}, {TOKENS}, mask, bias",
+            Role::all().map(Role::name).collect::<Vec<_>>().join(", ")
+        ))
+        .and_help(&format!("or as a model does: {}, with the names that go with it", firsts.join(", ")))
 }
 
 #[cfg(test)]
@@ -120,16 +266,23 @@ mod tests {
         names.iter().map(|name| name.to_string()).collect()
     }
 
-    fn fails(list: &[&str], layer: Option<&str>) -> String {
-        choose(&names(list), layer).err().unwrap().to_string()
+    fn choice(list: &[&str], layer: Option<&str>) -> Result<Choice> {
+        choose(&names(list), LayerOptions { layer, ..LayerOptions::default() })
     }
 
-    const MODEL: [&str; 5] = [
+    fn fails(list: &[&str], layer: Option<&str>) -> String {
+        choice(list, layer).err().unwrap().to_string()
+    }
+
+    const MODEL: [&str; 8] = [
         "model.embed_tokens.weight",
         "model.layers.10.self_attn.q_proj.weight",
         "model.layers.2.self_attn.q_proj.weight",
         "model.layers.2.self_attn.k_proj.weight",
+        "model.layers.2.self_attn.v_proj.weight",
         "model.layers.2.self_attn.q_proj.bias",
+        "model.layers.2.mlp.c_proj.weight",
+        "model.layers.2.input_layernorm.weight",
     ];
 
     #[test]
@@ -142,18 +295,17 @@ mod tests {
             "{said}"
         );
         for layer in ["2", "model.layers.2.self_attn", "model.layers.2.self_attn."] {
-            let choice = choose(&names(&MODEL), Some(layer)).unwrap();
-            assert_eq!(choice.chosen.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [2, 3]);
-            assert_eq!(choice.ignored.len(), 3);
+            let chosen = choice(&MODEL, Some(layer)).unwrap().layer.unwrap();
+            assert_eq!(chosen.positions().collect::<Vec<_>>(), [2, 3, 4, 5]);
         }
         assert!(fails(&MODEL, Some("7")).starts_with("there is no layer `7`; the layers are"));
     }
 
     #[test]
     fn a_number_that_two_layers_share_is_no_choice() {
-        let list = ["encoder.0.q_proj.weight", "decoder.0.q_proj.weight"];
+        let list = ["encoder.0.qkv.weight", "decoder.0.qkv.weight"];
         assert!(fails(&list, Some("0")).contains("2 layers have the number"));
-        assert!(choose(&names(&list), Some("decoder.0")).is_ok());
+        assert!(choice(&list, Some("decoder.0")).is_ok());
     }
 
     #[test]
@@ -166,7 +318,56 @@ mod tests {
             "{said}"
         );
         assert!(fails(&["a.b"], None).starts_with("no name in this file is that of a matrix"));
-        assert!(fails(&[], None).starts_with("the file kind no matrices"));
+        assert!(fails(&[], None).starts_with("the file has no matrices"));
         assert!(fails(&["X"], Some("0")).contains("no name in this file contains a layer"));
+    }
+
+    #[test]
+    fn a_name_within_the_layer_is_no_other_part_of_a_model() {
+        let said = fails(&["qkv.weight", "proj.weight", "q_norm.weight"], None);
+        assert!(said.contains("unknown names `q_norm.weight`") && said.contains("those of timm"), "{said}");
+        let said = fails(&["b.attn.qkv.weight", "b.attn.q_norm.weight", "b.norm.weight"], None);
+        assert!(said.contains("unknown names `q_norm.weight` in `b.attn`; the file"), "{said}");
+        assert!(choice(&["b.attn.qkv.weight", "b.norm.weight", "norm.weight"], None).is_ok());
+        let said = fails(&["a.W_QQ.weight", "a.out_proj.weight", "X"], None);
+        assert!(said.contains("unknown names `a.W_QQ.weight`, `a.out_proj.weight`"), "{said}");
+    }
+
+    #[test]
+    fn a_layer_has_all_its_projections() {
+        let said = fails(&["a.q_proj.weight", "a.k_proj.weight", "a.o_proj.weight"], None);
+        assert!(said.starts_with("the layer `a` has no W_V: there is no `v_proj.weight`"), "{said}");
+    }
+
+    #[test]
+    fn the_scheme_that_most_names_fit_is_taken() {
+        for (list, of) in [
+            (
+                &["q_proj.weight", "k_proj.weight", "v_proj.weight", "out_proj.weight"][..],
+                "BART, OPT, CLIP, Whisper",
+            ),
+            (&["W_q.weight", "W_k.weight", "W_v.weight", "w_concat.weight"], "hyunwoongko/transformer"),
+            (&["q/query/kernel", "q/key/kernel", "q/value/kernel", "q/attention_output/kernel:0"], "Keras"),
+            (
+                &[
+                    "l.1.self.query.weight",
+                    "l.1.self.key.weight",
+                    "l.1.self.value.weight",
+                    "l.1.output.dense.weight",
+                ],
+                "BERT",
+            ),
+        ] {
+            assert_eq!(choice(list, None).unwrap().layer.unwrap().scheme.of, of);
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_to_be_left_out_is_the_end_of_a_name() {
+        let options = |ignore| LayerOptions { ignore, ..LayerOptions::default() };
+        let list = names(&["qkv.weight", "q_norm.weight"]);
+        assert!(choose(&list, options(&["norm.weight".to_string()])).is_ok());
+        let said = choose(&list, options(&["bias".to_string()])).err().unwrap().to_string();
+        assert!(said.starts_with("no name ends in `bias`"), "{said}");
     }
 }

@@ -75,6 +75,7 @@ pub use files::Files;
 pub use folder::{FolderEntry, folder};
 pub use inline::inline;
 pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
+pub use layers::LayerOptions;
 pub use letters::invented;
 pub use limit::Limit;
 pub use model_folder::{
@@ -82,7 +83,7 @@ pub use model_folder::{
     check_not_quantised,
 };
 pub use names::Layout;
-pub use number::{MOST_DECIMALS, Number, number, truth};
+pub use number::{MOST_DECIMALS, Number, check_commas, number, truth};
 
 pub use put::{PutOutcome, put_files, put_new_files};
 pub use read_options::ReadOptions;

@@ -59,7 +59,23 @@ fn not_a_number(text: &str) -> Error {
 
 /// True if a text would be a number with a point for its one comma.
 pub(super) fn has_decimal_comma(text: &str) -> bool {
-    text.split(',').count() == 2 && text.trim().replace(',', ".").parse::<f64>().is_ok()
+    text.split(',').count() == 2 && number(&text.replace(',', ".")).is_ok()
+}
+
+/// Checks that the commas in a row of numbers can only stand between two of them: `1,5 2,5` may be two numbers or four.
+///
+/// # Errors
+/// If a comma may be that of a decimal.
+pub fn check_commas(row: &str) -> Result<()> {
+    let parts_by_blanks = || row.split(',').any(|piece| piece.split_whitespace().nth(1).is_some());
+    if !row.contains(',') || !parts_by_blanks() {
+        return Ok(());
+    }
+    match row.split_whitespace().find(|word| has_decimal_comma(word)) {
+        None => Ok(()),
+        Some(word) => Err(Error::new(format!("`{}` may be one number or two", clip(word)))
+            .help("write a decimal point, as in 1.5, or the same separator between all numbers: 1, 5, 2")),
+    }
 }
 
 /// True if a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
@@ -180,6 +196,17 @@ mod tests {
     fn a_decimal_comma_is_explained() {
         let said = number("0,25").unwrap_err().to_string();
         assert!(said.contains("write a decimal point"), "{said}");
+    }
+
+    #[test]
+    fn a_comma_among_blanks_may_be_that_of_a_decimal() {
+        for row in ["1,5 2,5", "1,5 2", "\u{2212}1,5 2", "2 -1,5"] {
+            let said = check_commas(row).unwrap_err().to_string();
+            assert!(said.contains("may be one number or two"), "{row}: {said}");
+        }
+        for row in ["1,5", "1,2,3", "1, 2, 3", "1, 2 3", "1 2 3", "-inf,2", "1,2, 3,4"] {
+            assert!(check_commas(row).is_ok(), "{row}");
+        }
     }
 
     #[test]

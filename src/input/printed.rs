@@ -6,7 +6,7 @@ use crate::text::{clip, counted};
 use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::cells::Cells;
-use super::number::is_cell;
+use super::number::{check_commas, is_cell};
 use super::printed_end;
 
 /// The text before the brackets in the output of `repr`.
@@ -46,6 +46,9 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
             .help("give one array with all its brackets: [[1, 2], [3, 4]]")
             .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3")
     };
+    for row in body.split(['[', ']']) {
+        check_commas(row).map_err(|error| error.in_source(name))?;
+    }
     let mut brackets = Brackets::new(name, allow);
     let mut rest = body;
     while let Some(character) = rest.chars().next() {

@@ -97,13 +97,14 @@ pub(super) struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    pub(super) fn new(name: &'t str, text: &'t str, delimiter: Delimiter) -> Records<'t> {
+    /// The records from a byte of the text on.
+    pub(super) fn new(name: &'t str, text: &'t str, next: usize, delimiter: Delimiter) -> Records<'t> {
         let byte = match delimiter {
             Delimiter::Character(byte) => byte,
             Delimiter::Blanks => b' ',
         };
         let csv = ReaderBuilder::new().delimiter(byte).build();
-        Records { name, text, delimiter, csv, next: 0, ended: true, field: vec![0; 64] }
+        Records { name, text, delimiter, csv, next, ended: true, field: vec![0; 64] }
     }
 
     /// Goes to the next record, whose fields have to be read to its end first, and gives the byte at which it starts; `None` at
@@ -185,7 +186,7 @@ mod tests {
     const COMMA: Delimiter = Delimiter::Character(b',');
 
     fn records(text: &str, delimiter: Delimiter) -> Vec<(usize, Vec<String>)> {
-        let mut records = Records::new("x", text, delimiter);
+        let mut records = Records::new("x", text, 0, delimiter);
         let mut found = Vec::new();
         while let Some(start) = records.start() {
             let mut fields = Vec::new();
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn a_field_is_found_behind_quotes_and_letters_of_several_bytes() {
         let text = "1,2\n\"a,\"\"b\"\"\",höhle,x\r\n";
-        let mut records = Records::new("x.csv", text, COMMA);
+        let mut records = Records::new("x.csv", text, 0, COMMA);
         records.start();
         while records.field().unwrap().is_some() {}
         records.start();
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn empty_fields_have_a_place_too() {
         for text in [",1,", ",1,\n", ",1,\r"] {
-            let mut records = Records::new("x", text, COMMA);
+            let mut records = Records::new("x", text, 0, COMMA);
             records.start();
             let mut starts = Vec::new();
             while let Some(field) = records.field().unwrap() {

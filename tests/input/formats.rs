@@ -2,7 +2,7 @@
 
 use attn::error::Result;
 use attn::graph::Role;
-use attn::input::{AllowedNumbers, Array, Bundle, Files, Layout, ReadOptions};
+use attn::input::{AllowedNumbers, Array, Bundle, Files, LayerOptions, Layout, ReadOptions};
 use attn::matrix::Matrix;
 use attn::tensor::{Dtype, Tensor};
 use serde_json::Value;
@@ -16,7 +16,11 @@ fn array(source: &str, allow: AllowedNumbers) -> Result<Array> {
 }
 
 fn bundle(name: &str, layer: Option<&str>) -> Result<Bundle> {
-    Files::new(&mut std::io::empty()).bundle(&path(name), layer, ReadOptions::default())
+    Files::new(&mut std::io::empty()).bundle(
+        &path(name),
+        LayerOptions { layer, ..LayerOptions::default() },
+        ReadOptions::default(),
+    )
 }
 
 fn piped(bytes: &[u8]) -> Result<Array> {
@@ -165,10 +169,11 @@ fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
         assert_entry(&format!("model/model.layers.1.self_attn.{letter}_proj.weight"), &entry.tensor);
         assert_eq!(entry.layout, Some(Layout::OutIn));
     }
-    assert_eq!(layer.ignored.len(), 6);
-    assert_eq!(layer.ignored_biases().count(), 0);
+    assert!(layer.notes.is_empty());
     let layer = bundle("model.safetensors", Some("0")).unwrap();
-    assert_eq!(layer.ignored_biases().collect::<Vec<_>>(), ["model.layers.0.self_attn.q_proj.bias"]);
+    assert!(
+        layer.notes[0].contains("model.layers.0.self_attn.q_proj.bias") && layer.notes[0].contains("is 0")
+    );
 }
 
 #[test]
@@ -179,14 +184,14 @@ fn a_stacked_projection_is_taken_apart() {
         assert_eq!(bundle.entries[&role].layout, Some(Layout::OutIn));
     }
     assert_eq!(stored(&bundle.entries[&Role::WO].tensor), [1.0, 0.0, 0.0, 1.0]);
-    assert_eq!(bundle.ignored_biases().collect::<Vec<_>>(), ["in_proj_bias"]);
+    assert!(bundle.notes[0].starts_with("in_proj_bias in "));
 }
 
 #[test]
 fn a_projection_stacked_side_by_side_is_taken_apart_too() {
     // As GPT-2 stores it: (in, out), the columns of the query, then those of the key, then those of the value.
     let mut stdin = &br#"{"h.0.attn.c_attn.weight": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]}"#[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default()).unwrap();
     for (role, values) in [
         (Role::WQ, [1.0, 2.0, 7.0, 8.0]),
         (Role::WK, [3.0, 4.0, 9.0, 10.0]),
@@ -199,8 +204,11 @@ fn a_projection_stacked_side_by_side_is_taken_apart_too() {
         assert_eq!(bundle.entries[&role].layout, Some(Layout::InOut));
     }
     let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("the shape is [2, 2], but it should be 3E×E"), "{error}");
+    let error = Files::new(&mut stdin)
+        .bundle("-", LayerOptions::default(), ReadOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("the shape is (2, 2), but it should be 3E×E"), "{error}");
 }
 
 #[test]
@@ -210,16 +218,20 @@ fn heads_that_leave_a_gap_or_differ_are_refused() {
         (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], but Q_1 has [1, 2]"),
     ] {
         let mut stdin = text.as_bytes();
-        let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
+        let error = Files::new(&mut stdin)
+            .bundle("-", LayerOptions::default(), ReadOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(said), "{error}");
     }
 }
 
 #[test]
 fn names_from_a_file_keep_their_characters_until_they_are_shown() {
-    let mut stdin = &b"{\"X\": [[1]], \"model.\\u001b[31mnorm.weight\": [[1]]}"[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
-    assert_eq!(bundle.ignored, ["model.\u{1b}[31mnorm.weight"]);
+    let mut stdin = &b"{\"\\u001b[31mattn.qkv.weight\": [[1], [2], [3]]}"[..];
+    let bundle = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default()).unwrap();
+    assert_eq!(bundle.entries[&Role::WQ].name, "\u{1b}[31mattn.qkv.weight");
+    assert!(!bundle.notes[0].contains('\u{1b}'), "{}", bundle.notes[0]);
 }
 
 #[test]
@@ -227,7 +239,7 @@ fn json_holds_a_bundle_with_tokens_heads_and_a_mask() {
     let text = br#"{"tokens": ["bat", "cave"], "Q_1": [[1, 2]], "Q_2": [[3, 4]],
         "K": {"cols": ["x", "y"], "values": [[1, 0]]}, "v": [[5, 6]], "mask": [[0, "-inf"]]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default()).unwrap();
     assert_eq!(bundle.tokens.as_deref().unwrap(), ["bat", "cave"]);
     assert_eq!(bundle.entries[&Role::Q].tensor.dims(), [2, 1, 2]);
     assert_eq!(stored(&bundle.entries[&Role::Q].tensor), [1.0, 2.0, 3.0, 4.0]);
@@ -241,7 +253,7 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
         {"name": "X", "op": "given", "inputs": [], "rows": ["bat", "cave"], "cols": null, "values": [[3, 3], [4, 0]]},
         {"name": "S", "op": "product", "inputs": ["X", "X"], "values": [[18, 12], [12, 16]]}]}]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default()).unwrap();
     assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), [&Role::X]);
     assert_eq!(bundle.entries[&Role::X].tensor.row_labels().unwrap()[..], ["bat", "cave"]);
 }
@@ -249,7 +261,10 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
 #[test]
 fn names_that_mean_the_same_are_refused() {
     let mut stdin = &br#"{"X": [[1]], "x": [[2]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap_err().to_string();
+    let error = Files::new(&mut stdin)
+        .bundle("-", LayerOptions::default(), ReadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("`X` and `x` are both X"), "{error}");
 }
 
@@ -261,7 +276,14 @@ fn standard_input_is_known_by_how_it_starts() {
     }
     let npz = std::fs::read(path("deflated.npz")).unwrap();
     let mut stdin = &npz[..];
-    assert_eq!(Files::new(&mut stdin).bundle("-", None, ReadOptions::default()).unwrap().entries.len(), 5);
+    assert_eq!(
+        Files::new(&mut stdin)
+            .bundle("-", LayerOptions::default(), ReadOptions::default())
+            .unwrap()
+            .entries
+            .len(),
+        5
+    );
     for text in [
         "[[1, 2], [3, 4]]",
         "1,2\n3,4",

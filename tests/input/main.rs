@@ -14,6 +14,8 @@ mod both_paths;
 mod corpus;
 mod dropped;
 mod formats;
+mod headers;
+mod layers;
 mod memory;
 mod model_folder;
 mod own_words;

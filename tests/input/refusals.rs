@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::attn;
-use attn::input::{AllowedNumbers, Files, ReadOptions};
+use attn::input::{AllowedNumbers, Files, LayerOptions, ReadOptions};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -24,7 +24,9 @@ fn refused(path: &Path) -> String {
             Err(error) => error.to_string(),
         };
         let array = Files::new(&mut std::io::empty()).array(&path, AllowedNumbers::ANYTHING).map(drop);
-        let bundle = Files::new(&mut std::io::empty()).bundle(&path, None, ReadOptions::default()).map(drop);
+        let bundle = Files::new(&mut std::io::empty())
+            .bundle(&path, LayerOptions::default(), ReadOptions::default())
+            .map(drop);
         let text = Files::new(&mut std::io::empty()).word_vectors(&path, &["bat"]).map(drop);
         let _ = sender.send([said(array), said(bundle), said(text)]);
     });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{AllowedNumbers, Files, ReadOptions, WritePermission, save};
+use attn::input::{AllowedNumbers, Files, LayerOptions, ReadOptions, WritePermission, save};
 use attn::matrix::{Labels, Matrix};
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ proptest! {
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).array("-", AllowedNumbers::ANYTHING);
         let mut stdin = text.as_bytes();
-        let _ = Files::new(&mut stdin).bundle("-", None, ReadOptions::default());
+        let _ = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default());
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).word_vectors("-", &["1", "a"]);
         let _ = attn::input::inline(&text, AllowedNumbers::ANYTHING);
@@ -134,7 +134,7 @@ proptest! {
         let path = folder.path().join(name);
         fs::write(&path, &bytes).unwrap();
         let _ = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), AllowedNumbers::ANYTHING);
-        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), Some("0"), ReadOptions::default());
+        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), LayerOptions { layer: Some("0"), ..LayerOptions::default() }, ReadOptions::default());
     }
 }
 

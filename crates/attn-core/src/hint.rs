@@ -16,6 +16,8 @@ pub enum Hint {
     Answer,
     /// The command that computes attention.
     Attend,
+    /// Later tokens are hidden from each token.
+    Causal,
     /// When colours are written.
     Colour,
     /// The number of levels explained.
@@ -46,12 +48,16 @@ pub enum Hint {
     Heat,
     /// The ids of tokens, in place of a text.
     Ids,
+    /// Entries of a file that are left out.
+    Ignore,
     /// Keys that a window does not hide.
     KeepFirst,
     /// The number of key/value heads.
     KeyValueHeads,
     /// The layer of a file.
     Layer,
+    /// How weights are stored.
+    Layout,
     /// The list of everything of a kind.
     List,
     /// A page that computes for itself.
@@ -118,10 +124,11 @@ pub enum Hint {
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 52] = [
+    pub const ALL: [Hint; 55] = [
         Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
+        Hint::Causal,
         Hint::Colour,
         Hint::Depth,
         Hint::Details,
@@ -137,9 +144,11 @@ impl Hint {
         Hint::Heads,
         Hint::Heat,
         Hint::Ids,
+        Hint::Ignore,
         Hint::KeepFirst,
         Hint::KeyValueHeads,
         Hint::Layer,
+        Hint::Layout,
         Hint::List,
         Hint::Live,
         Hint::Memory,
@@ -179,6 +188,7 @@ impl Hint {
             Hint::AbsoluteTolerance => "atol",
             Hint::Answer => "answer",
             Hint::Attend => "attend",
+            Hint::Causal => "causal",
             Hint::Colour => "colour",
             Hint::Depth => "depth",
             Hint::Details => "the detailed report",
@@ -194,9 +204,11 @@ impl Hint {
             Hint::Heads => "heads",
             Hint::Heat => "heat",
             Hint::Ids => "ids",
+            Hint::Ignore => "ignore",
             Hint::KeepFirst => "keep_first",
             Hint::KeyValueHeads => "kv_heads",
             Hint::Layer => "layer",
+            Hint::Layout => "layout",
             Hint::List => "list",
             Hint::Live => "live",
             Hint::Memory => "memory",

@@ -30,7 +30,7 @@ impl ComputationArgs {
     /// The recipe and the inputs of the options. With `dtype`, --q, --k, --v, --bias and --mask are read in that type of the
     /// fast path.
     pub(crate) fn computation(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
-        let mut loaded = self.inputs.load(files, dtype, &self.mechanisms)?;
+        let mut loaded = self.inputs.load(files, dtype, self.options.heads, &self.mechanisms)?;
         let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded)?;
         MechanismArgs::spread_sink(&mut loaded, recipe.heads)?;
         let of_mechanisms = MechanismArgs::notes(&recipe, &loaded);
@@ -39,6 +39,8 @@ impl ComputationArgs {
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
+        notes.extend(self.options.note_on_stacks(&loaded.stacks, recipe.heads));
+        notes.extend(files.take_notes());
         let of_words = loaded.of_words;
         Ok(Computation { recipe, inputs: loaded.inputs, notes, of_words })
     }

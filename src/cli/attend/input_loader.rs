@@ -24,6 +24,10 @@ pub(super) struct LoadedInputs {
     pub query_heads: Option<usize>,
     /// The number of heads if K or V was a stack.
     pub kv_heads: Option<usize>,
+    /// Of Q, K and V those that are stacks of several matrices, which the names in a file do not number.
+    pub stacks: Vec<Role>,
+    /// True if the names in a file are those of a model whose scores are not divided by √d.
+    pub unscaled: bool,
     /// The meaning of the numbers in the mask.
     pub mask_rule: Option<MatrixRule>,
     /// Notes on how the inputs were read.
@@ -41,6 +45,8 @@ pub(super) struct InputLoader {
     query_heads: Option<usize>,
     key_heads: Option<usize>,
     value_heads: Option<usize>,
+    stacks: Vec<Role>,
+    unscaled: bool,
     notes: Vec<String>,
     of_words: Vec<String>,
 }
@@ -52,18 +58,19 @@ impl InputLoader {
     }
 
     pub(super) fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
-        let biases: Vec<&str> = bundle.ignored_biases().collect();
-        if !biases.is_empty() {
-            self.notes.push(format!(
-                "{} in {} is ignored, because the projections here add no biases.",
-                biases.join(", "),
-                visible(file)
-            ));
-        }
+        self.notes.extend(bundle.notes);
+        self.unscaled = bundle.unscaled;
         self.tokens = bundle.tokens;
         for (role, entry) in bundle.entries {
             let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
             self.take(role, entry.tensor, entry.layout, origin)?;
+            self.stacks.retain(|stack| *stack != role || entry.heads.is_none());
+            match role {
+                Role::WQ => self.query_heads = entry.heads,
+                Role::WK => self.key_heads = entry.heads,
+                Role::WV => self.value_heads = entry.heads,
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -146,8 +153,10 @@ impl InputLoader {
         }
         if role.has_heads() {
             self.stacked(role, tensor.is_stack().then(|| tensor.head_count()));
+            self.stacks.retain(|stack| *stack != role);
+            self.stacks.extend((tensor.is_stack() && tensor.head_count() > 1).then_some(role));
         }
-        let turns = self.layout.or(layout) == Some(Layout::OutIn) && role.is_weights();
+        let turns = layout.or(self.layout) == Some(Layout::OutIn) && role.is_weights();
         let tensor: Tensor = if turns { tensor.into_matrix()?.transposed().into() } else { tensor };
         self.inputs.set(role, Given::new(tensor, origin));
         Ok(())
@@ -188,6 +197,7 @@ impl InputLoader {
             }
             (None, None) => None,
         };
+        self.mask_for_every_query(mask_kind)?;
         let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
         let inputs = AttendInputs { tokens, ..self.inputs };
         check_tokens(&inputs)?;
@@ -195,10 +205,29 @@ impl InputLoader {
             inputs,
             query_heads: self.query_heads,
             kv_heads,
+            stacks: self.stacks,
+            unscaled: self.unscaled,
             mask_rule,
             notes: self.notes,
             of_words: self.of_words,
         })
+    }
+
+    /// A mask of one row, as of a padded text, in every row.
+    fn mask_for_every_query(&mut self, kind: Option<MatrixRule>) -> Result<()> {
+        let queries = self.inputs.q.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
+        let (Some(queries @ 2..), Some(mask)) = (queries, &mut self.inputs.mask) else { return Ok(()) };
+        if mask.shape().rows != 1 {
+            return Ok(());
+        }
+        let means = if mask.tensor.dtype() == Dtype::Bool && kind.is_none() {
+            " True is a key that may be seen; PyTorch's key_padding_mask has it the other way round: --mask-kind block."
+        } else {
+            ""
+        };
+        self.notes.push(format!("The mask has one row, which holds for every query.{means}"));
+        mask.tensor = mask.tensor.clone().in_every_row(queries)?;
+        Ok(())
     }
 
     /// Says which of the given matrices are not used because Q, K or V is given itself.

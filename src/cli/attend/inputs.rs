@@ -7,7 +7,7 @@ use crate::cli::word_vectors::WordArgs;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Origin, Role};
-use crate::input::{self, Files, Layout, ReadOptions, exists};
+use crate::input::{self, Files, LayerOptions, Layout, ReadOptions, exists};
 use crate::tensor::Dtype;
 use crate::text::quoted;
 
@@ -61,6 +61,9 @@ pub(super) struct InputArgs {
     /// Seed of --random
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u32,
+    /// Entries of FILE to leave out, by the ends of their names: bias
+    #[arg(long, hide_short_help = true, value_name = "NAME,…", requires = "file", value_delimiter = ',')]
+    ignore: Vec<String>,
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
     ///
     /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
@@ -132,20 +135,24 @@ impl InputArgs {
         self.vectors.replace_earlier(&earlier.vectors);
     }
 
-    /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
+    /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given. `heads` is
+    /// what `--heads` says.
     pub(super) fn load(
         &self,
         files: &mut Files<'_>,
         dtype: Option<Dtype>,
+        heads: Option<usize>,
         mechanisms: &MechanismArgs,
     ) -> Result<LoadedInputs> {
-        let mut loader = InputLoader::with_layout(self.layout.map(LayoutArg::layout));
+        let layout = self.layout.map(LayoutArg::layout);
+        let mut loader = InputLoader::with_layout(layout);
         let mask_kind = self.mask_kind.map(MaskKindArg::rule);
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = ReadOptions { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
-            loader.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
+            let options = LayerOptions { layer: self.layer.as_deref(), ignore: &self.ignore, layout, heads };
+            loader.bundle(files.bundle(file, options, want)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
             self.vectors.check_unused()?;

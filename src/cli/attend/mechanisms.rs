@@ -158,7 +158,7 @@ impl MechanismArgs {
         if given(Role::Divisors) && !is_long {
             notes.push("F_divisors is not used; --rope-scaling longrope:… reads it.".to_string());
         }
-        if is_t5 && recipe.scale == Scale::Auto {
+        if (is_t5 || loaded.unscaled) && recipe.scale == Scale::Auto {
             notes.push("T5 itself does not scale its scores; --scale none leaves 1/√d_k out.".to_string());
         }
         notes

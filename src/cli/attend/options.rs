@@ -7,9 +7,10 @@ use super::mechanism_options::mechanism_options;
 use crate::attention::{Mask, MatrixRule};
 use crate::cli::values::positive;
 use crate::error::{Error, Result};
+use crate::graph::Role;
 use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
-use crate::text::counted;
+use crate::text::{all_of, counted};
 
 /// The options of attention itself.
 #[derive(Args, Debug)]
@@ -40,7 +41,7 @@ pub(super) struct AttentionArgs {
     temperature: String,
     /// Number of heads [default: 1, or a stacked Q's]
     #[arg(long, value_name = "H")]
-    heads: Option<usize>,
+    pub(super) heads: Option<usize>,
     /// Number of key/value heads [default: as --heads]
     #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
@@ -74,6 +75,7 @@ impl AttentionArgs {
             return Err(Error::new("--causal-from start changes nothing without --causal or --window")
                 .help("add --causal or --window"));
         }
+        self.check_stack_beside_matrices(loaded)?;
         let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
         let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);
         Ok(Recipe {
@@ -107,6 +109,43 @@ impl AttentionArgs {
             output: Output { residual: self.residual, ..Output::default() },
             ..Recipe::default()
         })
+    }
+}
+
+impl AttentionArgs {
+    /// # Errors
+    /// If Q is a stack of heads, and K or V is a matrix that does not have as many side by side.
+    fn check_stack_beside_matrices(&self, loaded: &LoadedInputs) -> Result<()> {
+        let (Some(heads @ 2..), Some(q), None) = (loaded.query_heads, &loaded.inputs.q, self.kv_heads) else {
+            return Ok(());
+        };
+        let is_too_narrow = |role: Role| {
+            let cols = loaded.inputs.get(role).filter(|_| !loaded.stacks.contains(&role))?.shape().cols;
+            let fits = if role == Role::K { cols == q.shape().cols } else { cols % heads == 0 };
+            (!fits && loaded.kv_heads.is_none()).then_some((role.name(), cols))
+        };
+        match [Role::K, Role::V].into_iter().find_map(is_too_narrow) {
+            None => Ok(()),
+            Some((name, cols)) => Err(Error::new(format!(
+                "Q is a stack of {heads} heads, but {name} is one matrix with {}",
+                counted(cols, "column")
+            ))
+            .help("give K and V as stacks too, or, if Q is a batch of sequences, one sequence alone")),
+        }
+    }
+
+    /// The note on stacks that may be heads or sequences.
+    pub(super) fn note_on_stacks(&self, stacks: &[Role], heads: usize) -> Option<String> {
+        if stacks.is_empty() || self.heads.is_some() || self.kv_heads.is_some() {
+            return None;
+        }
+        let names: Vec<&str> = stacks.iter().map(|role| role.name()).collect();
+        let (are, stacks) = if names.len() == 1 { ("is", "a stack") } else { ("are", "stacks") };
+        Some(format!(
+            "{} {are} {stacks} of matrices, read as {heads} heads of one sequence; a batch of sequences is given one by one. \
+             --heads {heads} says that they are heads.",
+            all_of(&names)
+        ))
     }
 }
 

@@ -35,13 +35,18 @@ impl<T: Element> Array<T> {
         }
     }
 
-    /// Checks that this is one matrix, or, if `stack` is set, a stack of heads.
+    /// Checks that this is one matrix, or, where the role has heads, a stack of them.
     ///
     /// # Errors
     /// As [`Array::into_matrix`] and [`Array::into_heads`].
-    pub(in crate::input) fn check_heads(&self, stack: bool) -> Result<()> {
+    pub(in crate::input) fn check_heads(&self, role: Role) -> Result<()> {
         match self.heads()?.0 {
-            several @ 2.. if !stack => Err(self.stack_where_a_matrix_belongs(several)),
+            several @ 2.. if role.is_beside_scores() => Err(Error::new(format!(
+                "this has a matrix for each of {several} heads, shape {}, but here all heads share one",
+                shape_text(&self.dims)
+            ))
+            .help("give one (T, N) matrix, or compute each head by itself with its own")),
+            several @ 2.. if !role.has_heads() => Err(self.stack_where_a_matrix_belongs(several)),
             _ => Ok(()),
         }
     }
@@ -51,7 +56,7 @@ impl<T: Element> Array<T> {
     /// # Errors
     /// As [`Array::into_heads`], and if heads are stacked where one matrix belongs.
     pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
-        self.check_heads(role.has_heads())?;
+        self.check_heads(role)?;
         let (heads, rows, columns) = self.heads()?;
         let layout = if self.fortran {
             Layout { heads, rows, columns, head_stride: 1, row_stride: heads, column_stride: heads * rows }
@@ -76,7 +81,7 @@ impl Array {
     /// # Errors
     /// As [`Array::into_typed`].
     pub(in crate::input) fn into_exact(self, role: Role) -> Result<Tensor> {
-        self.check_heads(role.has_heads())?;
+        self.check_heads(role)?;
         if role == Role::Mask && self.boolean {
             return self.in_type::<bool>(role.name())?.into_typed(role);
         }

@@ -129,6 +129,23 @@ impl Tensor {
         self
     }
 
+    /// One row of numbers in each of `rows` rows. Of a matrix of the exact path it is a copy; other numbers stay where they are.
+    ///
+    /// # Errors
+    /// If there is no room for the copies.
+    pub fn in_every_row(mut self, rows: usize) -> Result<Tensor> {
+        if let Values::Matrix(matrix) = &self.values {
+            let cols = matrix.cols();
+            memory::hold(memory::bytes_of::<f64>(rows.saturating_mul(cols)))?.keep();
+            let copies = Matrix::from_fn(rows, cols, |_, j| matrix[(0, j)]);
+            return Ok(Tensor::from(copies.with_col_labels(matrix.col_labels().cloned())));
+        }
+        self.layout = Layout { rows, row_stride: 0, ..self.layout };
+        self.row_labels = None;
+        self.view = OnceLock::new();
+        Ok(self)
+    }
+
     /// This tensor, marked as exact or as rounded.
     pub fn with_inexact(mut self, inexact: bool) -> Tensor {
         self.inexact = inexact;
