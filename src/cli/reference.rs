@@ -104,7 +104,9 @@ fn story(document: Document, errata: &[&Erratum]) -> Story {
             ..Step::default()
         }
     };
-    Story::of_steps(&heading(document), Graph::new(), errata.iter().map(step).collect())
+    let mut story = Story::of_steps(&heading(document), Graph::new(), errata.iter().map(step).collect());
+    story.source = Some(document.found().to_string());
+    story
 }
 
 /// The same data as a table.
@@ -133,10 +135,11 @@ pub(super) struct NotationArgs {
 impl NotationArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let letters = "The letters of the five texts, and ours (a number is a line of the text)";
-        let texts = Document::ALL.map(|each| vec![each.number().to_string(), each.title().to_string()]);
+        let texts =
+            Document::ALL.map(|each| [each.number(), each.title(), each.found()].map(String::from).into());
         let parts = [
             (letters.into(), notation()),
-            ("The texts".into(), Table::new(&["text", "title"], texts)),
+            ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
             ("What today's models add".into(), notation_of_models()),
         ];
         listing::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))

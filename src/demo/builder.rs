@@ -9,7 +9,7 @@ use crate::explore::Source;
 use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
 use crate::graph::{Gradients, Graph, Node, NodeId, Op, Origin, Start};
 use crate::hint::Hint;
-use crate::matrix::{Labels, Matrix};
+use crate::matrix::{Labels, Matrix, labels};
 use crate::story::condition::{Claim, own};
 use crate::story::{Digits, Step, StepItem, Story, Window, fill};
 use crate::text::nearest;
@@ -68,6 +68,12 @@ impl Builder {
     pub fn drawn(&mut self, name: &str, matrix: Matrix) -> Result<NodeId> {
         let seed = self.seed;
         self.leaf(name, matrix, Origin::Drawn(seed))
+    }
+
+    /// Labels that say what the demo's own numbers are, such as the model that they are quoted from; none where the user sets
+    /// one of these nodes.
+    pub fn own_labels(&self, nodes: &[&str], names: &[&str]) -> Option<Labels> {
+        (!nodes.iter().any(|node| self.set.contains_key(*node))).then(|| labels(names))
     }
 
     fn leaf(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {

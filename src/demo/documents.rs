@@ -46,6 +46,17 @@ impl Document {
         ["000", "001", "002", "003", "004"][self as usize]
     }
 
+    /// What it says of itself, or its address, so that a reader can find it.
+    pub fn found(self) -> &'static str {
+        [
+            "“All about matrix multiplications.”, published June 19, 2023",
+            "joshbelanich.com/attention-as-matrix-multiplication",
+            "adapted from “The math behind Attention: Keys, Queries, and Values matrices”, a video by Luis Serrano",
+            "“An intuitive build up to Attention and Transformer”, licensed under CC BY 4.0",
+            "by ElMan23, following 3Blue1Brown, July 27, 2024",
+        ][self as usize]
+    }
+
     /// Its title.
     pub fn title(self) -> &'static str {
         [

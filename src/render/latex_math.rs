@@ -38,6 +38,7 @@ pub(super) fn math(equation: &str) -> String {
             parts.push(match indices {
                 Some(indices) => EquationPart::Mathematics(indexed(&word, &indices)),
                 None if is_name(&word) => EquationPart::Mathematics(math_word(&word)),
+                None if is_multiple(&word) => EquationPart::Mathematics(word),
                 None => EquationPart::Words(word),
             });
             continue;
@@ -69,8 +70,9 @@ pub(super) fn math(equation: &str) -> String {
                         Err(_) => format!("^{{{}}}", math(&exponent)),
                     }
                 }
-                None if characters.peek().is_some_and(|next| is_in_name(*next)) => {
-                    format!("^{{{}}}", math_word(&take_name(&mut characters)))
+                None if characters.peek().is_some_and(|next| *next == '−' || is_in_name(*next)) => {
+                    let sign = characters.next_if_eq(&'−').map_or("", |_| "-");
+                    format!("^{{{sign}{}}}", math_word(&take_name(&mut characters)))
                 }
                 None => "\\wedge ".into(),
             },
@@ -135,7 +137,8 @@ fn joined(parts: Vec<EquationPart>) -> String {
             EquationPart::Words(word) => words.push_str(&word),
             EquationPart::Mathematics(text) => {
                 if !words.is_empty() {
-                    let space = if out.ends_with(' ') { " " } else { "" };
+                    // Beside a sign of mathematics there is a space already.
+                    let space = if out.ends_with(' ') && !out.ends_with("= ") { " " } else { "" };
                     out.push_str(&format!("\\text{{{space}{}}}", escaped(&words)));
                     words.clear();
                 }
@@ -144,6 +147,12 @@ fn joined(parts: Vec<EquationPart>) -> String {
         }
     }
     out.trim_end().to_string()
+}
+
+/// Returns true if a word is a letter with a factor: `2p`.
+fn is_multiple(word: &str) -> bool {
+    let letter = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    letter.len() < word.len() && letter.len() == 1 && letter.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// Returns true if a word is a mathematical name: a number, a letter, or one of those with a subscript.

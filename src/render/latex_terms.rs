@@ -46,9 +46,18 @@ impl Notation for Terms<'_> {
         }
     }
 
-    fn times(&self) -> &'static str {
-        // KaTeX counts \, as a macro, and takes a thousand of them.
-        if self.in_numbers { " \\cdot " } else { " " }
+    /// Symbols stand next to each other; a number has a sign before it.
+    fn product(&self, factors: &[String]) -> String {
+        let mut out = String::new();
+        for factor in factors {
+            if !out.is_empty() {
+                let digits = factor.trim_start_matches(['(', '-']).starts_with(|c: char| c.is_ascii_digit());
+                // KaTeX counts \, as a macro, and takes a thousand of them.
+                out.push_str(if self.in_numbers || digits { " \\cdot " } else { " " });
+            }
+            out.push_str(factor);
+        }
+        out
     }
 
     fn minus(&self) -> &'static str {

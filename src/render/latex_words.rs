@@ -88,7 +88,9 @@ mod tests {
         assert_eq!(math("Kᵀ"), "K^{\\top}");
         assert_eq!(math("λ_init = φ(K) · β"), "\\lambda_{\\text{init}} = \\varphi (K) \\cdot  \\beta");
         assert_eq!(math("S_scaled / √d_k"), "S_{\\text{scaled}} / \\sqrt{d_{k}}");
-        assert_eq!(math("X = given by the file"), "X = \\text{ given by the file}");
+        assert_eq!(math("X = given by the file"), "X = \\text{given by the file}");
+        assert_eq!(math("−2^−8 · 3"), "-2^{-8} \\cdot  3");
+        assert_eq!(math("1 / 100^(2p/4): columns 2p"), "1 / 100^{2p/4}: \\text{ columns }2p");
         assert_eq!(number("-∞"), "-\\infty");
         assert_eq!(number("-inf"), "-\\infty");
         assert_eq!(number("8.7e-05"), "8.7 \\cdot 10^{-5}");

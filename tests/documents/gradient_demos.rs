@@ -26,11 +26,50 @@ fn every_gradient_of_the_demos_is_that_of_pytorch() {
 #[test]
 fn moving_one_weight_moves_the_loss_as_its_gradient_says() {
     for at in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-        let nudge = Matrix::from_fn(2, 2, |i, j| if (i, j) == at { 1e-6 } else { 0.0 });
-        let story = told("backward", &[("nudge", nudge)]).unwrap();
-        let slope = cell(&story, "loss_change") / 1e-6;
-        let gradient = node(&story, "dW_Q")[at];
-        assert!((slope - gradient).abs() < 1e-4, "{at:?}: {slope} but {gradient}");
+        for size in [0.5, 0.003, 1e-6, -1e-6] {
+            let nudge = Matrix::from_fn(2, 2, |i, j| if (i, j) == at { size } else { 0.0 });
+            let story = told("backward", &[("nudge", nudge)]).unwrap();
+            // A slope belongs to a move of 1, whatever the move was; its sign is that of the move.
+            let slope = cell(&story, "slope") * f64::signum(size);
+            assert!((slope - cell(&story, "loss_change") / size).abs() < 1e-15, "{at:?} {size}");
+            let gradient = node(&story, "dW_Q")[at];
+            assert!(
+                (cell(&story, "slope_by_rules") * f64::signum(size) - gradient).abs() < 1e-15,
+                "{at:?} {size}"
+            );
+            assert!(size.abs() > 1e-6 || (slope - gradient).abs() < 1e-4, "{at:?}: {slope} but {gradient}");
+        }
+    }
+}
+
+#[test]
+fn a_nudge_that_is_too_small_is_lost_in_rounding() {
+    let error = |size: f64| {
+        let story = told("backward", &[("nudge", Matrix::of([[size, 0.0], [0.0, 0.0]]))]).unwrap();
+        (cell(&story, "slope") - cell(&story, "slope_by_rules")).abs()
+    };
+    assert!(error(1e-3) > error(1e-5) && error(1e-5) > error(1e-7), "smaller is better at first");
+    assert!(error(1e-13) > 1e3 * error(1e-8), "{} {}", error(1e-13), error(1e-8));
+}
+
+/// The sentences about the steps of a descent are true of the steps that were made.
+#[test]
+fn a_descent_is_told_as_it_went() {
+    let told_of = |set: &[(&str, f64)]| {
+        let set: Vec<(&str, Matrix)> =
+            set.iter().map(|(name, x)| (*name, Matrix::filled(1, 1, *x))).collect();
+        let story = told("descent", &set).unwrap();
+        story.steps.iter().map(|step| format!("{} {:?} ", step.text, step.notice)).collect::<String>()
+    };
+    let own = told_of(&[]);
+    for sentence in ["hardly move", "a larger learning rate", "jumps from one side", "so do the steps"] {
+        assert!(own.contains(sentence), "{sentence}: {own}");
+    }
+    let wild = told_of(&[("rate", 3.0)]);
+    assert!(!wild.contains("hardly move") && !wild.contains("so do the steps"), "{wild}");
+    for slow in [0.1, -0.1] {
+        let slow = told_of(&[("rate_far", slow)]);
+        assert!(!slow.contains("larger learning rate") && !slow.contains("jumps"), "{slow}");
     }
 }
 

@@ -115,7 +115,7 @@ fn linear_scaling_puts_the_score_of_a_near_pair_at_a_far_distance() {
 
 #[test]
 fn pairs_turn_more_slowly_only_with_a_factor_above_1() {
-    let slower = ["all pairs turn more slowly", "no angle is new to the model"];
+    let slower = ["all pairs turn more slowly", "no angle is larger than in training"];
     let by_three = sentences(&told("rope", &[]).unwrap());
     let by_one = sentences(&told("rope", &[("factor", number(1.0))]).unwrap());
     for words in slower {

@@ -47,7 +47,6 @@ CUTS = [
     ("query-key-names", "000", "Since Q and K are", "only an conventional."),
     ("all-flows", "000", "the resulting matrix thus", "among the tokens"),
     ("head-width", "000", "the query/key embedding for the left interaction matrix is usually", "(E=H2)"),
-    ("from-gpt2-on", "000", "basically all LLMs", "transformers”"),
     ("one-head", "001", "Multi-Headed attention as", "matrix multiplication"),
     ("row-times-matrix", "001", r"the ith row of \(IW^Q\)", r"\vec{v}_i\)"),
     ("self-left-out", "001", r"\vec{o}_i =", r"\left(W^{V}\cdot\vec{v}_j\right)"),

@@ -193,7 +193,7 @@ def sink(S_none=None, V=None, S=None, window=3, keep_first=1, sink=4):
         "A_window": [A_window], "A_kept": [A_kept],
         "gap_window": [[np.abs((A_window - A) @ V).max()]], "gap_kept": [[np.abs((A_kept - A) @ V).max()]],
         "A_sink": [A_sink], "total_sink": [[A_sink.sum()]],
-        "A_off": [A_none], "A_zero": [by_formula], "A_off_by_one": [by_formula],
+        "A_off": [A_none], "A_zero": [by_formula], "A_one_more": [by_formula],
         "outputs": [A_none @ V, A @ V, A_window @ V, A_kept @ V, A_sink @ V],
     }
 

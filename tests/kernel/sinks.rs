@@ -47,7 +47,7 @@ fn a_sink_of_minus_infinity_gives_the_bits_of_no_sink() {
 }
 
 #[test]
-fn a_sink_of_0_is_the_softmax_that_is_off_by_one() {
+fn a_sink_of_0_adds_1_to_the_sum_of_the_exponentials() {
     fn check<T: TestFloat>() {
         for mut problem in problems::<T>() {
             let shape = problem.shape;

@@ -44,6 +44,12 @@ fn the_readme_names_the_rust_version_and_the_five_texts() {
     assert!(readme.contains(wanted.expect("a version").trim_matches('"')), "the required Rust version");
     for document in attn::demo::Document::ALL {
         assert!(readme.contains(document.title()), "{}", document.title());
+        // Addresses stand behind the words that they belong to.
+        let told = readme.split("](http").enumerate().map(|(i, part)| match i {
+            0 => part,
+            _ => part.split_once(')').map_or("", |(_, rest)| rest),
+        });
+        assert!(told.collect::<String>().replace('[', "").contains(document.found()), "{}", document.found());
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) struct MechanismArgs {
     qk_norm_eps: Option<String>,
     /// Keep the scores between −C and C
     ///
-    /// C · tanh(S / C), before the mask.
+    /// C · tanh(S / C), after bias and temperature, before the mask.
     #[arg(long, value_name = "C", hide_short_help = true)]
     softcap: Option<String>,
     /// A score for each head that belongs to no key

@@ -79,13 +79,4 @@ pub(super) const ERRATA: &[Erratum] = &[
                 columns: in GPT-3, 12288 / 96 = 128.",
         demo: Some("qkv"),
     },
-    Erratum {
-        id: "from-gpt2-on",
-        document: Understanding,
-        place: "Masked attention",
-        line: 247,
-        text: "basically all LLMs from GPT2 on, the so called ‘decoder only transformers’",
-        holds: "The first GPT, of 2018, was already a decoder-only transformer.",
-        demo: None,
-    },
 ];

@@ -9,7 +9,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "Adam",
         also: &["optimizer"],
-        means: "A rule for a training step. Each weight goes against the mean of its last gradients, divided by the root of their mean square, so that all weights move by about the learning rate.",
+        means: "A training rule that divides each weight's step by the size of its recent gradients, so that weights with small gradients move, too. A weight goes against the mean of its last gradients, divided by the root of their mean square: usually by at most about the learning rate.",
         formula: Some("w ← w − η · m̂ / (√v̂ + ε)"),
         node: None,
         see: &[Command("attn learn reverse")],
@@ -18,7 +18,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         name: "ALiBi",
         also: &["attention with linear biases"],
         means: "A position encoding that subtracts from each score the distance of query and key, times a slope that each head has for itself. A head with a steep slope attends to its neighbours.",
-        formula: Some("S_biased[i,j] = S_scaled[i,j] − m_h · (i − j), m_h = 2^(−8h/H)"),
+        formula: Some("S_biased[i,j] = S_scaled[i,j] − m_h · (i − j), m_h = 2^(−8h/H) if H is a power of 2"),
         node: None,
         see: &[Command("attn demo alibi")],
     },
@@ -41,7 +41,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "attention weights",
         also: &["weights", "attention pattern", "attention matrix"],
-        means: "The softmax of each row of scores: how much of each value a token takes. Every row sums to 1.",
+        means: "The softmax of each row of scores: how much of each value a token takes. Every row sums to 1, but less with a sink, and differential attention subtracts weights.",
         formula: Some("A = softmax(S_scaled)"),
         node: Some("A"),
         see: &[Command("attn demo weights"), Command("attn lesson play 0-tour")],
@@ -105,10 +105,10 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "cross-attention",
         also: &[],
-        means: "Attention in which the queries come from one text and the keys and values from another, for example from a sentence to its translation.",
+        means: "Attention in which the queries come from one text and the keys and values from another, for example from a translation to the sentence that is translated.",
         formula: None,
         node: None,
-        see: &[Command("attn demo lookup")],
+        see: &[Command("attn attend --q '1 0; 0 1; 1 1' --k '2 0; 0 2' --v '4 0; 0 4'")],
     },
     GlossaryTerm {
         name: "cross-entropy",
@@ -132,7 +132,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Writing text one token at a time. Each new token has one query, and the keys and values of all earlier tokens come from the cache.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa")],
+        see: &[Command("attn demo cache")],
     },
     GlossaryTerm {
         name: "delta rule",
@@ -177,7 +177,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "gradient",
         also: &["backpropagation"],
-        means: "How much the error changes if one number changes a little. Training moves every weight against its gradient.",
+        means: "How fast the error grows if one number grows: its change for each 1 of a small move. Training moves the weights against their gradients, or against a mean of the last ones.",
         formula: None,
         node: None,
         see: &[
@@ -213,7 +213,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "hidden",
         also: &["masked", "masking"],
-        means: "Said of a pair of tokens that the mask rules out. Its score becomes −∞, so its weight is exactly 0.",
+        means: "A pair of tokens is hidden if the mask rules it out. Its score becomes −∞, so its weight is exactly 0.",
         formula: None,
         node: Some("S_masked"),
         see: &[Command("attn demo mask")],
@@ -254,7 +254,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "latent attention",
         also: &["MLA", "multi-head latent attention"],
-        means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
+        means: "Attention whose cache holds one short vector per token, from which keys and values of all heads are computed. Beside it stands a small rotated key, for the positions.",
         formula: None,
         node: None,
         see: &[Command("attn demo gqa"), Command("attn demo latent")],
@@ -386,7 +386,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "perceptron",
         also: &["MLP", "feed-forward network", "FFN"],
-        means: "Two linear maps with a nonlinear function between them. It changes each token by itself.",
+        means: "Linear maps with a nonlinear function between them, two or, with a gate, three. It changes each token by itself.",
         formula: None,
         node: None,
         see: &[Command("attn demo mlp")],
@@ -394,7 +394,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "position encoding",
         also: &["positional encoding", "position"],
-        means: "Numbers that depend on the position of a token. Without them, and without a mask, attention does not know the order of words.",
+        means: "Numbers that tell the model where a token stands. Without them, and without a mask, attention does not know the order of words.",
         formula: None,
         node: None,
         see: &[Command("attn demo order")],
@@ -402,7 +402,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "QK norm",
         also: &["qk-norm", "query-key normalisation"],
-        means: "A norm of each query and each key before their rotation, so that their lengths no longer count and the scores stay small.",
+        means: "A norm of each query and each key, in most models before their rotation, so that their lengths no longer count and the scores stay small.",
         formula: Some("Q_normed = Q / √(mean(Q²) + ε) · g_Q"),
         node: None,
         see: &[Command("attn lesson play 6-todays-models")],
@@ -510,10 +510,10 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "soft-cap",
         also: &["logit soft-capping"],
-        means: "A bound of the scores before the mask: small scores hardly change, and no score passes c.",
-        formula: Some("S_capped = c · tanh(S / c)"),
+        means: "A bound of the scores before the mask: small scores hardly change, and no score passes c. It comes after the bias and the temperature.",
+        formula: Some("S_capped = c · tanh(S_tempered / c)"),
         node: None,
-        see: &[Command("attn notation")],
+        see: &[Command("attn help positions")],
     },
     GlossaryTerm {
         name: "softmax",
@@ -542,7 +542,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
     GlossaryTerm {
         name: "tokenizer",
         also: &["tokenization", "BPE", "WordPiece"],
-        means: "The rules that split a text into tokens and give each one its id, the number of its row of the embedding. BPE joins pairs of letters in a fixed order; WordPiece takes the longest piece that the rest of a word begins with.",
+        means: "The rules that split a text into tokens and give each one its id, the number of its row of the embedding. BPE joins neighbouring pieces, at first single letters or bytes, in an order that was learned; WordPiece takes the longest piece that the rest of a word begins with.",
         formula: None,
         node: None,
         see: &[Command("attn tokens words 'the bat sleeps in the cave'")],

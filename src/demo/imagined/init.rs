@@ -159,8 +159,8 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
     )
     .claim(
         all([every("dW_Q_zero", 0.0), less(0.0, max_size_of("dS_zero"))]),
-        "dS is not 0, but every gradient of W_Q is {dW_Q_zero[1,1]}. The same is true of W_K, because Q is 0. Weights that \
-         start at 0 never learn.",
+        "dS is not 0, but every gradient of W_Q is {dW_Q_zero[1,1]}. The same is true of W_K, because Q is 0. If both start \
+         at 0, neither of them ever learns.",
     )
     .together(&[inputs.d_o, shown[1]])
     .show(&[shown[2], shown[3]]);

@@ -235,10 +235,10 @@ fn one_line(demo: &mut Builder, one: [NodeId; 3], two: [NodeId; 3], w_o: NodeId)
 
 /// Widths of published models.
 fn models(demo: &mut Builder) -> Result<()> {
+    let models = demo.own_labels(&["H", "h_v", "d"], &["Llama 3 8B", "Gemma 2 9B"]);
     let mut sizes = Vec::new();
     for (name, llama, gemma) in [("H", 32.0, 16.0), ("h_v", 128.0, 256.0), ("d", 4096.0, 3584.0)] {
-        let size = Matrix::of([[llama], [gemma]]).rows_named(&["Llama 3 8B", "Gemma 2 9B"]);
-        sizes.push(demo.given(name, size)?);
+        sizes.push(demo.given(name, Matrix::of([[llama], [gemma]]).with_row_labels(models.clone()))?);
     }
     let concatenated = demo.compute("C_width", Op::Multiply, &sizes[..2])?;
     demo.step("In published models C also has H·h_v columns. If that is not d, W_O is not square.")

@@ -72,8 +72,8 @@ fn counting(demo: &mut Builder) -> Result<()> {
     let first = demo.given("first", first.rows_named(&VOCABULARY))?;
     let second = demo.given("second", second.cols_named(&VOCABULARY))?;
     let counts = demo.compute("counts", Op::Product, &[first, second])?;
-    let words = Matrix::of([[1.0, 2.0, 3.0, 4.0, 5.0]]);
-    let n = demo.given("n", words.cols_named(&["1 word", "2 words", "3 words", "4 words", "5 words"]))?;
+    let names = demo.own_labels(&["n"], &["1 word", "2 words", "3 words", "4 words", "5 words"]);
+    let n = demo.given("n", Matrix::of([[1.0, 2.0, 3.0, 4.0, 5.0]]).with_col_labels(names))?;
     let vocabulary = demo.matrix(counts)?.rows() as f64;
     let sequences = demo.compute("sequences", Op::Exponential(Base::Number(vocabulary)), &[n])?;
     let sequences_llama = demo.compute("sequences_llama", Op::Exponential(Base::Number(TOKENS)), &[n])?;

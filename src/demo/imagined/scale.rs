@@ -1,14 +1,14 @@
 //! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k prevents it.
 
 use crate::attention::{Axis, Base};
-use crate::demo::drawn_scores::drawn_scores;
+use crate::demo::drawn_scores::{drawn_scores, of_their_width};
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Labels;
 use crate::random::LegacyStream;
 use crate::story::Digits;
-use crate::story::condition::{all, less, max_of, min_of, within};
+use crate::story::condition::{Condition, all, columns, equal, less, max_of, min_of, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "scale",
@@ -57,12 +57,12 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo.label(node, label);
     }
 
+    let own = of_their_width(&WIDTHS);
     demo.step(
         "Queries and keys of several widths d. For each width: how large are the scores, as a root mean square?",
     )
     .claim(
-        // The seed may be any: the numbers are still drawn.
-        all([within(8.0, "size[6,1]", 32.0), within(0.7, "size[1,1]", 1.0), within(1.0, "size[2,1]", 2.0)]),
+        all([own.clone(), about_one("size_scaled")]),
         "The scores grow like √d: {size[2,1]:1} at d = 4, where √d is 2, and {size[6,1]:1} at d = 1024, where √d is 32.",
     )
     .show(&[size]);
@@ -72,7 +72,12 @@ fn build(demo: &mut Builder) -> Result<()> {
          key gets nearly all the weight.",
     )
     .claim(
-        less("largest[1,1]", "largest[6,1]"),
+        all([
+            own.clone(),
+            less("largest[1,1]", "largest[6,1]"),
+            equal(columns("S_d1"), TOKENS as f64),
+            equal(columns("S_d1024"), TOKENS as f64),
+        ]),
         "It grows from {largest[1,1]:2} at d = 1 to {largest[6,1]:2} at d = 1024. Equal weights would be 1/16 each.",
     )
     .show(&[largest]);
@@ -81,24 +86,33 @@ fn build(demo: &mut Builder) -> Result<()> {
          here. It is close to 0 for weights near 0 or 1, and then the gradient is, too.",
     )
     .claim(
-        less("slope[6,1]", "slope[2,1]"),
+        all([own.clone(), less("slope[6,1]", "slope[2,1]")]),
         "At d = 4 it is {slope[2,1]}, at d = 1024 only {slope[6,1]}.",
     )
     .show(&[slope]);
     demo.step("The same scores, multiplied by 1/√d_k.")
         .claim(
-            all([within(0.6, max_of("size_scaled"), 1.0), within(0.6, min_of("size_scaled"), 1.0)]),
+            all([own.clone(), about_one("size_scaled")]),
             "Now their size is about 1 at every width: from {size_scaled[1,1]:2} at d = 1 to {size_scaled[6,1]:2} at d = 1024.",
         )
         .show(&[size_scaled]);
     demo.step("The largest weights and the slopes of the scaled scores.")
         .claim(
-            all([less("largest_scaled[6,1]", "largest[6,1]"), less("slope[6,1]", "slope_scaled[6,1]")]),
+            all([
+                own.clone(),
+                less("largest_scaled[6,1]", "largest[6,1]"),
+                less("slope[6,1]", "slope_scaled[6,1]"),
+            ]),
             "At d = 1024 the largest weight falls from {largest[6,1]:2} to {largest_scaled[6,1]:2}, and the slope rises from \
              {slope[6,1]} to {slope_scaled[6,1]}.",
         )
         .show(&[largest_scaled, slope_scaled]);
     Ok(())
+}
+
+/// Sizes that are about 1 at every width, whatever the seed.
+fn about_one(sizes: &str) -> Condition {
+    all([within(0.6, max_of(sizes), 1.0), within(0.6, min_of(sizes), 1.0)])
 }
 
 /// The size of the scores, the largest weights and the slopes of the softmax.
@@ -128,15 +142,17 @@ fn tables(demo: &mut Builder, suffix: &str, measures: &Measures, names: &Labels)
 
 /// The weights of the first query at a small width, at a large one, and at the large one scaled.
 fn one_query(demo: &mut Builder) -> Result<()> {
-    let mut columns = Vec::new();
+    let mut shown = Vec::new();
     for name in ["d4", "d1024", "scaled_d1024"] {
         let a = demo.graph().require(&format!("A_{name}"))?;
         let row = demo.compute(&format!("row_{name}"), Op::Rows { start: 0, count: 1 }, &[a])?;
-        columns.push(demo.compute(&format!("a_{name}"), Op::Transpose, &[row])?);
+        shown.push(demo.compute(&format!("a_{name}"), Op::Transpose, &[row])?);
     }
-    demo.step(
-        "The weights of the first query: at d = 4, at d = 1024, and at d = 1024 with scores divided by √d_k, as in step 5.",
-    )
-    .together(&columns);
+    demo.step("The weights of the first query: at two widths, and at the larger one with scores divided by √d_k, as in step 5.")
+        .heading_if(
+            of_their_width(&WIDTHS),
+            "The weights of the first query: at d = 4, at d = 1024, and at d = 1024 with scores divided by √d_k, as in step 5.",
+        )
+        .together(&shown);
     Ok(())
 }

@@ -163,9 +163,10 @@ fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
 }
 
 fn pairs_in_use(demo: &mut Builder) -> Result<()> {
-    let models = ["here", "8 heads", "Llama 3 8B"];
-    let queries = demo.given("queries", Matrix::of([[2.0, 8.0, 32.0]]).cols_named(&models))?;
-    let keys = demo.given("keys", Matrix::of([[2.0, 8.0, 8.0]]).cols_named(&models))?;
+    let models = demo.own_labels(&["queries", "keys"], &["here", "8 heads", "Llama 3 8B"]);
+    let queries = Matrix::of([[2.0, 8.0, 32.0]]).with_col_labels(models.clone());
+    let queries = demo.given("queries", queries)?;
+    let keys = demo.given("keys", Matrix::of([[2.0, 8.0, 8.0]]).with_col_labels(models))?;
     let possible = demo.compute("possible", Op::Multiply, &[queries, keys])?;
     demo.step(
         "With q query transformations and k key transformations, q · k pairs are possible. Real models use one pair for each \

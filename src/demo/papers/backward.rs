@@ -4,10 +4,10 @@ use crate::attention::{Axis, Base};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::recipes::Recipe;
-use crate::graph::{Factor, NodeId, Op, Start, Statistic};
+use crate::graph::{NodeId, Op, Start, Statistic};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, equal, less, max_of, max_size_of, min_of, own, within};
+use crate::story::condition::{all, equal, less, max_of, max_size_of, min_of, not, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "backward",
@@ -24,9 +24,8 @@ pub(super) const DEMO: Demo = Demo {
 const MOST_SCORES: usize = 64;
 /// Differences of rounding are smaller.
 const ROUNDING: f64 = 1e-9;
-/// How far one weight is moved to check its gradient, and the reciprocal.
+/// How far one weight is moved to check its gradient.
 const MOVE: f64 = 0.001;
-const PER_MOVE: f64 = 1000.0;
 
 fn build(demo: &mut Builder) -> Result<()> {
     jacobian(demo)?;
@@ -173,7 +172,7 @@ fn gradients(demo: &mut Builder, head: &Head) -> Result<()> {
     Ok(())
 }
 
-/// One weight is moved a little: the loss moves by its gradient times as much.
+/// Weights are moved a little: the loss moves by their gradients times as much.
 fn check(demo: &mut Builder, head: &Head) -> Result<()> {
     let [w_q, w_k, w_v] = head.weights;
     let shape = demo.matrix(w_q)?.shape();
@@ -188,15 +187,28 @@ fn check(demo: &mut Builder, head: &Head) -> Result<()> {
     let after = demo.compute("loss_moved", Op::Sums(Axis::Whole), &[products])?;
     let before = demo.graph().require("loss")?;
     let change = demo.compute("loss_change", Op::Change, &[before, after])?;
-    let slope = demo.compute("slope", Op::Scale(Factor::Number(PER_MOVE)), &[change])?;
     let largest = demo.compute("nudge_size", Op::Summary(Statistic::MaxSize), &[nudge])?;
+    let slope = demo.compute("slope", Op::Divide, &[change, largest])?;
+    let d_w_q = demo.graph().require("dW_Q")?;
+    let products = demo.compute("dW_Q_by_nudge", Op::Multiply, &[d_w_q, nudge])?;
+    let expected = demo.compute("expected", Op::Sums(Axis::Whole), &[products])?;
+    let by_rules = demo.compute("slope_by_rules", Op::Divide, &[expected, largest])?;
     demo.step("A check without any rule: move W_Q by the nudge, run the whole head again, and see how the loss changes.")
         .claim(
             all([own(&[]), equal("nudge_size[1,1]", MOVE), within(0.001, "slope[1,1]", "dW_Q[1,1]")]),
             "Only W_Q[1,1] moves, by 0.001. The loss changes by {loss_change[1,1]:6}, that is {slope[1,1]} for each 1: the \
              gradient dW_Q[1,1] is {dW_Q[1,1]}.",
         )
+        .claim(
+            all([not(own(&["nudge"])), less(0.0, "nudge_size[1,1]")]),
+            "For each 1 of the largest move the loss changes by {slope[1,1]:6}. The rules expect {slope_by_rules[1,1]:6}: each move \
+             times its gradient.",
+        )
+        .claim(
+            all([less(0.0, "nudge_size[1,1]"), less("nudge_size[1,1]", 1e-9), less(0.01, max_size_of("loss"))]),
+            "With so small a move the loss changes in its last digits alone, and they are rounded.",
+        )
         .together(&[nudge, largest])
-        .show(&[after, change, slope]);
+        .show(&[after, change, expected, slope, by_rules]);
     Ok(())
 }

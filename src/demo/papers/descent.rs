@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Start};
 use crate::matrix::{Labels, Matrix, labels};
 use crate::story::Digits;
-use crate::story::condition::{all, any, less, own, within};
+use crate::story::condition::{all, any, less, max_size_of, own, times, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "descent",
@@ -185,7 +185,12 @@ impl Descent {
 
 fn ten_steps(demo: &mut Builder, near: &Descent) -> Result<()> {
     let Descent { path, weights, losses, slopes, arrows } = *near;
-    demo.step("Ten such steps: the two weights, their gradient, and the loss. Near the goal the gradient shrinks, and so do the steps.")
+    let arrives = less(times(10.0, max_size_of("slopes[11]")), max_size_of("slopes[1]"));
+    demo.step("Ten such steps: the two weights, their gradient, and the loss.")
+        .heading_if(
+            arrives.clone(),
+            "Ten such steps: the two weights, their gradient, and the loss. Near the goal the gradient shrinks, and so do the steps.",
+        )
         .claim(
             less("losses[11,1]", "losses[1,1]"),
             "The loss falls from {losses[1,1]} to {losses[11,1]}.",
@@ -196,11 +201,13 @@ fn ten_steps(demo: &mut Builder, near: &Descent) -> Result<()> {
         )
         .folded(&[weights])
         .together(&[path, slopes, losses]);
-    demo.step(
-        "The path of the two weights on the plane: the first steps are long, the last ones hardly move.",
-    )
-    .folded(&[arrows.0, arrows.1])
-    .plane(&[path], &[arrows]);
+    demo.step("The path of the two weights on the plane.")
+        .heading_if(
+            arrives,
+            "The path of the two weights on the plane: the first steps are long, the last ones hardly move.",
+        )
+        .folded(&[arrows.0, arrows.1])
+        .plane(&[path], &[arrows]);
     Ok(())
 }
 
@@ -209,19 +216,26 @@ fn too_far(demo: &mut Builder, rate: NodeId, far: &Descent) -> Result<()> {
     let rises = |number: usize| {
         less(format!("losses_far[{number},1]").as_str(), format!("losses_far[{},1]", number + 1).as_str())
     };
-    demo.step("The same start with a larger learning rate, rate_far.")
+    // Down the gradient the loss can only rise where the step went past the lowest place on its way.
+    let jumps = all([less(0.0, "rate_far[1,1]"), any([rises(7), rises(8), rises(9), rises(10)])]);
+    demo.step("The same start with another learning rate, rate_far.")
+        .heading_if(
+            less("rate[1,1]", "rate_far[1,1]"),
+            "The same start with a larger learning rate, rate_far.",
+        )
         .claim(
-            all([own(&["y", "w_0"]), less("losses_far[4,1]", "losses_far[5,1]")]),
+            all([own(&["y", "w_0"]), less(0.0, "rate_far[1,1]"), rises(4)]),
             "The gradient has the right direction, but the step is too long: it jumps over the goal. After the fourth step the loss \
              is {losses_far[5,1]}, more than the {losses_far[4,1]} before it.",
         )
         .claim(
-            all([any([rises(7), rises(8), rises(9), rises(10)]), less("losses[11,1]", "losses_far[11,1]")]),
+            all([jumps.clone(), less("losses[11,1]", "losses_far[11,1]")]),
             "After ten steps it still jumps to and fro: the loss is {losses_far[11,1]}, in place of {losses[11,1]}.",
         )
         .folded(&[weights, slopes])
         .together(&[rate, path, losses]);
-    demo.step("On the plane the path jumps from one side to the other.")
+    demo.step("The path on the plane.")
+        .heading_if(jumps, "On the plane the path jumps from one side to the other.")
         .folded(&[arrows.0, arrows.1])
         .plane(&[path], &[arrows]);
     Ok(())

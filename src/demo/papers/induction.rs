@@ -146,7 +146,7 @@ impl Text {
             .claim(
                 within(ROUNDING, "closed_1[1,1]", &*before),
                 &format!(
-                    "The last query has n = {n} keys: e^beta_1 / (e^beta_1 + {}) = {{closed_1[1,1]}}. Only the first token has none before it: \
+                    "The last query has n = {n} keys: e^beta_1 / (e^beta_1 + {}) = {{closed_1[1,1]:10}}. Only the first token has none before it: \
                      it sees itself.",
                     n - 1
                 ),

@@ -1,7 +1,7 @@
 //! `saturated`: large scores make a softmax that no gradient gets through, and 1/√d_k keeps them small.
 
 use crate::attention::{Axis, Base};
-use crate::demo::drawn_scores::drawn_scores;
+use crate::demo::drawn_scores::{drawn_scores, of_their_width};
 use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Start, Statistic};
@@ -106,12 +106,17 @@ fn every_width(demo: &mut Builder) -> Result<()> {
         demo.name_lines(table, Some(names.clone()), Some(labels(&["size"])));
         tables.push(table);
     }
+    let own = of_their_width(&WIDTHS);
     demo.step(
         "Queries and keys of several widths d, and one gradient dA that arrives at the weights. How large are the scores, and \
          how large is the gradient that the softmax lets through to them, as a root mean square?",
     )
     .claim(
-        all([less("score_size[1,1]", "score_size[4,1]"), less("gradient_size[4,1]", "gradient_size[1,1]")]),
+        all([
+            own.clone(),
+            less("score_size[1,1]", "score_size[4,1]"),
+            less("gradient_size[4,1]", "gradient_size[1,1]"),
+        ]),
         "From d = 4 to d = 1024 the scores grow from {score_size[1,1]:2} to {score_size[4,1]:2}, and the gradient shrinks from \
          {gradient_size[1,1]} to {gradient_size[4,1]}.",
     )
@@ -119,6 +124,7 @@ fn every_width(demo: &mut Builder) -> Result<()> {
     demo.step("The same with scores times 1/√d_k, before the softmax.")
         .claim(
             all([
+                own,
                 within(0.3, max_of("score_size_scaled"), 1.0),
                 within(0.3, min_of("score_size_scaled"), 1.0),
                 less("gradient_size[4,1]", "gradient_size_scaled[4,1]"),

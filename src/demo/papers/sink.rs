@@ -184,7 +184,7 @@ fn special_sinks(demo: &mut Builder, s: NodeId) -> Result<()> {
     let total = demo.compute("sum_exp", Op::Sums(Axis::Rows), &[exp])?;
     let one = demo.compute("one", Op::Ones { rows: 1, cols: 1 }, &[])?;
     let below = demo.compute("one_more", Op::Add, &[one, total])?;
-    let by_formula = demo.compute("A_off_by_one", Op::Divide, &[exp, below])?;
+    let by_formula = demo.compute("A_one_more", Op::Divide, &[exp, below])?;
     let a = demo.graph().require("A_none")?;
     let from_usual = gap(demo, "off", [a_off, a])?;
     let from_formula = gap(demo, "zero", [a_zero, by_formula])?;
@@ -195,7 +195,8 @@ fn special_sinks(demo: &mut Builder, s: NodeId) -> Result<()> {
         )
         .claim(
             all([own(&["zero"]), within(ROUNDING, "gap_zero[1,1]", 0.0)]),
-            "With 0 they are e^s / (1 + Σ e^s), which Miller calls the softmax that is “off by one”.",
+            "With 0 they are e^s / (1 + Σ e^s). Miller says that attention with the usual formula is “off by one”, and this 1 is his \
+             remedy.",
         )
         .together(&[off, zero])
         .columns(&[(a, None), (a_off, None), (exp, Some(total)), (by_formula, None), (a_zero, None)])

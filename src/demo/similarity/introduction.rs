@@ -48,8 +48,8 @@ pub(super) fn pronoun(demo: &mut Builder) -> Result<()> {
 /// The number of steps between the first word and the last.
 pub(super) fn steps(demo: &mut Builder) -> Result<()> {
     let lengths = Matrix::of([[2.0, 3.0, 5.0, 10.0]]);
-    let names = ["2 words", "3 words", "5 words", "10 words"];
-    let n = demo.given("length", lengths.cols_named(&names))?;
+    let names = demo.own_labels(&["length"], &["2 words", "3 words", "5 words", "10 words"]);
+    let n = demo.given("length", lengths.with_col_labels(names))?;
     let shape = demo.matrix(n)?.shape();
     let one = demo.compute("attention_steps", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])?;
     let rnn = demo.compute("rnn_steps", Op::Subtract, &[n, one])?;

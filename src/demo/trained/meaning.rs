@@ -243,8 +243,9 @@ fn measured(demo: &mut Builder) {
     demo.step(
         "Is that so for other sentences? The script that trained the model has measured it on texts that it had kept from the \
          training. The two texts of a pair differ in the deciding word (for “who won”, in the order of two names) and in the \
-         answer, so guessing gives at most 0.5. Each question has a head that attends to this word. These shares are quoted \
-         from models/words/figures.json, and not computed here.",
+         answer, so guessing gives at most 0.5. Each question has a head that attends to this word: of two trained models this \
+         one was chosen for that, and another need not have such heads. These shares are quoted from models/words/figures.json, \
+         and not computed here.",
     )
     .table(held_out::table());
 }

@@ -60,9 +60,9 @@ pub trait Notation {
     fn of_sum(&self, _numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
         None
     }
-    /// The sign of a product.
-    fn times(&self) -> &'static str {
-        "·"
+    /// A product of factors.
+    fn product(&self, factors: &[String]) -> String {
+        factors.join("·")
     }
     /// The sign of a difference.
     fn minus(&self) -> &'static str {
@@ -191,7 +191,7 @@ fn write(term: &Term, notation: &dyn Notation) -> BoundText {
         Term::Product(terms) => {
             let factors: Vec<String> =
                 terms.iter().map(|term| inside(term, notation, Binding::Product)).collect();
-            BoundText { text: factors.join(notation.times()), binding: Binding::Product }
+            BoundText { text: notation.product(&factors), binding: Binding::Product }
         }
         Term::Difference(a, b) => {
             let (a, b) = (inside(a, notation, Binding::Sign), inside(b, notation, Binding::Quotient));

@@ -4,7 +4,7 @@ use crate::attention::Axis;
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
-use crate::matrix::{Matrix, labels};
+use crate::matrix::Matrix;
 use crate::story::condition::{less, own};
 
 /// The number of columns that are cached for each token, counted.
@@ -38,10 +38,9 @@ pub(super) fn cached(demo: &mut Builder, latent: [NodeId; 2], full: [NodeId; 2])
 
 /// The widths of DeepSeek-V3.
 pub(super) fn of_deepseek(demo: &mut Builder) -> Result<()> {
-    let names = labels(&["DeepSeek-V3"]);
-    let mut given = |name: &str, value: f64| {
-        demo.given(name, Matrix::filled(1, 1, value).with_row_labels(Some(names.clone())))
-    };
+    let model = demo.own_labels(&["d_c", "d_r", "H", "d"], &["DeepSeek-V3"]);
+    let mut given =
+        |name: &str, value: f64| demo.given(name, Matrix::filled(1, 1, value).with_row_labels(model.clone()));
     let [d_c, d_r, heads, d] =
         [given("d_c", 512.0)?, given("d_r", 64.0)?, given("H", 128.0)?, given("d", 128.0)?];
     let latent = demo.compute("cached_latent", Op::Add, &[d_c, d_r])?;
@@ -49,8 +48,8 @@ pub(super) fn of_deepseek(demo: &mut Builder) -> Result<()> {
     let full = demo.compute("cached_heads", Op::Scale(Factor::Number(2.0)), &[width])?;
     let ratio = demo.compute("ratio", Op::Divide, &[full, latent])?;
     demo.step(
-        "The same count for a large model: d_c + d_r numbers for each token and layer, against 2 · H · d if each of H heads of \
-         width d cached its key and its value.",
+        "The same count for a large model: d_c + d_r numbers for each token and layer, against 2 · H · d if each of H heads \
+         cached a key as wide as its value, d.",
     )
     .claim(
         own(&["d_c", "d_r", "H", "d"]),

@@ -1,0 +1,60 @@
+"""The figures that README.md and docs/ state of the program, measured on a binary: python3 benches/figures.py target/release/attn
+
+Times are medians of 40 runs on a quiet machine, memory is the peak that GNU time reports (package `time`); the comparison needs NumPy."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+RUNS = 40
+# The arithmetic of `attn demo mask`, printed.
+NUMPY = r"""
+import numpy as np
+np.random.seed(0)
+X, W_Q, W_K, W_V = np.random.randn(4, 5), *(np.random.randn(5, 5) for _ in range(3))
+Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+S = np.where(np.tril(np.ones((4, 4))) == 1, Q @ K.T, -np.inf)
+A = np.exp(S - S.max(axis=1, keepdims=True))
+A /= A.sum(axis=1, keepdims=True)
+print(Q, K, V, S, A, A @ V, sep='\n')
+"""
+
+
+def ran(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def measured(command):
+    """Milliseconds of wall time and megabytes at most."""
+    ran(command)  # The first run finds nothing in the cache.
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        ran(command)
+        times.append(time.perf_counter() - start)
+    peak = int(ran(["/usr/bin/time", "-f", "%M", *command]).stderr.split()[-1])
+    return f"{1e3 * statistics.median(times):.0f} ms and {peak / 1e3:.0f} MB"
+
+
+def listed(attn, *command):
+    """The rows of all tables of a list."""
+    tables = json.loads(ran([attn, *command, "--format", "json"]).stdout)["tables"]
+    return sum(len(table["rows"]) for table in tables)
+
+
+def main():
+    attn = os.path.abspath(sys.argv[1])
+    print(f"README.md and docs/speed.md: `attn demo mask` takes {measured([attn, 'demo', 'mask'])}")
+    print(f"README.md and docs/speed.md: Python with NumPy takes {measured([sys.executable, '-c', NUMPY])}")
+    print(f"`attn demo --all` takes {measured([attn, 'demo', '--all'])}")
+    print(f"the program is a file of {os.path.getsize(attn) / 1e6:.0f} MB")
+    print(f"README.md: {ran([attn, 'lesson', 'check', 'walkthroughs']).stdout.splitlines()[-1]}")
+    for command in ["demo", "glossary", "errata", "diagnose --list", "params"]:
+        print(f"`attn {command}` lists {listed(attn, *command.split())}")
+
+
+if __name__ == "__main__":
+    main()
