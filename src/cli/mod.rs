@@ -62,7 +62,7 @@ use clap::error::ErrorKind;
 use colored::Colorize;
 
 use definitions::{Cli, definitions};
-use program::{Program, matches};
+use program::{Program, check_names, matches};
 use variables::has_flag;
 
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -164,8 +164,12 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         (false, true) => help_layout::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
-    let mut failed = match matches(definitions, args).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => return Ok(CommandLine::Command(Box::new(cli))),
+    let read = matches(definitions, args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let mut failed = match read {
+        Ok((cli, matches)) => {
+            check_names(program.definitions, &matches)?;
+            return Ok(CommandLine::Command(Box::new(cli)));
+        }
         Err(failed) => failed,
     };
     // Nothing typed at all is asking what there is.

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::error::{self, Error, Place, Result};
+use crate::foreign::{from_path, visible};
 use crate::memory::{self, ChargedBytes};
 
 use super::limit::Limit;
@@ -157,6 +158,31 @@ pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let last = memchr::memrchr2_iter(b'\n', b'\r', before.as_bytes()).find(ends);
     let start = last.map_or(0, |end| end + 1);
     (line, before[start..].chars().count() + 1)
+}
+
+/// What has a path, as `fs::metadata` or `fs::symlink_metadata` `found` it; `None` where nothing has it. All questions of this kind are
+/// asked here: what cannot be examined may well be there, and is never taken for nothing.
+///
+/// # Errors
+/// If it cannot be found out.
+pub(super) fn examined(path: &Path, found: io::Result<fs::Metadata>) -> Result<Option<fs::Metadata>> {
+    // Beyond a file there is nothing, nor under a name that is too long or has a zero byte in it.
+    let nothing =
+        [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename, ErrorKind::InvalidInput];
+    match found {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if nothing.contains(&error.kind()) => Ok(None),
+        Err(error) => {
+            let name = visible(&from_path(path)).into_owned();
+            Err(match error.kind() {
+                ErrorKind::PermissionDenied => Error::new("permission denied")
+                    .of_kind(error::ErrorKind::File)
+                    .in_source(name)
+                    .help("you may not open one of the folders in this path"),
+                _ => unreadable(&name, &error),
+            })
+        }
+    }
 }
 
 /// Opens a file after making sure that reading it will end, and gives its length.
