@@ -10,8 +10,8 @@ use crate::memory::{self, ChargedBytes};
 
 use super::limit::Limit;
 
-/// The most memory in bytes that a byte of text takes: the text, the parsed text and its numbers.
-const BYTES_PER_BYTE: u64 = 12;
+/// The most memory in bytes that a byte of text takes beside the text: the parsed text and its numbers.
+const BYTES_PER_BYTE: u64 = 11;
 
 /// Bytes that can be read again from anywhere.
 pub(super) trait ReadSeek: Read + Seek {}
@@ -78,7 +78,7 @@ impl Input {
         Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
     }
 
-    /// Charges the memory of the text and of its numbers to the budget.
+    /// Charges the memory of the numbers of a text to the budget.
     ///
     /// # Errors
     /// If it is more than the budget has left.
@@ -105,15 +105,16 @@ impl Input {
         self.reader.seek(SeekFrom::Start(0)).map(drop).map_err(|error| unreadable(&self.name, &error))
     }
 
-    /// The whole as text.
+    /// The whole as text, which is charged to the budget until the command is over.
     ///
     /// # Errors
-    /// If it is larger than its limit, or is not UTF-8: at the line and column of the first wrong byte.
+    /// If it is larger than its limit or than the budget has left, or is not UTF-8: at the line and column of the first wrong byte.
     pub(super) fn text(mut self) -> Result<String> {
         if self.length > self.limit.whole {
             return Err(self.limit.too_large(&self.name));
         }
         let mut bytes = Vec::new();
+        memory::hold(self.length).map_err(|error| error.in_source(&self.name))?.keep();
         // As much as the file says that it has, not twice as much.
         let length = usize::try_from(self.length).unwrap_or(usize::MAX);
         let room = bytes.try_reserve_exact(length.saturating_add(1));

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
+use crate::json_tree::tree;
 use crate::model::Architecture;
 use crate::params::Family;
 use crate::tensor::Tensor;
@@ -176,7 +177,9 @@ fn is_mounted(_: &fs::Metadata, _: &Path) -> bool {
 /// Returns true if a folder has a small model in it, which a [`ModelDraft`] would replace.
 pub fn holds_small_model(folder: &Path) -> bool {
     let config = read_text(&folder.join(CONFIG), LONGEST_CONFIG).ok();
-    let config: Option<Value> = config.and_then(|text| serde_json::from_str(&text).ok());
+    let config = config.and_then(|text| {
+        tree(text.as_bytes(), &[&["model_type"]], |error| Error::new(error.to_string())).ok()
+    });
     let stated = config.as_ref().and_then(|config| config.get("model_type")?.as_str());
     stated == Some(Family::AttnSmall.name())
 }

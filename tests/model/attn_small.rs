@@ -1,8 +1,11 @@
 //! The small models that are written here: `transformers` opens them with the same numbers, and so does `attn model`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use attn::graph::{Graph, Precision};
 use attn::input::{ModelDraft, ModelFiles, NamedTensors, WritePermission, check_model_folder};
@@ -291,4 +294,125 @@ fn settings_and_symbols_that_make_no_model_are_refused_before_anything_is_writte
     assert!(refused(|files| files.symbols.truncate(3)).contains("3 symbols"));
     assert!(refused(|files| files.symbols[2] = "a".into()).contains("symbol 2"));
     assert!(refused(|files| files.symbols[2] = "ab".into()).contains("symbol 2"));
+}
+
+/// The files of a folder with their contents.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(contents(&entry.path()));
+        } else {
+            all.insert(entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+/// The names beside a folder that begin with a dot.
+fn hidden(place: &Path) -> usize {
+    let names = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.as_encoded_bytes().starts_with(b".")).count()
+}
+
+#[test]
+fn models_that_are_saved_at_once_into_one_folder_leave_one_of_them() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    let kinds = [(FIRST, 50), ("an MLP without norms", 150), ("one layer that sees the whole text", 300)];
+    let alone: Vec<_> = kinds
+        .iter()
+        .map(|(case, step)| {
+            save(&folder, case, &[*step]);
+            contents(&folder)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (case, step) in kinds {
+            let folder = &folder;
+            scope.spawn(move || (0..20).for_each(|_| save(folder, case, &[step])));
+        }
+    });
+    assert!(alone.contains(&contents(&folder)));
+    assert_eq!(hidden(place.path()), 0);
+}
+
+#[test]
+fn a_model_that_cannot_be_saved_leaves_the_older_one_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    save(&folder, FIRST, &[50]);
+    let before = contents(&folder);
+    let draft = ModelDraft::beside(&folder, WritePermission::Allowed).unwrap();
+    draft.keep(5, &seeded(FIRST, 5)).unwrap();
+    let mut wrong = files("an MLP without norms");
+    wrong.symbols.truncate(2);
+    assert!(draft.finish(&wrong).is_err());
+    assert_eq!(contents(&folder), before);
+    assert_eq!(hidden(place.path()), 0);
+}
+
+#[test]
+fn a_draft_of_a_killed_program_is_no_model_and_is_removed_by_the_next_one() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    // A killed program holds no lock.
+    let left = place.path().join(".attn-model-a1B2c3");
+    fs::create_dir_all(left.join("checkpoints")).unwrap();
+    for name in ["config.json", "checkpoints/step-5.safetensors", "notes.txt"] {
+        fs::write(left.join(name), "half").unwrap();
+    }
+    // One that is being written is locked, and another name is another target.
+    let written = ModelDraft::beside(&folder, WritePermission::Allowed).unwrap();
+    fs::create_dir(place.path().join(".attn-model-of-mine-a1B2c3")).unwrap();
+    save(&folder, FIRST, &[]);
+    assert_eq!(hidden(place.path()), 2);
+    // What was not of the model has moved into it.
+    assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "half");
+    written.finish(&files(FIRST)).unwrap();
+    assert_eq!(hidden(place.path()), 1);
+    assert!(folder.join("notes.txt").exists());
+}
+
+#[test]
+fn the_folder_that_one_is_in_is_not_replaced() {
+    let place = tempfile::tempdir().unwrap();
+    save(place.path(), FIRST, &[]);
+    let before = contents(place.path());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+    command.args(["learn", "reverse", "--steps", "2", "--save", "."]).current_dir(place.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("this is the folder that you are in") && said.contains("such as model"), "{said}");
+    assert_eq!(contents(place.path()), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_saving_program_that_is_killed_leaves_a_whole_model_or_none() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, reference) = (place.path().join("model"), place.path().join("reference"));
+    let start = |folder: &Path, width: &str| {
+        let args = ["learn", "reverse", "--steps", "40", "--every", "2", "--width", width, "--save"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+        command.args(args).arg(folder).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let ended = |folder: &Path, width: &str| assert!(start(folder, width).wait().unwrap().success());
+    ended(&reference, "16");
+    let new = contents(&reference);
+    ended(&folder, "8");
+    let old = contents(&folder);
+    for after in [0, 1, 2, 4, 8, 16] {
+        let mut program = start(&folder, "16");
+        while hidden(place.path()) == 0 && program.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_millis(after));
+        program.kill().unwrap();
+        program.wait().unwrap();
+        let left = contents(&folder);
+        assert!(left == old || left == new, "killed after {after} ms: {:?}", left.keys());
+        // The next one removes what was left.
+        ended(&folder, "8");
+        assert_eq!(hidden(place.path()), 0);
+    }
 }

@@ -11,11 +11,15 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind
 use crate::foreign::{from_path, visible};
 use crate::input;
 use crate::learn::{Learner, Settings, Task, Trainer};
+use crate::memory;
 use crate::terminal::Signals;
 use crate::text::grouped;
 
 /// The most numbers of all checkpoints together.
 const MOST_KEPT: usize = 100_000_000;
+
+/// What is remembered of a step, in bytes, beside the scores of its heads.
+const A_STEP: u64 = 200;
 
 /// What a task is learned with.
 pub(super) type Learned = (Task, Settings);
@@ -99,6 +103,8 @@ impl LearnArgs {
             let kept = trainer.step().and_then(|step| {
                 progress.show(&step, streams.err);
                 let is_kept = self.every.is_some_and(|every| step.number.is_multiple_of(every as usize));
+                let heads: usize = step.heads.iter().flatten().map(Vec::len).sum();
+                memory::hold(A_STEP + memory::bytes_of::<(f64, [u64; 4])>(heads))?.keep();
                 steps.push(step);
                 match &mut saved {
                     Some(saved) if is_kept => saved.keep(trainer),
