@@ -26,6 +26,7 @@ use crate::foreign::{to_path, visible};
 use crate::graph::saved::{self, SavedGraph};
 use crate::graph::{CellId, NodeId, resolve};
 use crate::input::{Files, read_text, write_text};
+use crate::json_tree::tree;
 use crate::matrix::Shape;
 use crate::render::{Charset, Screen};
 use crate::story::{self, Story};
@@ -208,12 +209,12 @@ impl ExploreArgs {
             Err(_) => error,
         })?;
         let of_file = |error: Error| error.in_source(visible(file));
-        let document =
-            serde_json::from_str(&text).map_err(|error| {
-                of_file(Error::new(format!("this is not JSON: {error}")).help(
-                    "give a file that --format json has written: attn demo mask --format json > mask.json",
-                ))
-            })?;
+        let no_json = |error| {
+            Error::new(format!("this is not JSON: {error}"))
+                .help("give a file that --format json has written: attn demo mask --format json > mask.json")
+        };
+        let document = tree(text.as_bytes(), &saved::NAMES, no_json).map_err(of_file)?;
+        drop(text);
         let first = saved::read(&document).map_err(of_file)?.into_iter().next();
         let SavedGraph { graph, read_only, .. } =
             first.ok_or_else(|| of_file(Error::new("there is no computation in it")))?;

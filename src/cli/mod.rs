@@ -62,7 +62,7 @@ use clap::error::ErrorKind;
 use colored::Colorize;
 
 use definitions::{Cli, definitions, memory_allowed};
-use program::{Program, matches};
+use program::{Program, check_names, matches};
 use variables::has_flag;
 
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -164,12 +164,12 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         (false, true) => help_layout::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
-    let read = |matches: clap::ArgMatches| {
-        let cli = Box::new(Cli::from_arg_matches(&matches)?);
-        Ok(CommandLine::Command { cli, memory: memory_allowed(&matches) })
-    };
-    let mut failed = match matches(definitions, args).and_then(read) {
-        Ok(command) => return Ok(command),
+    let read = matches(definitions, args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let mut failed = match read {
+        Ok((cli, matches)) => {
+            check_names(program.definitions, &matches)?;
+            return Ok(CommandLine::Command { cli: Box::new(cli), memory: memory_allowed(&matches) });
+        }
         Err(failed) => failed,
     };
     // Nothing typed at all is asking what there is.

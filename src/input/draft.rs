@@ -5,18 +5,19 @@
 //! signal that would end the program waits until it is removed.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::open::examined;
 use crate::terminal::DeferredSignals;
 
 /// The outcome of writing a file: its error may be that of a format's writer.
 pub(super) type WriteResult = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// The prefix of temporary names.
-const PREFIX: &str = ".attn-";
+pub(super) const PREFIX: &str = ".attn-";
 /// A chain of more links is a loop.
 const MOST_LINKS: usize = 40;
 
@@ -56,7 +57,7 @@ impl Draft {
     /// Takes note of a failure.
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done
-            && error.kind() != io::ErrorKind::Interrupted
+            && error.kind() != ErrorKind::Interrupted
         {
             self.failed.get_or_insert(error.kind().to_string());
         }
@@ -68,7 +69,7 @@ impl Draft {
         if let Some(why) = self.failed {
             return Err(why.into());
         }
-        if let Ok(existing) = fs::metadata(target) {
+        if let Some(existing) = examined(target, fs::metadata(target))? {
             self.file().set_permissions(plain(existing.permissions()))?;
         }
         self.file().sync_all()?;
@@ -117,7 +118,7 @@ impl Seek for Draft {
 /// Fills a draft and puts it in the place of a file, which may be there already.
 pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult) -> WriteResult {
     // Through a link the file behind it is replaced, not the link.
-    let target = behind_links(path).ok_or("the link leads back to itself")?;
+    let target = behind_links(path)?;
     let mut draft = Draft::beside(&target)?;
     if let Err(error) = fill(&mut draft) {
         return Err(draft.failed.map_or(error, Into::into));
@@ -127,26 +128,30 @@ pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteRes
 
 /// The file that is written under this name: behind links, and with the folder that it really stands in.
 pub fn target(path: &Path) -> PathBuf {
-    let target = behind_links(path).unwrap_or_else(|| path.to_path_buf());
+    let target = behind_links(path).unwrap_or_else(|_| path.to_path_buf());
     match (fs::canonicalize(folder_of(&target)), target.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => target,
     }
 }
 
-/// The path at the end of a chain of links, which need not exist; `None` for a loop.
-fn behind_links(path: &Path) -> Option<PathBuf> {
+/// The path at the end of a chain of links, which need not exist.
+fn behind_links(path: &Path) -> std::result::Result<PathBuf, Box<dyn std::error::Error>> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&target) {
             Ok(next) => target = folder_of(&target).join(next),
-            Err(_) => return Some(target),
+            // It is no link, or nothing.
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => {
+                return Ok(target);
+            }
+            Err(error) => return Err(error.into()),
         }
     }
-    None
+    Err("the link leads back to itself".into())
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -164,13 +169,13 @@ const NEW: u32 = 0o666;
 
 /// Who may do what with a file, and nothing else: a program that takes on its owner's rights is not to have other contents.
 #[cfg(unix)]
-fn plain(permissions: Permissions) -> Permissions {
+pub(super) fn plain(permissions: Permissions) -> Permissions {
     use std::os::unix::fs::PermissionsExt;
     Permissions::from_mode(permissions.mode() & 0o777)
 }
 
 #[cfg(not(unix))]
-fn plain(permissions: Permissions) -> Permissions {
+pub(super) fn plain(permissions: Permissions) -> Permissions {
     permissions
 }
 
@@ -197,7 +202,7 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn link(_: &File, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// The path of an open file, as Linux lists them.

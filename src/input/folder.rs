@@ -13,7 +13,7 @@ use super::bundled::{self, BundledFile};
 use super::container::Format;
 use super::files::{named_in, named_in_bundled};
 use super::limit::Limit;
-use super::open::unreadable;
+use super::open::{examined, unreadable};
 use super::read_permission::ReadPermission;
 
 /// One entry of a folder.
@@ -75,7 +75,7 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
             .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
-    if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
+    if !bundled.is_empty() && examined(path, fs::symlink_metadata(path))?.is_none() {
         let entry = |file: &'static BundledFile| FolderEntry {
             name: file.place().1.to_string(),
             place: Place::Program(file),

@@ -20,6 +20,7 @@ mod draft;
 mod embeddings;
 mod files;
 mod folder;
+mod folder_draft;
 mod inline;
 mod item;
 mod json;
@@ -93,7 +94,7 @@ pub use save::{
     save_text,
 };
 pub use save_json::Rows;
-pub use save_model::{ModelFiles, NamedTensors, check_model_folder, holds_small_model, save_model_folder};
+pub use save_model::{ModelDraft, ModelFiles, NamedTensors, check_model_folder, holds_small_model};
 pub use sentence::{label_list, sentence};
 pub use source::{Source, exists};
 pub use stored::stored;

@@ -5,12 +5,13 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::error::{self, Error, Place, Result};
+use crate::foreign::{from_path, visible};
 use crate::memory::{self, ChargedBytes};
 
 use super::limit::Limit;
 
-/// The most memory in bytes that a byte of text takes: the text, the parsed text and its numbers.
-const BYTES_PER_BYTE: u64 = 12;
+/// The most memory in bytes that a byte of text takes beside the text: the parsed text and its numbers.
+const BYTES_PER_BYTE: u64 = 11;
 
 /// Bytes that can be read again from anywhere.
 pub(super) trait ReadSeek: Read + Seek {}
@@ -77,7 +78,7 @@ impl Input {
         Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
     }
 
-    /// Charges the memory of the text and of its numbers to the budget.
+    /// Charges the memory of the numbers of a text to the budget.
     ///
     /// # Errors
     /// If it is more than the budget has left.
@@ -104,15 +105,16 @@ impl Input {
         self.reader.seek(SeekFrom::Start(0)).map(drop).map_err(|error| unreadable(&self.name, &error))
     }
 
-    /// The whole as text.
+    /// The whole as text, which is charged to the budget until the command is over.
     ///
     /// # Errors
-    /// If it is larger than its limit, or is not UTF-8: at the line and column of the first wrong byte.
+    /// If it is larger than its limit or than the budget has left, or is not UTF-8: at the line and column of the first wrong byte.
     pub(super) fn text(mut self) -> Result<String> {
         if self.length > self.limit.whole {
             return Err(self.limit.too_large(&self.name));
         }
         let mut bytes = Vec::new();
+        memory::hold(self.length).map_err(|error| error.in_source(&self.name))?.keep();
         // As much as the file says that it has, not twice as much.
         let length = usize::try_from(self.length).unwrap_or(usize::MAX);
         let room = bytes.try_reserve_exact(length.saturating_add(1));
@@ -157,6 +159,31 @@ pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let last = memchr::memrchr2_iter(b'\n', b'\r', before.as_bytes()).find(ends);
     let start = last.map_or(0, |end| end + 1);
     (line, before[start..].chars().count() + 1)
+}
+
+/// What has a path, as `fs::metadata` or `fs::symlink_metadata` `found` it; `None` where nothing has it. All questions of this kind are
+/// asked here: what cannot be examined may well be there, and is never taken for nothing.
+///
+/// # Errors
+/// If it cannot be found out.
+pub(super) fn examined(path: &Path, found: io::Result<fs::Metadata>) -> Result<Option<fs::Metadata>> {
+    // Beyond a file there is nothing, nor under a name that is too long or has a zero byte in it.
+    let nothing =
+        [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename, ErrorKind::InvalidInput];
+    match found {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if nothing.contains(&error.kind()) => Ok(None),
+        Err(error) => {
+            let name = visible(&from_path(path)).into_owned();
+            Err(match error.kind() {
+                ErrorKind::PermissionDenied => Error::new("permission denied")
+                    .of_kind(error::ErrorKind::File)
+                    .in_source(name)
+                    .help("you may not open one of the folders in this path"),
+                _ => unreadable(&name, &error),
+            })
+        }
+    }
 }
 
 /// Opens a file after making sure that reading it will end, and gives its length.

@@ -9,7 +9,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::save::{WritePermission, replaced};
+use super::folder_draft::FolderDraft;
+use super::open::examined;
+use super::save::{WritePermission, not_written, replaced};
 
 /// The outcome of writing one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,20 +39,20 @@ pub fn put_files(
 ) -> Result<Vec<PutOutcome>> {
     writing.check(folder)?;
     let shown = visible(&from_path(folder)).into_owned();
-    let put = |(name, bytes): &(&str, &[u8])| {
+    let put = |(name, bytes): &(&str, &[u8])| -> Result<PutOutcome> {
         let path = folder.join(name);
         let is_same = |path: &Path| {
             // Reading a pipe would block.
             fs::metadata(path).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64)
                 && fs::read(path).is_ok_and(|there| there == *bytes)
         };
-        match fs::symlink_metadata(&path) {
-            Ok(_) if is_same(&path) => PutOutcome::WasThere,
-            Ok(_) => PutOutcome::Replaced,
-            Err(_) => PutOutcome::New,
-        }
+        Ok(match examined(&path, fs::symlink_metadata(&path))? {
+            Some(_) if is_same(&path) => PutOutcome::WasThere,
+            Some(_) => PutOutcome::Replaced,
+            None => PutOutcome::New,
+        })
     };
-    let puts: Vec<PutOutcome> = files.iter().map(put).collect();
+    let puts: Vec<PutOutcome> = files.iter().map(put).collect::<Result<_>>()?;
     let others =
         files.iter().zip(&puts).filter(|(_, put)| **put == PutOutcome::Replaced).map(|((name, _), _)| *name);
     let others: Vec<&str> = others.collect();
@@ -60,7 +62,14 @@ pub fn put_files(
             .in_source(shown)
             .help(format!("name another folder, or replace them with {}", Hint::Overwrite)));
     }
-    fs::create_dir_all(folder).map_err(|error| no_folder(&shown, &error))?;
+    if examined(folder, fs::metadata(folder))?.is_none() {
+        // A new folder is there with all its files, or not at all.
+        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown, &error))?;
+        let written =
+            files.iter().try_for_each(|(name, bytes)| draft.write(name, |file| Ok(file.write_all(bytes)?)));
+        written.and_then(|()| Ok(draft.persist_new()?)).map_err(|error| not_written(folder, &*error))?;
+        return Ok(puts);
+    }
     for ((name, bytes), put) in files.iter().zip(&puts) {
         if *put != PutOutcome::WasThere {
             let path = folder.join(name);
@@ -92,7 +101,7 @@ pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermi
                 .in_source(shown)
                 .help("type a name such as step.md"));
         }
-        if fs::symlink_metadata(&path).is_ok() {
+        if examined(&path, fs::symlink_metadata(&path))?.is_some() {
             return Err(Error::new("this exists already").in_source(shown).help("choose another name"));
         }
     }

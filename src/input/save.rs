@@ -13,6 +13,7 @@ use crate::matrix::Matrix;
 
 use super::draft::{Draft, WriteResult, write_whole};
 use super::number::{is_meant_as_number, shortest};
+use super::open::examined;
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
 use super::table::Table;
@@ -29,9 +30,12 @@ pub enum WritePermission {
 
 impl WritePermission {
     /// # Errors
-    /// If nothing may be written.
+    /// If nothing may be written, or the name is empty.
     pub fn check(self, path: &Path) -> Result<()> {
         match self {
+            // Joined with the names of files, it would be the current folder.
+            _ if path.as_os_str().is_empty() => Err(Error::new("the name of what is to be written is empty")
+                .help("give a name; a shell variable that is not set is an empty one")),
             WritePermission::Allowed => Ok(()),
             WritePermission::Refused => Err(Error::new("a lesson cannot write files")
                 .in_source(visible(&from_path(path)))
@@ -171,14 +175,15 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
 
 /// That a file can have this name: there is its folder, and nothing but a file has it.
 fn is_for_a_file(path: &Path) -> Result<()> {
+    WritePermission::Allowed.check(path)?;
     let shown = visible(&from_path(path)).into_owned();
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if examined(path, fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
             .help("choose another name"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
-        && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())
+        && examined(folder, fs::metadata(folder))?.is_none_or(|folder| !folder.is_dir())
     {
         let folder = visible(&from_path(folder)).into_owned();
         return Err(Error::new(format!("there is no folder `{folder}`"))
@@ -200,11 +205,6 @@ pub(super) fn not_written(path: &Path, error: &(dyn std::error::Error + 'static)
     Error::new(format!("the file cannot be written: {why}"))
         .in_source(visible(&from_path(path)))
         .help("name a file in a folder that you may write to, and check the free space")
-}
-
-/// True if an error says that something on the way is not there, or is no folder.
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The table as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same

@@ -1,19 +1,23 @@
 //! Writing a small model's folder, as this program, `transformers` and `tokenizers` open it.
 
-use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
+use crate::json_tree::tree;
 use crate::model::Architecture;
 use crate::params::Family;
 use crate::tensor::Tensor;
 
-use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file, steps_in};
-use super::put::{no_folder, put_files};
+use super::draft::folder_of;
+use super::folder_draft::{FolderDraft, real};
+use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
+use super::open::examined;
+use super::put::no_folder;
 use super::save::{WritePermission, not_written, takes_files};
 use super::save_binary::safetensors;
 use super::table::Table;
@@ -22,6 +26,9 @@ use super::text::read_text;
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
 const LONGEST_CONFIG: u64 = 1 << 20;
 
+const CONFIG: &str = "config.json";
+const TOKENIZER: &str = "tokenizer.json";
+
 /// The steps of such a model in PyTorch, for `transformers`.
 const MODELING: (&str, &str) =
     ("modeling_attn_small.py", include_str!("../../models/attn-small/modeling_attn_small.py"));
@@ -29,7 +36,7 @@ const MODELING: (&str, &str) =
 /// Tensors under their names in the file.
 pub type NamedTensors = Vec<(String, Tensor)>;
 
-/// What the folder of a small model holds.
+/// What the folder of a small model holds, beside its checkpoints.
 #[derive(Clone, Debug)]
 pub struct ModelFiles {
     /// The settings, as `config.json` has them.
@@ -38,98 +45,143 @@ pub struct ModelFiles {
     pub symbols: Vec<String>,
     /// The weights.
     pub tensors: NamedTensors,
-    /// The weights after some steps of the training, each with the number of its step.
-    pub checkpoints: Vec<(usize, NamedTensors)>,
 }
 
-/// Writes a small model's folder: `config.json`, `tokenizer.json`, `model.safetensors`, `modeling_attn_small.py`, and
-/// `checkpoints/step-150.safetensors` for each kept step. The folder is made if it is missing. In a folder of another small model each
-/// file is replaced once the new one is whole, and checkpoints of other steps are removed; what else is in it stays.
-///
-/// # Errors
-/// If nothing may be written, the folder has something else in it, the settings are not those of a small model, a symbol is not one
-/// character or stands twice, or a file cannot be written.
-pub fn save_model_folder(folder: &Path, files: &ModelFiles, writing: WritePermission) -> Result<()> {
-    check_model_folder(folder, writing)?;
-    let config = files.text_of_config()?;
-    let tokenizer = files.tokenizer()?;
-    let weights = bytes(&files.tensors)?;
-    let kept: Vec<(String, Vec<u8>)> = files
-        .checkpoints
-        .iter()
-        .map(|(step, tensors)| Ok((step_file(*step), bytes(tensors)?)))
-        .collect::<Result<_>>()?;
-    let mut all: Vec<(&str, &[u8])> = vec![
-        // A folder with this file in it can be written again, whatever happens in between.
-        ("config.json", config.as_bytes()),
-        ("tokenizer.json", tokenizer.as_bytes()),
-        (WEIGHTS, &weights),
-        (MODELING.0, MODELING.1.as_bytes()),
-    ];
-    all.extend(kept.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
-    put_files(folder, &all, true, writing)?;
-    remove_other_steps(folder, &files.checkpoints.iter().map(|(step, _)| *step).collect())
+/// A small model's folder that is being written: `config.json`, `tokenizer.json`, `model.safetensors`, `modeling_attn_small.py`, and
+/// `checkpoints/step-150.safetensors` for each kept step. It is there whole or not at all, and takes the place of another small model as
+/// one thing; what else was in that folder moves into the new one.
+pub struct ModelDraft {
+    folder: PathBuf,
+    draft: FolderDraft,
 }
 
-/// Checks, before anything is computed, that [`save_model_folder`] may write into a folder.
+impl ModelDraft {
+    /// # Errors
+    /// If nothing may be written, the folder has something else in it, or the new one cannot be made.
+    pub fn beside(folder: &Path, writing: WritePermission) -> Result<ModelDraft> {
+        check_model_folder(folder, writing)?;
+        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown(folder), &error))?;
+        Ok(ModelDraft { folder: folder.to_path_buf(), draft })
+    }
+
+    /// Keeps the weights after a step.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn keep(&self, step: usize, tensors: &NamedTensors) -> Result<()> {
+        self.write(&step_file(step), &bytes(tensors)?)
+    }
+
+    /// Writes the model, and gives the folder its name.
+    ///
+    /// # Errors
+    /// If the settings are not those of a small model, a symbol is not one character or stands twice, the folder has something else in
+    /// it by now, or a file cannot be written. What was in the folder then is as it was.
+    pub fn finish(self, files: &ModelFiles) -> Result<()> {
+        let (config, tokenizer) = (files.text_of_config()?, files.tokenizer()?);
+        self.write(CONFIG, config.as_bytes())?;
+        self.write(TOKENIZER, tokenizer.as_bytes())?;
+        self.write(WEIGHTS, &bytes(&files.tensors)?)?;
+        self.write(MODELING.0, MODELING.1.as_bytes())?;
+        let ModelDraft { folder, draft } = self;
+        check_model_folder(&folder, WritePermission::Allowed)?;
+        let target = real(&folder);
+        draft.replace(|left| clean(left, &target)).map_err(|error| not_written(&folder, &error))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let written = self.draft.write(name, |file| Ok(file.write_all(bytes)?));
+        written.map_err(|error| not_written(&self.folder.join(name), &*error).of_kind(ErrorKind::File))
+    }
+}
+
+/// Removes a model from a folder that has lost its name, and moves everything else to where the model is now.
+fn clean(left: &Path, target: &Path) {
+    let own = |name: &Path| {
+        let is_step = |name: &str| name.starts_with("step-") && name.ends_with(".safetensors");
+        match name.to_str() {
+            Some(name) if name.starts_with(CHECKPOINTS) => {
+                Path::new(name).file_name().is_some_and(|name| is_step(&name.to_string_lossy()))
+            }
+            Some(name) => [CONFIG, TOKENIZER, WEIGHTS, MODELING.0].contains(&name),
+            None => false,
+        }
+    };
+    for inner in [CHECKPOINTS, ""] {
+        for entry in fs::read_dir(left.join(inner)).into_iter().flatten().flatten() {
+            let name = Path::new(inner).join(entry.file_name());
+            let (old, new) = (left.join(&name), target.join(&name));
+            // What cannot be removed or moved stays where it is.
+            if own(&name) {
+                let _ = fs::remove_file(old);
+            } else if fs::remove_dir(&old).is_err()
+                && examined(&new, fs::symlink_metadata(&new)).is_ok_and(|new| new.is_none())
+            {
+                let _ = fs::create_dir_all(folder_of(&new)).and_then(|()| fs::rename(old, new));
+            }
+        }
+    }
+    let _ = fs::remove_dir(left);
+}
+
+fn shown(path: &Path) -> String {
+    visible(&from_path(path)).into_owned()
+}
+
+/// Checks, before anything is computed, that a [`ModelDraft`] may take the place of a folder.
 ///
 /// # Errors
-/// If nothing may be written, or there is something of this name that is neither an empty folder nor that of a small model.
+/// If nothing may be written, the name is empty or cannot be examined, or there is something of this name that is neither an empty folder
+/// nor that of a small model, or that no folder can take the place of.
 pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()> {
     writing.check(folder)?;
-    let refused = |what: &str| {
-        Error::new(what)
-            .of_kind(ErrorKind::File)
-            .in_source(visible(&from_path(folder)))
-            .help("name a folder that is new, empty, or one that attn wrote a model into")
-    };
-    let Ok(metadata) = fs::metadata(folder) else {
+    let refused = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(shown(folder));
+    let another = "name a folder that is new, empty, or one that attn wrote a model into";
+    let Some(metadata) = examined(folder, fs::metadata(folder))? else {
         // The folder will be made in the nearest one that is there.
         let there = folder.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("."));
-        let shown = visible(&from_path(folder)).into_owned();
-        return takes_files(there).map_err(|error| no_folder(&shown, &error));
+        return takes_files(there).map_err(|error| no_folder(&shown(folder), &error));
     };
     if !metadata.is_dir() {
-        return Err(refused("this is a file, not a folder"));
+        return Err(refused("this is a file, not a folder").help(another));
     }
-    let mut entries =
-        fs::read_dir(folder).map_err(|error| refused(&format!("the folder cannot be read: {error}")))?;
-    let config = folder.join("config.json");
-    if entries.next().is_none() || is_small_model(&config) {
-        return takes_files(folder).map_err(|error| not_written(&config, &error));
+    let mut entries = fs::read_dir(folder)
+        .map_err(|error| refused(&format!("the folder cannot be read: {error}")).help(another))?;
+    if entries.next().is_some() && !holds_small_model(folder) {
+        return Err(refused("this folder has other files in it, and attn does not write a model among them")
+            .help(another));
     }
-    Err(refused("this folder has other files in it, and attn does not write a model among them"))
+    let beside = "a model is a whole new folder that takes the place of the one of its name: name a new folder in it, such as model";
+    let real = real(folder);
+    if fs::canonicalize(".").is_ok_and(|current| current.starts_with(&real)) {
+        return Err(refused("this is the folder that you are in, and cannot be replaced").help(beside));
+    }
+    if is_mounted(&metadata, folder_of(&real)) {
+        return Err(refused("this is a file system of its own, and cannot be replaced").help(beside));
+    }
+    takes_files(folder_of(&real)).map_err(|error| not_written(folder, &error))
 }
 
-/// Returns true if a folder has a small model in it, which [`save_model_folder`] would replace.
+/// Whether a folder is on another file system than the one above it.
+#[cfg(unix)]
+fn is_mounted(folder: &fs::Metadata, above: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(above).is_ok_and(|above| above.dev() != folder.dev())
+}
+
+#[cfg(not(unix))]
+fn is_mounted(_: &fs::Metadata, _: &Path) -> bool {
+    false
+}
+
+/// Returns true if a folder has a small model in it, which a [`ModelDraft`] would replace.
 pub fn holds_small_model(folder: &Path) -> bool {
-    is_small_model(&folder.join("config.json"))
-}
-
-/// Returns true if a `config.json` is that of a small model.
-fn is_small_model(config: &Path) -> bool {
-    let config = read_text(config, LONGEST_CONFIG).ok();
-    let config: Option<Value> = config.and_then(|text| serde_json::from_str(&text).ok());
+    let config = read_text(&folder.join(CONFIG), LONGEST_CONFIG).ok();
+    let config = config.and_then(|text| {
+        tree(text.as_bytes(), &[&["model_type"]], |error| Error::new(error.to_string())).ok()
+    });
     let stated = config.as_ref().and_then(|config| config.get("model_type")?.as_str());
     stated == Some(Family::AttnSmall.name())
-}
-
-/// Removes the weights of steps that are not among those that were kept last.
-fn remove_other_steps(folder: &Path, kept: &BTreeSet<usize>) -> Result<()> {
-    let inside = folder.join(CHECKPOINTS);
-    for step in steps_in(folder).into_iter().filter(|step| !kept.contains(step)) {
-        let path: PathBuf = folder.join(step_file(step));
-        fs::remove_file(&path).map_err(|error| {
-            Error::new(format!("this checkpoint of an earlier training cannot be removed: {error}"))
-                .in_source(visible(&from_path(&path)))
-                .help("remove it yourself: it does not belong to the model that was written now")
-        })?;
-    }
-    if kept.is_empty() {
-        // It may be missing, or have other files in it, which stay.
-        let _ = fs::remove_dir(inside);
-    }
-    Ok(())
 }
 
 impl ModelFiles {

@@ -1,7 +1,6 @@
 //! The source behind a FILE argument.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -9,6 +8,7 @@ use crate::text::nearest;
 
 use super::bundled::{self, BundledFile};
 use super::inline::looks_inline;
+use super::open::examined;
 use crate::foreign::{from_os, from_path, to_os, to_path, visible};
 
 /// A source of numbers or text.
@@ -52,22 +52,15 @@ impl Source {
     }
 }
 
-/// True if a file or folder of this name exists, on disk or in the program.
+/// True if a file or folder of this name exists, on disk or in the program; also if that cannot be found out.
 pub fn exists(name: &str) -> bool {
-    fs::metadata(to_path(name)).is_ok() || bundled::find(name).is_some()
+    !matches!(existing(name), Ok(None)) || bundled::find(name).is_some()
 }
 
 /// The path, if something of that name exists.
 fn existing(text: &str) -> Result<Option<PathBuf>> {
     let path = to_path(text);
-    match fs::metadata(&path) {
-        Ok(_) => Ok(Some(path)),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::new("permission denied")
-            .in_source(visible(text))
-            .help("you may not open one of the folders in this path")),
-        // Not found, too long for a name, a zero byte within: no file in any case.
-        Err(_) => Ok(None),
-    }
+    Ok(examined(&path, fs::metadata(&path))?.map(|_| path))
 }
 
 /// True if the text has a folder or an ending such as `.csv`, and no rows.

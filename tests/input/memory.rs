@@ -193,3 +193,41 @@ fn a_folder_of_many_files_is_judged_in_the_memory_of_one() {
     let outcome = attn("diagnose --x '1 0; 0 1' --memory 20M --format csv --batch").arg(batch).run();
     assert!(!outcome.out.contains("unusable") && outcome.out.lines().count() > 40, "{outcome:?}");
 }
+
+#[test]
+fn texts_configurations_and_computations_are_read_within_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    fs::write(path("long.txt"), "the bat sleeps in the cave . ".repeat(100_000)).unwrap();
+    fs::write(path("pairs.txt"), (0..100_000).map(|i| format!("{i} → {}\n", i % 7)).collect::<String>())
+        .unwrap();
+    let refused = |line: String| attn(&line).refused(&["of memory, but at most", "--memory "]);
+    refused(format!("learn --text {} --steps 1 --memory 3M", path("long.txt")));
+    refused(format!("learn --pairs {} --steps 1 --memory 3M", path("pairs.txt")));
+    attn(&format!("learn --text {} --steps 1 --memory 40M --format csv", path("long.txt"))).ok();
+    attn(&format!("learn --pairs {} --steps 1 --memory 40M --format csv", path("pairs.txt"))).ok();
+    // A list of numbers takes 36 times its text as a tree.
+    let numbers = |count: usize| format!("[{}1]", "1,".repeat(count));
+    fs::write(path("config.json"), format!(r#"{{"model_type": "gpt2", "x": {}}}"#, numbers(1_000_000)))
+        .unwrap();
+    refused(format!("params {} --memory 50M", path("config.json")));
+    fs::write(path("config.json"), format!(r#"{{"model_type": "gpt2", "x": "{}"}}"#, "a".repeat(17 << 20)))
+        .unwrap();
+    attn(&format!("params {}", path("config.json"))).refused(&["a configuration has at most 16 MiB"]);
+    fs::write(path("tokenizer.json"), format!(r#"{{"model": {{"vocab": {}}}}}"#, numbers(1_000_000)))
+        .unwrap();
+    refused(format!("tokens {} bat --memory 50M", path("tokenizer.json")));
+    // Fields that nobody knows take no memory; those of a node do.
+    let graph = attn("demo mask --format json").ok().out;
+    let with = |graph: &str, place: &str| {
+        graph.replacen(place, &format!("{place} \"x\": {},", numbers(1_000_000)), 1)
+    };
+    let (document, params) = (with(&graph, "{"), with(&graph, "\"params\": {"));
+    assert!(document.len() > 2_000_000 && params.len() > 2_000_000);
+    fs::write(path("graph.json"), document).unwrap();
+    fs::write(path("q"), "q\n").unwrap();
+    let explore = format!("explore {} --plain --play {} --memory 50M", path("graph.json"), path("q"));
+    attn(&explore).ok();
+    fs::write(path("graph.json"), params).unwrap();
+    refused(explore);
+}

@@ -275,6 +275,67 @@ fn a_broken_file_is_refused_by_what_is_wrong() {
     }
 }
 
+/// The error of a text in a fixture after a change.
+fn text_refused(name: &str, text: &str, change: impl FnOnce(&mut Value)) -> String {
+    let tokenizer = changed(name, change).expect("a tokenizer");
+    tokenizer.encode(text).err().expect("an error").to_string()
+}
+
+#[test]
+fn a_short_file_that_would_take_all_memory_or_never_end_is_refused() {
+    let long = || "#".repeat(1000);
+    let replace = |count: usize| json!({ "type": "Replace", "pattern": { "String": "a" }, "content": "a".repeat(count) });
+    let sequence =
+        |rule: Value, count: usize| json!({ "type": "Sequence", "normalizers": vec![rule; count] });
+    let template = |pieces: Value, ids: usize| {
+        json!({ "type": "TemplateProcessing", "single": pieces, "pair": [],
+            "special_tokens": { "s": { "id": "s", "ids": vec![1; ids], "tokens": vec!["a"; ids] } } })
+    };
+    let place = json!({ "Sequence": { "id": "A", "type_id": 0 } });
+    let special = json!({ "SpecialToken": { "id": "s", "type_id": 0 } });
+    let grows = "the normalizer makes ";
+    // Where every letter grows, the letters that are tried when a file is read do too.
+    for (normalizer, expected) in [
+        (sequence(replace(8), 30), grows),
+        (sequence(replace(1000), 2), grows),
+        // The same without its name, as old files have it.
+        (sequence(json!({ "pattern": { "String": "a" }, "content": "a".repeat(8) }), 30), grows),
+        (
+            sequence(json!({ "type": "Replace", "pattern": { "Regex": "." }, "content": "aaaaaaaa" }), 30),
+            grows,
+        ),
+        (json!({ "type": "Prepend", "prepend": long() }), "`prepend` of the tokenizer has 1,000 bytes"),
+        (sequence(json!({ "type": "NFC" }), 101), "more than 100 steps"),
+    ] {
+        let said = refusal("bert", |file| file["normalizer"] = normalizer.clone());
+        assert!(said.contains(expected), "{normalizer}: {said}");
+    }
+    let said = refusal("bert", |file| {
+        file["post_processor"] = template(json!([special, special, place]), 501);
+    });
+    assert!(said.contains("puts 1,002 tokens around each text, and at most 1,000"), "{said}");
+    let said = refusal("bert", |file| file["post_processor"] = template(json!([place, place]), 1));
+    assert!(said.contains("has 2 places for the text"), "{said}");
+    for key in ["unk_token", "continuing_subword_prefix"] {
+        let said = refusal("bert", |file| file["model"][key] = json!(long()));
+        assert!(said.contains(&format!("`{key}` of the tokenizer has 1,000 bytes")), "{said}");
+    }
+    // What only a text shows.
+    let word = "z".repeat(50_000);
+    let too_long = "words that are too long for this tokenizer";
+    let said =
+        text_refused("bert", &word, |file| file["model"]["max_input_chars_per_word"] = json!(1_000_000_000));
+    assert!(said.contains(too_long), "{said}");
+    let said = text_refused("unigram", &word, |file| {
+        file["model"]["vocab"].as_array_mut().unwrap().push(json!(["z".repeat(2000), -1.0]));
+    });
+    assert!(said.contains(too_long), "{said}");
+    // Files as people have them read such a text.
+    for (name, _) in KINDS.into_iter().filter(|(name, _)| *name != "words") {
+        tokenizer(name).encode(&word).unwrap();
+    }
+}
+
 /// A generator of numbers that needs no crate: xorshift.
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;

@@ -298,9 +298,16 @@ fn a_missing_file_folder_or_lesson_is_said() {
     let path = folder.path().display().to_string();
     let empty = attn("lesson check").arg(&path).run();
     assert_eq!(empty.code, 2);
-    assert!(empty.out.contains("this folder has no lessons\n  help: "), "{}", empty.out);
+    assert!(
+        empty.err.starts_with("error: ") && empty.err.contains("this folder has no lessons\n  help: "),
+        "{}",
+        empty.err
+    );
     let missing = attn("lesson check").arg(format!("{path}/none.md")).run();
-    assert!(missing.code == 2 && missing.out.contains("no such file"), "{}", missing.out);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.starts_with("error: ") && missing.err.contains("no such file"), "{}", missing.err);
+    // The list of files has its line all the same.
+    assert!(missing.out.ends_with("none.md  not read\n"), "{}", missing.out);
     let input = lesson(
         "```console\n$ attn attend nowhere/x.json\n\n```\n\n<!-- run: none = attn attend nowhere/x.json -->\n",
     );

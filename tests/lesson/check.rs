@@ -479,7 +479,7 @@ fn a_built_in_lesson_is_checked_by_its_name_and_has_no_file_to_update() {
     );
     let updated = attn("lesson update tour").run();
     assert_eq!(updated.code, 2);
-    assert!(updated.out.contains("0-tour (built in): there is no file to write"), "{}", updated.out);
+    assert!(updated.err.contains("error: 0-tour (built in): there is no file to write"), "{}", updated.err);
 }
 
 #[test]

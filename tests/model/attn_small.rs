@@ -1,11 +1,14 @@
 //! The small models that are written here: `transformers` opens them with the same numbers, and so does `attn model`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use attn::graph::{Graph, Precision};
-use attn::input::{ModelFiles, NamedTensors, WritePermission, check_model_folder, save_model_folder};
+use attn::input::{ModelDraft, ModelFiles, NamedTensors, WritePermission, check_model_folder};
 use attn::kernel::{Layout, Machine};
 use attn::model::{Edits, HeadCache, LayerInput};
 use attn::random::LegacyStream;
@@ -57,20 +60,32 @@ fn tensors(config: &Value, stream: &mut LegacyStream) -> NamedTensors {
     named
 }
 
-/// The folder of a case, with checkpoints of these steps, whose weights are those of other seeds.
-fn files(case: &str, steps: &[usize]) -> ModelFiles {
+/// The weights of a case that a seed gives.
+fn seeded(case: &str, seed: usize) -> NamedTensors {
+    tensors(&GOLDEN[case]["config"], &mut LegacyStream::seeded(seed as u32))
+}
+
+/// The folder of a case.
+fn files(case: &str) -> ModelFiles {
     let config = GOLDEN[case]["config"].clone();
-    let seeded = |seed: usize| tensors(&config, &mut LegacyStream::seeded(seed as u32));
     ModelFiles {
         symbols: SYMBOLS.chars().take(size(&config, "vocab_size")).map(String::from).collect(),
-        tensors: seeded(size(&GOLDEN[case], "seed")),
-        checkpoints: steps.iter().map(|step| (*step, seeded(*step))).collect(),
+        tensors: seeded(case, size(&GOLDEN[case], "seed")),
         config,
     }
 }
 
-fn save(folder: &Path, files: &ModelFiles) {
-    save_model_folder(folder, files, WritePermission::Allowed).unwrap();
+fn saved(folder: &Path, files: &ModelFiles) -> attn::error::Result<()> {
+    ModelDraft::beside(folder, WritePermission::Allowed)?.finish(files)
+}
+
+/// Saves a case with checkpoints of these steps, whose weights are those of other seeds.
+fn save(folder: &Path, case: &str, steps: &[usize]) {
+    let draft = ModelDraft::beside(folder, WritePermission::Allowed).unwrap();
+    for step in steps {
+        draft.keep(*step, &seeded(case, *step)).unwrap();
+    }
+    draft.finish(&files(case)).unwrap();
 }
 
 /// The first case, with checkpoints of two steps.
@@ -78,7 +93,7 @@ const FIRST: &str = "two layers of one head, neither norm nor MLP";
 
 fn first() -> (TempDir, String) {
     let place = tempfile::tempdir().unwrap();
-    save(place.path(), &files(FIRST, &[50, 150]));
+    save(place.path(), FIRST, &[50, 150]);
     let name = place.path().display().to_string();
     (place, name)
 }
@@ -104,7 +119,7 @@ pub fn logits(folder: &Path, precision: Precision, ids: Vec<usize>) -> Vec<Vec<f
 fn transformers_computes_the_same_logits_from_every_folder() {
     for (case, golden) in GOLDEN.as_object().unwrap() {
         let place = tempfile::tempdir().unwrap();
-        save(place.path(), &files(case, &[]));
+        save(place.path(), case, &[]);
         let ids: Vec<usize> = serde_json::from_value(golden["ids"].clone()).unwrap();
         let expected: Vec<Vec<f64>> = serde_json::from_value(golden["logits"].clone()).unwrap();
         for (precision, tolerance) in [(Precision::Exact, 1e-9), (Precision::Single(Machine::here()), 1e-4)] {
@@ -121,7 +136,7 @@ fn transformers_computes_the_same_logits_from_every_folder() {
 fn a_small_model_has_no_nodes_for_norms_and_mlps_that_it_has_not() {
     let names = |case: &str| {
         let place = tempfile::tempdir().unwrap();
-        save(place.path(), &files(case, &[]));
+        save(place.path(), case, &[]);
         Fixture::open(place.path()).with_run(|run| {
             let forward = run.forward(text(vec![0, 1, 2]), Default::default()).unwrap();
             let graph = run.layers_again(&forward, 1..=run.layers()).unwrap();
@@ -155,7 +170,7 @@ fn each_character_is_a_token_and_its_id_is_its_place() {
 #[test]
 fn a_model_that_sees_the_whole_text_is_shown_at_every_position() {
     let place = tempfile::tempdir().unwrap();
-    save(place.path(), &files("one layer that sees the whole text", &[]));
+    save(place.path(), "one layer that sees the whole text", &[]);
     let command = format!("model {} abca", place.path().display());
     let said = attn(&command).ok().out;
     assert!(said.contains("What the model predicts at each position") && !said.contains("mask"), "{said}");
@@ -178,7 +193,7 @@ fn a_kept_step_is_opened_by_its_number() {
     assert!(said.contains("step-50.safetensors") && said.contains("50, 150"), "{said}");
     command("--at 151").refused(&["the weights of step 151 were not kept", "kept are 50, 150"]);
     let place = tempfile::tempdir().unwrap();
-    save(place.path(), &files(FIRST, &[]));
+    save(place.path(), FIRST, &[]);
     let without = format!("model {} abca --at 50", place.path().display());
     attn(&without).refused(&["there are no checkpoints in this folder"]);
     attn("model words 'the bat' --at 50").refused(&["there are no checkpoints of this model"]);
@@ -220,18 +235,18 @@ fn two_kept_steps_are_compared() {
 fn a_folder_of_something_else_is_left_alone() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("model");
-    let files = files(FIRST, &[50]);
+    let files = files(FIRST);
     fs::create_dir(&folder).unwrap();
     for (name, contents) in [("notes.txt", "mine"), ("config.json", "{\"model_type\": \"gpt2\"}")] {
         fs::write(folder.join(name), contents).unwrap();
-        let error = save_model_folder(&folder, &files, WritePermission::Allowed).unwrap_err().to_string();
+        let error = saved(&folder, &files).unwrap_err().to_string();
         assert!(error.contains("this folder has other files in it") && error.contains("help"), "{error}");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_file(folder.join(name)).unwrap();
     }
-    save(&folder, &files);
+    saved(&folder, &files).unwrap();
     let file = folder.join("config.json");
-    let error = save_model_folder(&file, &files, WritePermission::Allowed).unwrap_err().to_string();
+    let error = saved(&file, &files).unwrap_err().to_string();
     assert!(error.contains("this is a file, not a folder"), "{error}");
     let refused = check_model_folder(&folder, WritePermission::Refused).unwrap_err().to_string();
     assert!(refused.contains("a lesson cannot write files"), "{refused}");
@@ -240,9 +255,9 @@ fn a_folder_of_something_else_is_left_alone() {
 #[test]
 fn a_model_takes_the_place_of_an_earlier_one_with_its_checkpoints() {
     let place = tempfile::tempdir().unwrap();
-    save(place.path(), &files(FIRST, &[50, 150]));
+    save(place.path(), FIRST, &[50, 150]);
     fs::write(place.path().join("notes.txt"), "mine").unwrap();
-    save(place.path(), &files("an MLP without norms", &[150, 300]));
+    save(place.path(), "an MLP without norms", &[150, 300]);
     let names = |folder: &Path| {
         let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -260,7 +275,7 @@ fn a_model_takes_the_place_of_an_earlier_one_with_its_checkpoints() {
     assert_eq!(names(place.path()), all);
     assert_eq!(names(&place.path().join("checkpoints")), ["step-150.safetensors", "step-300.safetensors"]);
     attn(&format!("model {} abc --at 300", place.path().display())).ok();
-    save(place.path(), &files(FIRST, &[]));
+    save(place.path(), FIRST, &[]);
     assert!(!place.path().join("checkpoints").exists());
 }
 
@@ -269,9 +284,9 @@ fn settings_and_symbols_that_make_no_model_are_refused_before_anything_is_writte
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("model");
     let refused = |change: fn(&mut ModelFiles)| {
-        let mut files = files(FIRST, &[]);
+        let mut files = files(FIRST);
         change(&mut files);
-        let error = save_model_folder(&folder, &files, WritePermission::Allowed).unwrap_err().to_string();
+        let error = saved(&folder, &files).unwrap_err().to_string();
         assert!(!folder.exists());
         error
     };
@@ -279,4 +294,125 @@ fn settings_and_symbols_that_make_no_model_are_refused_before_anything_is_writte
     assert!(refused(|files| files.symbols.truncate(3)).contains("3 symbols"));
     assert!(refused(|files| files.symbols[2] = "a".into()).contains("symbol 2"));
     assert!(refused(|files| files.symbols[2] = "ab".into()).contains("symbol 2"));
+}
+
+/// The files of a folder with their contents.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(contents(&entry.path()));
+        } else {
+            all.insert(entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+/// The names beside a folder that begin with a dot.
+fn hidden(place: &Path) -> usize {
+    let names = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.as_encoded_bytes().starts_with(b".")).count()
+}
+
+#[test]
+fn models_that_are_saved_at_once_into_one_folder_leave_one_of_them() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    let kinds = [(FIRST, 50), ("an MLP without norms", 150), ("one layer that sees the whole text", 300)];
+    let alone: Vec<_> = kinds
+        .iter()
+        .map(|(case, step)| {
+            save(&folder, case, &[*step]);
+            contents(&folder)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (case, step) in kinds {
+            let folder = &folder;
+            scope.spawn(move || (0..20).for_each(|_| save(folder, case, &[step])));
+        }
+    });
+    assert!(alone.contains(&contents(&folder)));
+    assert_eq!(hidden(place.path()), 0);
+}
+
+#[test]
+fn a_model_that_cannot_be_saved_leaves_the_older_one_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    save(&folder, FIRST, &[50]);
+    let before = contents(&folder);
+    let draft = ModelDraft::beside(&folder, WritePermission::Allowed).unwrap();
+    draft.keep(5, &seeded(FIRST, 5)).unwrap();
+    let mut wrong = files("an MLP without norms");
+    wrong.symbols.truncate(2);
+    assert!(draft.finish(&wrong).is_err());
+    assert_eq!(contents(&folder), before);
+    assert_eq!(hidden(place.path()), 0);
+}
+
+#[test]
+fn a_draft_of_a_killed_program_is_no_model_and_is_removed_by_the_next_one() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("model");
+    // A killed program holds no lock.
+    let left = place.path().join(".attn-model-a1B2c3");
+    fs::create_dir_all(left.join("checkpoints")).unwrap();
+    for name in ["config.json", "checkpoints/step-5.safetensors", "notes.txt"] {
+        fs::write(left.join(name), "half").unwrap();
+    }
+    // One that is being written is locked, and another name is another target.
+    let written = ModelDraft::beside(&folder, WritePermission::Allowed).unwrap();
+    fs::create_dir(place.path().join(".attn-model-of-mine-a1B2c3")).unwrap();
+    save(&folder, FIRST, &[]);
+    assert_eq!(hidden(place.path()), 2);
+    // What was not of the model has moved into it.
+    assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "half");
+    written.finish(&files(FIRST)).unwrap();
+    assert_eq!(hidden(place.path()), 1);
+    assert!(folder.join("notes.txt").exists());
+}
+
+#[test]
+fn the_folder_that_one_is_in_is_not_replaced() {
+    let place = tempfile::tempdir().unwrap();
+    save(place.path(), FIRST, &[]);
+    let before = contents(place.path());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+    command.args(["learn", "reverse", "--steps", "2", "--save", "."]).current_dir(place.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("this is the folder that you are in") && said.contains("such as model"), "{said}");
+    assert_eq!(contents(place.path()), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_saving_program_that_is_killed_leaves_a_whole_model_or_none() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, reference) = (place.path().join("model"), place.path().join("reference"));
+    let start = |folder: &Path, width: &str| {
+        let args = ["learn", "reverse", "--steps", "40", "--every", "2", "--width", width, "--save"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+        command.args(args).arg(folder).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let ended = |folder: &Path, width: &str| assert!(start(folder, width).wait().unwrap().success());
+    ended(&reference, "16");
+    let new = contents(&reference);
+    ended(&folder, "8");
+    let old = contents(&folder);
+    for after in [0, 1, 2, 4, 8, 16] {
+        let mut program = start(&folder, "16");
+        while hidden(place.path()) == 0 && program.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_millis(after));
+        program.kill().unwrap();
+        program.wait().unwrap();
+        let left = contents(&folder);
+        assert!(left == old || left == new, "killed after {after} ms: {:?}", left.keys());
+        // The next one removes what was left.
+        ended(&folder, "8");
+        assert_eq!(hidden(place.path()), 0);
+    }
 }

@@ -30,8 +30,7 @@ fn built_in(name: &str) -> (Task, Defaults) {
         "addition" => Task::addition(),
         _ => {
             let names = include_str!("../../models/names/names.txt").lines().enumerate();
-            let lines: Vec<Line> =
-                names.map(|(at, name)| Line { text: name.into(), number: at + 1 }).collect();
+            let lines: Vec<Line<'_>> = names.map(|(at, name)| Line { text: name, number: at + 1 }).collect();
             Task::lines("names", &lines, usual.context).unwrap()
         }
     };
@@ -296,6 +295,7 @@ fn what_cannot_be_kept_is_said_before_the_training_starts() {
     attn(&format!("{long} --save {}", path("notes.txt"))).refused(&["this is a file, not a folder"]);
     attn(&format!("{long} --save {}", path("notes.txt/model"))).refused(&["a part of its path is a file"]);
     attn(&format!("{long} --save /proc/model")).refused(&["the folder cannot be made"]);
+    attn(&format!("{long} --save ''")).refused(&["the name of the folder for --save is empty"]);
     attn(&format!("{long} --plot {}", place.path().display())).refused(&["not a regular file"]);
     attn(&format!("{long} --plot {}", path("none/curves.svg"))).refused(&["there is no folder"]);
     attn(&format!("{long} --plot {}", path("curves.png"))).refused(&["is an SVG", "end its name in .svg"]);

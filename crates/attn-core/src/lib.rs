@@ -77,6 +77,7 @@ pub mod foreign;
 pub mod graph;
 pub mod hint;
 pub mod json_number;
+pub mod json_tree;
 pub mod learn;
 pub mod matrix;
 pub mod memory;

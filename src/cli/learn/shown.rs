@@ -15,7 +15,7 @@ use crate::graph::{Convention, Graph};
 use crate::learn::{Pattern, Predicted};
 use crate::render::{self, Page};
 use crate::story::{Step, StepItem, Story, Table};
-use crate::text::{counted, grouped};
+use crate::text::{counted, grouped, typed};
 
 impl LearnArgs {
     /// Shows a training in the format that is asked for.
@@ -200,7 +200,7 @@ fn begun(history: &History) -> Vec<String> {
             counted(history.settings.adam.steps, "step"),
             counted(history.settings.batch, "example"),
             history.settings.seed,
-            history.settings.adam.rate,
+            typed(history.settings.adam.rate),
             counted(history.settings.adam.warm_up, "step"),
         ),
     ]

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::Files;
 use crate::learn::{Defaults, LONGEST, Line, Pair, Task, defaults};
+use crate::memory;
 
 /// The names of `attn learn names`.
 const NAMES: &str = include_str!("../../../models/names/names.txt");
@@ -102,7 +103,7 @@ impl TaskArgs {
                 let pairs = pairs(&text).and_then(|pairs| Task::pairs(&pairs));
                 pairs.map_err(|error| error.in_source(visible(file)))?
             }
-            (_, None, None) => Task::lines(name, &lines(NAMES), defaults.context)?,
+            (_, None, None) => Task::lines(name, &lines(NAMES).collect::<Vec<_>>(), defaults.context)?,
         };
         Ok((task, defaults))
     }
@@ -122,28 +123,26 @@ impl TaskArgs {
 }
 
 /// The lines of a text that are not empty.
-fn lines(text: &str) -> Vec<Line> {
-    let numbered =
-        text.lines().enumerate().map(|(at, text)| Line { text: text.trim().into(), number: at + 1 });
-    numbered.filter(|line| !line.text.is_empty()).collect()
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> + Clone {
+    let numbered = text.lines().enumerate().map(|(at, text)| Line { text: text.trim(), number: at + 1 });
+    numbered.filter(|line| !line.text.is_empty())
 }
 
 /// The pairs of a text, one a line.
-fn pairs(text: &str) -> Result<Vec<Pair>> {
-    lines(text)
-        .into_iter()
-        .map(|Line { text, number }| {
-            let parts = ARROWS.iter().find_map(|arrow| text.split_once(arrow));
-            let (input, output) = parts.ok_or_else(|| {
-                Error::new(format!("line {number} has no arrow, so nobody knows where its output begins"))
-                    .help("write input → output; -> or a tab will do")
-            })?;
-            let (input, output) = (input.trim().to_string(), output.trim().to_string());
-            if input.is_empty() || output.is_empty() {
-                return Err(Error::new(format!("line {number} has nothing on one side of its arrow"))
-                    .help("write input → output"));
-            }
-            Ok(Pair { input, output, number })
-        })
-        .collect()
+fn pairs(text: &str) -> Result<Vec<Pair<'_>>> {
+    let mut pairs = memory::reserved(lines(text).count())?;
+    for Line { text, number } in lines(text) {
+        let parts = ARROWS.iter().find_map(|arrow| text.split_once(arrow));
+        let (input, output) = parts.ok_or_else(|| {
+            Error::new(format!("line {number} has no arrow, so nobody knows where its output begins"))
+                .help("write input → output; -> or a tab will do")
+        })?;
+        let (input, output) = (input.trim(), output.trim());
+        if input.is_empty() || output.is_empty() {
+            return Err(Error::new(format!("line {number} has nothing on one side of its arrow"))
+                .help("write input → output"));
+        }
+        pairs.push(Pair { input, output, number });
+    }
+    Ok(pairs)
 }

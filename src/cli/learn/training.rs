@@ -4,17 +4,22 @@ use super::LearnArgs;
 use super::history::{End, History};
 use super::numbers;
 use super::progress::Progress;
+use super::saved::SavedModel;
 use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams, report};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, ErrorKind, Result};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
 use crate::input;
 use crate::learn::{Learner, Settings, Task, Trainer};
+use crate::memory;
 use crate::terminal::Signals;
 use crate::text::grouped;
 
-/// The most numbers of all checkpoints together, which are in memory until they are written.
+/// The most numbers of all checkpoints together.
 const MOST_KEPT: usize = 100_000_000;
+
+/// What is remembered of a step, in bytes, beside the scores of its heads.
+const A_STEP: u64 = 200;
 
 /// What a task is learned with.
 pub(super) type Learned = (Task, Settings);
@@ -28,9 +33,7 @@ impl LearnArgs {
         streams: &mut Streams<'_>,
     ) -> Result<Outcome> {
         // Before minutes are spent on what cannot be kept.
-        if let Some(folder) = &self.save {
-            input::check_model_folder(folder, env.writing)?;
-        }
+        let mut saved = self.save.as_deref().map(|folder| SavedModel::new(folder, env)).transpose()?;
         if let Some(file) = &self.plot {
             input::check_place(file, env.writing)?;
             if file.extension().is_none_or(|ending| ending != "svg") {
@@ -43,8 +46,7 @@ impl LearnArgs {
         let seed = settings.seed;
         let simd = machine(None, None, env)?.simd;
         let mut trainer = Trainer::<T>::new(settings, task.examples(seed))?.on(simd);
-        let mut kept = Vec::new();
-        let (steps, end) = self.steps(&mut trainer, &mut kept, env, streams)?;
+        let (steps, end) = self.steps(&mut trainer, saved.as_mut(), env, streams)?;
         if steps.is_empty() {
             // Nothing was learned, so there is nothing to show or to keep.
             return match end {
@@ -53,10 +55,7 @@ impl LearnArgs {
                 end => ended(&end, env, streams),
             };
         }
-        let replaces = self.save.as_deref().is_some_and(input::holds_small_model);
-        if let Some(folder) = &self.save {
-            self.write_folder(folder, &trainer, kept, env)?;
-        }
+        let replaces = saved.map(|saved| saved.finish(&trainer)).transpose()?.unwrap_or(false);
         let history = History { replaces, ..History::of(&mut trainer, steps, end)? };
         if let Some(file) = &self.plot {
             self.write_picture(file, &history, env)?;
@@ -67,7 +66,7 @@ impl LearnArgs {
     }
 
     /// # Errors
-    /// If the weights of all steps that are kept would fill the memory.
+    /// If the weights of all steps that are kept would fill the disk.
     fn keeps_no_more_than_fits(&self, settings: &Settings) -> Result<()> {
         let Some(every) = self.every.map(|every| every as usize) else { return Ok(()) };
         let (steps, parameters) = (settings.adam.steps, settings.size.parameters());
@@ -88,7 +87,7 @@ impl LearnArgs {
     fn steps<T: Learner>(
         &self,
         trainer: &mut Trainer<T>,
-        kept: &mut Vec<(usize, Vec<Vec<T>>)>,
+        mut saved: Option<&mut SavedModel<'_>>,
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<(Vec<crate::learn::Step>, End)> {
@@ -101,18 +100,20 @@ impl LearnArgs {
                 end = End::Stopped(code);
                 break;
             }
-            match trainer.step() {
-                Ok(step) => {
-                    progress.show(&step, streams.err);
-                    if self.every.is_some_and(|every| step.number.is_multiple_of(every as usize)) {
-                        kept.push((step.number, trainer.weights().to_vec()));
-                    }
-                    steps.push(step);
+            let kept = trainer.step().and_then(|step| {
+                progress.show(&step, streams.err);
+                let is_kept = self.every.is_some_and(|every| step.number.is_multiple_of(every as usize));
+                let heads: usize = step.heads.iter().flatten().map(Vec::len).sum();
+                memory::hold(A_STEP + memory::bytes_of::<(f64, [u64; 4])>(heads))?.keep();
+                steps.push(step);
+                match &mut saved {
+                    Some(saved) if is_kept => saved.keep(trainer),
+                    _ => Ok(()),
                 }
-                Err(error) => {
-                    end = End::Failed(error);
-                    break;
-                }
+            });
+            if let Err(error) = kept {
+                end = End::Failed(error);
+                break;
             }
         }
         progress.erase(streams.err);
@@ -128,7 +129,8 @@ fn ended(end: &End, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         End::Failed(error) => {
             streams.out.flush()?;
             report(error, env, streams);
-            EXIT_CHECK_FAILED
+            // It is not the training that failed.
+            if error.kind() == ErrorKind::File { EXIT_UNUSABLE } else { EXIT_CHECK_FAILED }
         }
     };
     Ok(Outcome::from(code))

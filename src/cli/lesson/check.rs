@@ -6,7 +6,7 @@ use clap::Args;
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;
 use crate::cli::program::Program;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::check::Coverage;
 use crate::text::counted;
@@ -31,6 +31,9 @@ impl CheckArgs {
         let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
         for checked in &checked_files {
+            if let FileState::Unreadable(error) = &checked.state {
+                report(error, env, streams);
+            }
             let details = checked.details(env.colour);
             // An empty line separates the findings in a file from the line before.
             if !details.is_empty() && !text.is_empty() {

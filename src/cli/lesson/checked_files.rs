@@ -99,7 +99,8 @@ impl CheckedFile {
     /// Everything that is wrong with it, an empty line after each.
     pub fn details(&self, colour: bool) -> String {
         match &self.state {
-            FileState::Unreadable(error) => format!("{error}\n\n"),
+            // That is an error, and not a finding.
+            FileState::Unreadable(_) => String::new(),
             FileState::Malformed(Faults(faults)) => {
                 faults.iter().map(|fault| format!("{}\n\n", fault.in_file(&self.file))).collect()
             }

@@ -6,7 +6,7 @@ use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
 use super::trust::{LessonCommands, TrustArgs};
 use crate::cli::LESSON_OPTIONS;
 use crate::cli::program::Program;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::to_path;
 use crate::input::{exists, write_text};
@@ -32,7 +32,13 @@ impl UpdateArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (mut worst, commands) = (EXIT_DONE, self.trust.commands(program));
         for (at, checked) in checked_files(&self.paths, commands).iter().enumerate() {
-            let (text, code) = one(checked, commands, env.colour);
+            if let FileState::Unreadable(error) = &checked.state {
+                report(error, env, streams);
+            }
+            let (text, code) = one(checked, commands, env.colour).unwrap_or_else(|error| {
+                report(&error, env, streams);
+                (format!("{}  not written\n", checked.file), EXIT_UNUSABLE)
+            });
             let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
             streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
             worst = worst.max(code);
@@ -42,16 +48,19 @@ impl UpdateArgs {
 }
 
 /// Updates one file. Returns the report on it, and its exit code.
-fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> (String, u8) {
+///
+/// # Errors
+/// If it cannot be written.
+fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> Result<(String, u8)> {
     let file = &checked.file;
     let FileState::Checked(report) = &checked.state else {
-        return (format!("{}{file}  {}\n", checked.details(colour), checked.verdict()), EXIT_UNUSABLE);
+        let said = format!("{}{file}  {}\n", checked.details(colour), checked.verdict());
+        return Ok((said, EXIT_UNUSABLE));
     };
     if !exists(&checked.path) {
-        let error = Error::new("there is no file to write").in_source(file);
-        return (format!("{error}\n"), EXIT_UNUSABLE);
+        return Err(Error::new("there is no file to write").in_source(file));
     }
-    match update(file, &checked.text, report, &commands.of(&checked.path), LESSON_OPTIONS) {
+    Ok(match update(file, &checked.text, report, &commands.of(&checked.path), LESSON_OPTIONS) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
@@ -67,9 +76,7 @@ fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> (String
         }
         Ok(UpdateOutcome::Current) => rest(report, file, "nothing to rewrite", colour),
         Ok(UpdateOutcome::Rewritten(text, left)) => {
-            if let Err(error) = write_text(&to_path(&checked.path), &text) {
-                return (format!("{error}\n"), EXIT_UNUSABLE);
-            }
+            write_text(&to_path(&checked.path), &text)?;
             let mut changes = String::new();
             let mut count = 0;
             for finding in report.findings.iter().filter(|finding| finding.rewrite.is_some()) {
@@ -81,7 +88,7 @@ fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> (String
             let (said, code) = rest(&left, file, &format!("{} rewritten", counted(count, "output")), colour);
             (changes + &said, code)
         }
-    }
+    })
 }
 
 /// The findings that an update does not fix.

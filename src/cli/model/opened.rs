@@ -117,8 +117,7 @@ impl OpenedModel {
         if let Some(token) = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.beginning()) {
             return Some(token.id as usize);
         }
-        let config: serde_json::Value = serde_json::from_str(&self.folder.config.text).ok()?;
-        let id = config.get("bos_token_id")?.as_u64()?;
+        let id = self.folder.config.tree()?.get("bos_token_id")?.as_u64()?;
         (id < self.architecture.model.vocabulary).then_some(id as usize)
     }
 

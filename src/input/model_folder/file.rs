@@ -4,9 +4,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::error::{Error, Result};
 use crate::input::limit::Limit;
 use crate::input::open::{Input, unreadable};
+use crate::json_tree::tree;
 
 /// A text of a model's folder, such as `tokenizer.json`, that is read when it is asked for.
 #[derive(Clone, Debug)]
@@ -22,6 +25,13 @@ pub struct ConfigFile {
     pub name: String,
     /// The whole text.
     pub text: String,
+}
+
+impl ConfigFile {
+    /// The configuration as JSON; none where it is none, or has no room: reading the model says so.
+    pub fn tree(&self) -> Option<Value> {
+        tree(self.text.as_bytes(), &[], |error| Error::new(error.to_string())).ok()
+    }
 }
 
 /// The location of a file.

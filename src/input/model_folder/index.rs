@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::file::ModelFile;
 use super::tensors::StoredTensors;
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::json_tree::tree;
 use crate::text::{clip, grouped};
 use crate::unique::check_names;
 
@@ -17,9 +17,6 @@ pub(super) const INDEX: &str = "model.safetensors.index.json";
 
 /// The longest index that is read, in bytes: as long as a header may be.
 const LONGEST: u64 = 100_000_000;
-
-/// Bytes of memory for a byte of the index while it is parsed.
-const INDEX_AS_DATA: u64 = 16;
 
 /// The files of a model, and the tensors in each.
 pub(super) struct Index {
@@ -45,11 +42,11 @@ impl Index {
                 grouped(input.length)
             )));
         }
-        let _parsing = memory::hold(input.length * INDEX_AS_DATA).map_err(|error| error.in_source(&*name))?;
         let text = input.text()?;
         let unread = |error: serde_json::Error| damaged(format!("the index cannot be read: {error}"));
         check_names(text.as_bytes()).map_err(unread)?;
-        let mut index: Value = serde_json::from_str(&text).map_err(unread)?;
+        let mut index =
+            tree(text.as_bytes(), &[&["weight_map"]], unread).map_err(|error| error.in_source(&*name))?;
         let Some(Value::Object(map)) = index.get_mut("weight_map").map(Value::take) else {
             return Err(damaged("the index has no `weight_map`".into()));
         };

@@ -28,16 +28,15 @@ pub use quantised::check_not_quantised;
 pub use tensors::{StoredEntry, StoredTensors};
 pub use words::WORDS;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::params::check_config_length;
 use index::{INDEX, Index};
 use root::Root;
-pub(in crate::input) use steps::{CHECKPOINTS, step_file, steps_in};
+use steps::steps_in;
+pub(in crate::input) use steps::{CHECKPOINTS, step_file};
 pub(in crate::input) use storage::WEIGHTS;
 
 use super::read_permission::ReadPermission;
-
-/// The longest configuration that is read, in bytes; those with the names of many classes have a few million.
-const LONGEST_CONFIG: u64 = 16 << 20;
 
 /// A model's folder, opened.
 #[derive(Clone, Debug)]
@@ -93,7 +92,7 @@ impl ModelFolder {
         };
         Ok(ModelFolder {
             tensors,
-            steps: steps_in(&root.path),
+            steps: steps_in(&root.path)?,
             tokenizer: root.file("tokenizer.json")?,
             other_tokenizer_files: missing::other_tokenizer_files(&names),
             tokenizer_config: root.file("tokenizer_config.json")?,
@@ -164,11 +163,7 @@ impl ModelFolder {
 
 fn read_config(file: &ModelFile) -> Result<ConfigFile> {
     let input = file.input()?;
-    if input.length > LONGEST_CONFIG {
-        return Err(Error::new(format!("a configuration has at most {} MiB", LONGEST_CONFIG >> 20))
-            .in_source(file.name())
-            .help("this is another file: put the model's config.json in its place"));
-    }
+    check_config_length(input.length).map_err(|error| error.in_source(file.name()))?;
     Ok(ConfigFile { name: file.name().to_string(), text: input.text()? })
 }
 

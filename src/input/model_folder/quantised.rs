@@ -19,7 +19,7 @@ pub(super) const REMEDY: &str = "attn reads weights as they are: open the checkp
 /// If it describes a quantisation; the error names the method. A text that is not JSON is no error here: reading the
 /// configuration says where it is wrong.
 pub fn check_not_quantised(config: &ConfigFile) -> Result<()> {
-    let Ok(Value::Object(fields)) = serde_json::from_str(&config.text) else { return Ok(()) };
+    let Some(Value::Object(fields)) = config.tree() else { return Ok(()) };
     let nested = fields.get("text_config").and_then(Value::as_object);
     match [Some(&fields), nested].into_iter().flatten().find_map(quantisation) {
         Some((key, method)) => Err(Error::new(format!("this checkpoint is quantised: {method} (`{key}`)"))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::file::ModelFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
-use crate::input::open::unreadable;
+use crate::input::open::{examined, unreadable};
 use crate::input::read_permission::ReadPermission;
 use crate::input::text::read_text;
 use crate::text::listed_briefly;
@@ -149,7 +149,11 @@ fn blobs(hub: &Path) -> Option<PathBuf> {
 /// The snapshot of a hub cache: that of `refs/main`, else the only one.
 fn snapshot(hub: &Path) -> Result<PathBuf> {
     let folders = names_in(&hub.join(SNAPSHOTS), Path::is_dir)?;
-    let main = read_text(&hub.join("refs").join("main"), 1000).unwrap_or_default();
+    let main = hub.join("refs").join("main");
+    let main = match examined(&main, fs::metadata(&main))? {
+        Some(_) => read_text(&main, 1000)?,
+        None => String::new(),
+    };
     if let Some(main) = folders.iter().find(|name| **name == main.trim()) {
         return Ok(to_path(main));
     }

@@ -1,11 +1,13 @@
 //! The weights that a training kept after some of its steps.
 
+use std::fs;
 use std::path::Path;
 
 use super::root::{Root, names_in};
 use super::storage::{WEIGHTS, add_file};
 use super::tensors::StoredTensors;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::open::examined;
 use crate::text::listed_briefly;
 
 /// The folder within a model's folder that has them.
@@ -20,15 +22,22 @@ pub(in crate::input) fn step_file(step: usize) -> String {
 }
 
 /// The steps that a folder has weights of, in order.
-pub(in crate::input) fn steps_in(folder: &Path) -> Vec<usize> {
-    let names = names_in(&folder.join(CHECKPOINTS), |_| true).unwrap_or_default();
+///
+/// # Errors
+/// If they cannot be read.
+pub(super) fn steps_in(folder: &Path) -> Result<Vec<usize>> {
+    let folder = folder.join(CHECKPOINTS);
+    if examined(&folder, fs::metadata(&folder))?.is_none_or(|metadata| !metadata.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let names = names_in(&folder, |_| true)?;
     let step = |name: &String| name.strip_prefix("step-")?.strip_suffix(".safetensors")?.parse().ok();
     let mut steps: Vec<usize> = names.iter().filter_map(step).collect();
     steps.sort_unstable();
     // `step-007` is no name that is written.
     steps.retain(|step| names.contains(&format!("step-{step}.safetensors")));
     steps.dedup();
-    steps
+    Ok(steps)
 }
 
 /// Steps in words: `50, 100, 150`, and of many the first ones.
@@ -43,7 +52,7 @@ pub(super) fn listed(steps: &[usize]) -> String {
 
 /// The tensors that were kept after a step.
 pub(super) fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
-    let kept = steps_in(&root.path);
+    let kept = steps_in(&root.path)?;
     let file = step_file(step);
     let Some(found) = root.file(&file)? else {
         let error = |what: String| Error::new(what).of_kind(ErrorKind::File).in_source(root.name());

@@ -5,18 +5,16 @@ use std::collections::HashSet;
 
 use crate::error::{Error, Result};
 
-/// Checks that every lookup stays within the table.
+/// Checks that every lookup stays within the table. Returns the length of the longest replacement in bytes.
 ///
 /// # Errors
 /// If the text is no base64, or a place in the table is outside it.
-pub(super) fn check(base64: &str) -> Result<()> {
-    let is_sound =
-        decoded(base64).is_some_and(|bytes| Table::of(&bytes).is_some_and(|table| table.is_sound()));
-    if is_sound {
-        Ok(())
-    } else {
-        Err(Error::new("the normalizer's `precompiled_charsmap` is broken").help("download the file again"))
-    }
+pub(super) fn check(base64: &str) -> Result<usize> {
+    let table = decoded(base64).and_then(|bytes| Table::of(&bytes)).filter(Table::is_sound);
+    let broken =
+        || Error::new("the normalizer's `precompiled_charsmap` is broken").help("download the file again");
+    let table = table.ok_or_else(broken)?;
+    Ok(table.replacements.split('\0').map(str::len).max().unwrap_or(0))
 }
 
 /// The bytes of a text in base64, padded.

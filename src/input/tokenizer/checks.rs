@@ -3,15 +3,23 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::text::{clip, grouped};
 
 use super::charsmap;
 use super::components::{components, preparing};
 use super::merges::{Merge, merges};
+use super::normalizing::Normalizing;
 
 /// Ids above this are no ids: the largest vocabularies have a quarter of a million pieces.
 const LARGEST_ID: u64 = 10_000_000;
+
+/// The most steps before the model, and after it: each goes through the whole text.
+const MOST_PARTS: usize = 32;
+/// The most tokens around a text.
+const MOST_ADDED: usize = 1000;
+/// The longest text in bytes that is put before or behind each word, or in its place.
+const LONGEST_MARK: usize = 256;
 
 /// What the checks have found out.
 pub(super) struct Checked {
@@ -19,6 +27,10 @@ pub(super) struct Checked {
     pub merges: Vec<Merge>,
     /// The largest id of the model's vocabulary.
     pub largest_id: u32,
+    /// The length of the longest piece in bytes.
+    pub longest_piece: usize,
+    /// The normalizer, step by step.
+    pub normalizing: Normalizing,
 }
 
 /// Checks a parsed file.
@@ -36,6 +48,15 @@ pub(super) fn check(file: &Value) -> Result<Checked> {
         return Err(Error::new(format!("the type of tokenizer `{}` is not known", clip(kind)))
             .help("known are BPE, WordPiece, WordLevel and Unigram"));
     }
+    for key in ["unk_token", "continuing_subword_prefix", "end_of_word_suffix"] {
+        is_short(key, model.get(key))?;
+    }
+    let pieces: Box<dyn Iterator<Item = &str>> = match model.get("vocab") {
+        Some(Value::Object(vocabulary)) => Box::new(vocabulary.keys().map(String::as_str)),
+        Some(Value::Array(scored)) => Box::new(scored.iter().filter_map(|entry| entry.get(0)?.as_str())),
+        _ => Box::new(std::iter::empty()),
+    };
+    let longest_piece = pieces.map(str::len).max().unwrap_or(0);
     let (ids, merges) = match model.get("vocab") {
         Some(Value::Object(vocabulary)) => {
             let is_bpe = kind.is_none_or(|kind| kind == "BPE");
@@ -44,17 +65,47 @@ pub(super) fn check(file: &Value) -> Result<Checked> {
         Some(Value::Array(scored)) => (scored_pieces(scored)?, Vec::new()),
         _ => return Err(Error::new("the tokenizer's `model` has no `vocab`")),
     };
-    added(file)?;
-    for part in preparing(file) {
+    let (preparing, processing) =
+        (preparing(file), file.get("post_processor").map(components).unwrap_or_default());
+    if preparing.len().max(processing.len()) > MOST_PARTS {
+        return Err(Error::new(format!("the tokenizer has more than {MOST_PARTS} steps"))
+            .of_kind(ErrorKind::TooLarge));
+    }
+    let mut longest = 0;
+    for part in preparing {
         prepared(part)?;
         if let Some(charsmap) = part.get("precompiled_charsmap") {
-            charsmap::check(charsmap.as_str().unwrap_or_default())?;
+            longest = longest.max(charsmap::check(charsmap.as_str().unwrap_or_default())?);
         }
     }
-    for part in file.get("post_processor").map(components).unwrap_or_default() {
-        template(part)?;
+    let normalizing = Normalizing::of(file, longest)?;
+    added(file, &normalizing)?;
+    let mut added = 0;
+    for part in processing {
+        added += template(part)?;
     }
-    Ok(Checked { merges, largest_id: u32::try_from(ids.saturating_sub(1)).unwrap_or(u32::MAX) })
+    if added > MOST_ADDED {
+        return Err(Error::new(format!(
+            "the tokenizer puts {} tokens around each text; at most {} are put there",
+            grouped(added as u64),
+            grouped(MOST_ADDED as u64)
+        ))
+        .of_kind(ErrorKind::TooLarge));
+    }
+    let largest_id = u32::try_from(ids.saturating_sub(1)).unwrap_or(u32::MAX);
+    Ok(Checked { merges, largest_id, longest_piece, normalizing })
+}
+
+/// Checks that a text that may be put before every word or in its place is short.
+fn is_short(name: &str, text: Option<&Value>) -> Result<()> {
+    match text.and_then(Value::as_str).map(str::len) {
+        Some(length) if length > LONGEST_MARK => Err(Error::new(format!(
+            "`{name}` of the tokenizer has {} bytes, and at most {LONGEST_MARK} are used",
+            grouped(length as u64)
+        ))
+        .of_kind(ErrorKind::TooLarge)),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that every piece has an id of its own; returns the number of ids, with those that are left out between others.
@@ -103,8 +154,8 @@ fn scored_pieces(pieces: &[Value]) -> Result<usize> {
     Ok(pieces.len())
 }
 
-/// The tokens that are added to the vocabulary.
-fn added(file: &Value) -> Result<()> {
+/// The tokens that are added to the vocabulary: the crate normalizes them too.
+fn added(file: &Value, normalizing: &Normalizing) -> Result<()> {
     let Some(tokens) = file.get("added_tokens").filter(|tokens| !tokens.is_null()) else { return Ok(()) };
     let tokens = tokens.as_array().ok_or_else(|| Error::new("`added_tokens` is not a list"))?;
     for (at, token) in tokens.iter().enumerate() {
@@ -116,6 +167,7 @@ fn added(file: &Value) -> Result<()> {
                 at + 1
             )));
         }
+        normalizing.length(token.get("content").and_then(Value::as_str).unwrap_or_default())?;
     }
     Ok(())
 }
@@ -128,15 +180,20 @@ fn prepared(part: &Value) -> Result<()> {
     if part.get("prepend").is_some_and(|prepend| prepend == "") {
         return Err(Error::new("the normalizer puts an empty text before each text"));
     }
-    Ok(())
+    is_short("prepend", part.get("prepend"))
 }
 
-/// A template of the tokens around a text names the text, and special tokens that it lists.
-fn template(part: &Value) -> Result<()> {
-    let Some(pieces) = part.get("single").and_then(Value::as_array) else { return Ok(()) };
+/// A template of the tokens around a text names the text, once, and special tokens that it lists. Returns the number of tokens.
+fn template(part: &Value) -> Result<usize> {
+    let Some(pieces) = part.get("single").and_then(Value::as_array) else { return Ok(0) };
     let special = part.get("special_tokens");
-    if !pieces.iter().any(|piece| piece.get("Sequence").is_some()) {
-        return Err(Error::new("the template for one text has no place for the text"));
+    let mut added = 0;
+    match pieces.iter().filter(|piece| piece.get("Sequence").is_some()).count() {
+        0 => return Err(Error::new("the template for one text has no place for the text")),
+        1 => {}
+        places => {
+            return Err(Error::new(format!("the template for one text has {places} places for the text")));
+        }
     }
     for piece in pieces {
         if let Some(sequence) = piece.pointer("/Sequence/id").filter(|id| *id != "A") {
@@ -152,6 +209,11 @@ fn template(part: &Value) -> Result<()> {
                 clip(name)
             )));
         }
+        added += count("tokens").unwrap_or(0);
     }
-    Ok(())
+    let tokens = special.and_then(Value::as_object).into_iter().flat_map(|special| special.values());
+    for token in tokens.filter_map(|token| token.get("tokens")?.as_array()).flatten() {
+        is_short("special_tokens", Some(token))?;
+    }
+    Ok(added)
 }

@@ -205,7 +205,7 @@ impl Tokenizer {
             return Err(Error::new(format!("the text `{}` is not UTF-8", clip(text)))
                 .help("type it in a terminal that writes UTF-8"));
         }
-        self.file.replacing.check(text)
+        self.file.check(text)
     }
 
     fn is_special(&self, id: u32) -> bool {

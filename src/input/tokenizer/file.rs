@@ -4,6 +4,7 @@ use serde_json::Value;
 use tokenizers::ModelWrapper;
 
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::json_tree::tree;
 use crate::memory;
 use crate::text::size_in_brief;
 
@@ -11,12 +12,17 @@ use super::checks::{Checked, check};
 use super::components::{is_byte_level, space_mark};
 use super::kind::TokenizerKind;
 use super::merges::Merge;
-use super::replacing::Replacing;
+use super::normalizing::Normalizing;
+use super::words::words;
 
 /// The largest file that is read.
 const MOST_BYTES: usize = 100_000_000;
-/// What the parsed file needs in memory, in bytes for each of its own.
-const PARSED: u64 = 8;
+/// What the rules need in memory beside the tree of the file, in bytes for each of its own.
+const RULES: u64 = 10;
+/// The most that the words of a text may cost, in bytes that are looked up.
+const MOST_COST: u64 = 2_000_000_000;
+/// What a byte of a text needs in memory while it becomes tokens.
+const TOKENS: u64 = 300;
 
 const HELP: &str =
     "the `tokenizer.json` of the model may be cut off or changed: download it again, or give token ids";
@@ -36,8 +42,10 @@ pub(super) struct TokenizerFile {
     pub space: Option<char>,
     /// The token for what is not in the vocabulary.
     pub unknown: Option<u32>,
-    /// The patterns that are replaced before anything else.
-    pub replacing: Replacing,
+    /// What is done to a text before anything else.
+    pub normalizing: Normalizing,
+    /// The length of the longest piece in bytes.
+    pub longest_piece: usize,
     /// What the file asks for that is not done, in words.
     pub left_out: Vec<String>,
 }
@@ -53,9 +61,10 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<TokenizerFile> {
             .of_kind(ErrorKind::TooLarge)
             .in_source(name));
     }
-    memory::room((bytes.len() as u64).saturating_mul(PARSED))?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let file: Value = serde_json::from_slice(bytes).map_err(|error| syntax_error(&error, name))?;
+    let file = tree(bytes, &[], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))?;
+    // The crate copies the tree.
+    memory::hold((bytes.len() as u64).saturating_mul(RULES)).map_err(|error| error.in_source(name))?.keep();
     described(file).map_err(|error| error.in_source(name).help(HELP))
 }
 
@@ -68,9 +77,8 @@ fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
 }
 
 fn described(mut file: Value) -> Result<TokenizerFile> {
-    let Checked { merges, largest_id } = check(&file)?;
+    let Checked { merges, largest_id, longest_piece, normalizing } = check(&file)?;
     let (is_byte_level, space) = (is_byte_level(&file), space_mark(&file));
-    let replacing = Replacing::of(&file)?;
     let unknown = unknown_piece(&file).map(str::to_string);
     let left_out = leave_out(&mut file);
     let rules: tokenizers::Tokenizer = serde_json::from_value(file)
@@ -85,7 +93,60 @@ fn described(mut file: Value) -> Result<TokenizerFile> {
         ModelWrapper::Unigram(_) => TokenizerKind::Unigram,
         ModelWrapper::WordLevel(_) => TokenizerKind::WordLevel,
     };
-    Ok(TokenizerFile { rules, kind, merges, largest_id, is_byte_level, space, unknown, replacing, left_out })
+    Ok(TokenizerFile {
+        rules,
+        kind,
+        merges,
+        largest_id,
+        is_byte_level,
+        space,
+        unknown,
+        normalizing,
+        longest_piece,
+        left_out,
+    })
+}
+
+impl TokenizerFile {
+    /// Checks, before a text becomes tokens, that this ends soon and within the budget of memory.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub(super) fn check(&self, text: &str) -> Result<()> {
+        let length = self.normalizing.length(text)?;
+        memory::room((length as u64).saturating_mul(TOKENS))?;
+        if self.cost(length, 0) <= MOST_COST {
+            return Ok(());
+        }
+        let words = words(&self.rules, text)?;
+        let words = words.iter().filter(|word| word.token.is_none());
+        let cost = words.fold(0, |cost: u64, word| {
+            cost.saturating_add(self.cost(word.text.len(), word.text.chars().count()))
+        });
+        if cost <= MOST_COST {
+            return Ok(());
+        }
+        Err(Error::new("this text has words that are too long for this tokenizer: it would look for hours for their pieces")
+            .of_kind(ErrorKind::TooLarge)
+            .help("give a shorter text, or one with shorter words"))
+    }
+
+    /// What a word of this many bytes and characters costs, in bytes that are looked up.
+    fn cost(&self, bytes: usize, characters: usize) -> u64 {
+        let (bytes, longest) = (bytes as u64, self.longest_piece as u64);
+        match self.rules.get_model() {
+            // Nothing is looked up for a word that is too long.
+            ModelWrapper::WordPiece(model) if characters > model.max_input_chars_per_word => 0,
+            // Every end of the rest of the word, from each of its beginnings.
+            ModelWrapper::WordPiece(_) => bytes.saturating_mul(bytes).saturating_mul(bytes) / 6,
+            // Every beginning of the rest of the word that is a piece.
+            ModelWrapper::Unigram(_) => {
+                let longest = longest.min(bytes);
+                bytes.saturating_mul(longest).saturating_mul(longest) / 2
+            }
+            _ => 0,
+        }
+    }
 }
 
 /// The piece for what is not in the vocabulary.

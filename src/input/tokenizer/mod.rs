@@ -14,7 +14,7 @@ mod ids;
 mod kind;
 mod longest;
 mod merges;
-mod replacing;
+mod normalizing;
 mod step;
 mod steps;
 mod token;

@@ -14,11 +14,8 @@ fn settings(task: &Task, (layers, heads, width): (usize, usize, usize), rich: bo
 }
 
 fn pairs() -> Task {
-    let pair = |(i, (input, output)): (usize, (&str, &str))| Pair {
-        input: input.into(),
-        output: output.into(),
-        number: i + 1,
-    };
+    let pair =
+        |(i, (input, output)): (usize, (&'static str, &'static str))| Pair { input, output, number: i + 1 };
     let all = [("ab", "b"), ("abc", "cb"), ("b", "b"), ("ca", "ac"), ("cab", "ba"), ("bb", "b")];
     Task::pairs(&all.into_iter().enumerate().map(pair).collect::<Vec<_>>()).unwrap()
 }

@@ -14,6 +14,7 @@ use super::weights::WeightsInMemory;
 use crate::error::{Error, Result};
 use crate::kernel::SimdLevel;
 use crate::random::LegacyStream;
+use crate::text::typed;
 
 /// How a model learns.
 #[derive(Clone, Debug, PartialEq)]
@@ -312,16 +313,18 @@ fn stays_small(
         _ if !loss.is_finite() => format!("the loss is {loss}"),
         _ if !is_finite => "a gradient is not finite".to_string(),
         Some(first) if loss > MOST_LOSS * first => {
-            format!("the loss is {loss:.4}, more than {MOST_LOSS} times the first one, {first:.4}")
+            let [loss, first] =
+                [loss, first].map(|loss| if loss < 1e9 { format!("{loss:.4}") } else { typed(loss) });
+            format!("the loss is {loss}, more than {MOST_LOSS} times the first one, {first}")
         }
         _ => return Ok(()),
     };
-    let rate = settings.adam.rate_at(number);
+    let rate = typed(settings.adam.rate_at(number));
     let error = Error::new(format!(
         "training stops at step {number}: {what}; the learning rate of this step is {rate}"
     ));
     Err(match first {
-        Some(_) => error.help(format!("take a smaller learning rate than {}", settings.adam.rate)),
+        Some(_) => error.help(format!("take a smaller learning rate than {}", typed(settings.adam.rate))),
         // No step has been taken yet: the numbers grow from layer to layer.
         None => error.help("take fewer layers, since the model fails with its first weights"),
     })

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Place, Result};
+use crate::json_tree::tree;
 use crate::text::clip;
 use crate::unique::check_names;
 
@@ -29,9 +30,23 @@ impl Model {
 
 /// A configuration as JSON, without repeated names.
 pub(crate) fn parsed(text: &str, name: &str) -> Result<Value> {
+    check_length(text.len() as u64).map_err(|error| error.in_source(name))?;
     let text = text.trim_start_matches('\u{feff}');
     check_names(text.as_bytes()).map_err(|error| syntax_error(&error, name))?;
-    serde_json::from_str(text).map_err(|error| syntax_error(&error, name))
+    tree(text.as_bytes(), &[], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))
+}
+
+/// The longest configuration that is read, in bytes; those with the names of many classes have a few million.
+const LONGEST: u64 = 16 << 20;
+
+/// # Errors
+/// If a configuration is too long to be one.
+pub fn check_length(bytes: u64) -> Result<()> {
+    if bytes <= LONGEST {
+        return Ok(());
+    }
+    Err(Error::new(format!("a configuration has at most {} MiB", LONGEST >> 20))
+        .help("this is another file: put the model's config.json in its place"))
 }
 
 fn syntax_error(error: &serde_json::Error, name: &str) -> Error {

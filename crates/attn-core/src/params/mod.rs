@@ -56,6 +56,7 @@ mod weight_groups;
 pub use crate::attention::WeightLayout;
 pub use built_in::{BUILT_IN, BuiltIn, named};
 pub use cache::{Cache, Sharing, cache, caches_by_sharing};
+pub use config::check_length as check_config_length;
 pub use counts::Counts;
 pub use family::Family;
 pub use listing::weights;

@@ -14,7 +14,7 @@ pub use clip::{CUT, abridged, clip, clipped, clipped_at_word};
 pub use count::{counted, grouped};
 pub use list::{all_of, briefly, choices, listed_briefly, one_of};
 pub use near::{near, nearest};
-pub use number::number;
+pub use number::{number, typed};
 pub use quantity::{giga, percent, seconds, size, size_in_brief, three_digits, times, waiting};
 pub use quote::quoted;
 pub use width::ScreenWidth;

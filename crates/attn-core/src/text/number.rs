@@ -8,9 +8,20 @@ pub fn number(text: &str) -> Option<f64> {
     (!number.is_nan() && !is_beyond).then_some(number)
 }
 
+/// The shortest text of a number, with an exponent where it would have many digits: `0.02`, `1e300`.
+pub fn typed(number: f64) -> String {
+    let text = format!("{number:?}");
+    text.strip_suffix(".0").unwrap_or(&text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_written_as_people_type_it() {
+        assert_eq!([5.0, 0.02, 1e300, 1e-9, -1.5].map(typed), ["5", "0.02", "1e300", "1e-9", "-1.5"]);
+    }
 
     #[test]
     fn numbers_are_read_as_people_type_them() {

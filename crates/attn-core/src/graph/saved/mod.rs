@@ -23,6 +23,27 @@ pub const SCHEMA: &str = "attn-graph";
 /// The value of `version` in it: 2 since ops have their parameters.
 pub const VERSION: u64 = 2;
 
+/// The names that are read in a document, in its graphs and in their nodes.
+pub const NAMES: [&[&str]; 3] = [
+    &["schema", "version", "graphs"],
+    &["title", "precision", "of_model", "nodes"],
+    &[
+        "name",
+        "label",
+        "step",
+        "op",
+        "params",
+        "inputs",
+        "collects",
+        "shape",
+        "rows",
+        "cols",
+        "dtype",
+        "values",
+        "never_formed",
+    ],
+];
+
 /// A graph that was read from a file.
 #[derive(Clone, Debug)]
 pub struct SavedGraph {

@@ -164,7 +164,7 @@ impl Task {
     pub fn starts_with(&self) -> Option<Beginning> {
         match &self.source {
             Source::Data(Data::Lines(_)) => Some(Beginning { symbols: vec![0], end: Some(0) }),
-            Source::Data(Data::Text(text)) => Some(Beginning { symbols: text[..1].to_vec(), end: None }),
+            Source::Data(Data::Text(text)) => Some(Beginning { symbols: vec![text.first()], end: None }),
             _ => None,
         }
     }

@@ -1,0 +1,154 @@
+//! JSON as a tree, which takes many times the memory of its text: that is charged before it is allocated.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// The bytes of an entry of an object, with the rest of its room, beside the letters of its name.
+const AN_ENTRY: u64 = 200;
+
+/// Reads a whole text. `known` are the names that objects have, by their depth, of which all others are passed over; deeper objects have
+/// all of theirs.
+///
+/// # Errors
+/// If the tree needs more memory than is left, or the text is no JSON; `no_json` says so.
+pub fn tree(
+    text: &[u8],
+    known: &[&[&str]],
+    no_json: impl FnOnce(serde_json::Error) -> Error,
+) -> Result<Value> {
+    let refused = RefCell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let read = Tree { known, refused: &refused }.deserialize(&mut reader);
+    let read = read.and_then(|value| reader.end().map(|()| value));
+    read.map_err(|error| refused.take().unwrap_or_else(|| no_json(error)))
+}
+
+/// Makes the tree of a value.
+#[derive(Clone, Copy)]
+struct Tree<'t> {
+    known: &'t [&'t [&'t str]],
+    /// Why there was no room.
+    refused: &'t RefCell<Option<Error>>,
+}
+
+impl Tree<'_> {
+    fn charge<E: serde::de::Error>(&self, bytes: u64) -> std::result::Result<(), E> {
+        memory::hold(bytes).map(memory::Charge::keep).map_err(|error| self.refusal(error))
+    }
+
+    fn refusal<E: serde::de::Error>(&self, error: Error) -> E {
+        self.refused.replace(Some(error));
+        E::custom("there is no room")
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> std::result::Result<Value, E> {
+        Ok(Value::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> std::result::Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> std::result::Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> std::result::Result<Value, E> {
+        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+        self.charge(text.len() as u64)?;
+        Ok(Value::String(text.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let mut list: Vec<Value> = Vec::new();
+        while let Some(value) = seq.next_element_seed(self)? {
+            if list.len() == list.capacity() {
+                let more = list.capacity().max(4);
+                self.charge(memory::bytes_of::<Value>(more))?;
+                list.try_reserve_exact(more).map_err(|_| self.refusal(memory::exhausted()))?;
+            }
+            list.push(value);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let (known, deeper) = match self.known {
+            [known, deeper @ ..] => (Some(known), deeper),
+            [] => (None, self.known),
+        };
+        let mut entries = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if known.is_some_and(|known| !known.contains(&name.as_str())) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            self.charge(AN_ENTRY + name.len() as u64)?;
+            entries.insert(name, map.next_value_seed(Tree { known: deeper, ..self })?);
+        }
+        Ok(Value::Object(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, known: &[&[&str]]) -> Result<Value> {
+        tree(text.as_bytes(), known, |error| Error::new(error.to_string()))
+    }
+
+    #[test]
+    fn a_tree_is_that_of_serde_json() {
+        let text = r#"{"a": [1, -2, 1.5, 1e300, "x", null, true, {"b": {}}], "a b": 18446744073709551615, "c": 1e30}"#;
+        assert_eq!(read(text, &[]).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        for wrong in ["", "[1", "[1] 2", "{\"a\": }", "1e999", &"[".repeat(1000)] {
+            let said = serde_json::from_str::<Value>(wrong).unwrap_err().to_string();
+            assert_eq!(read(wrong, &[]).unwrap_err().to_string(), said, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_that_nobody_knows_are_passed_over_and_take_no_memory() {
+        let _open = memory::enter(Some(10_000), || None);
+        let many = format!("[{}1]", "1,".repeat(100_000));
+        let text = format!(r#"{{"x": {many}, "a": {{"y": {many}, "b": {{"z": 1}}}}}}"#);
+        assert_eq!(read(&text, &[&["a"], &["b"]]).unwrap(), serde_json::json!({"a": {"b": {"z": 1}}}));
+        let said = read(&text, &[]).unwrap_err().to_string();
+        assert!(said.contains("of memory, but at most"), "{said}");
+        for large in
+            [format!("{{{}\"a\": 1}}", "\"b\": 1,".repeat(100)), format!("\"{}\"", "a".repeat(20_000))]
+        {
+            assert!(read(&large, &[]).unwrap_err().to_string().contains("of memory"));
+        }
+    }
+}
