@@ -75,7 +75,7 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
             .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
-    if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
+    if !bundled.is_empty() && (reading.bundled_first() || fs::symlink_metadata(path).is_err()) {
         let entry = |file: &'static BundledFile| FolderEntry {
             name: file.place().1.to_string(),
             place: Place::Program(file),

@@ -175,6 +175,23 @@ impl<'c> Tensors<'c> {
         self.products.iter().map(of).fold(0, u64::saturating_add)
     }
 
+    /// The bytes of all weights that a pass keeps in memory: all but the tables of embeddings, of which it reads some rows.
+    pub fn bytes_in_memory(&self) -> u64 {
+        let entries = self.checkpoint.entries();
+        let is_table = |slot: &Slot| match slot {
+            Slot::Weight("W_E") => !self.tied,
+            slot => matches!(slot, Slot::Weight("W_P" | "W_T")),
+        };
+        let bytes = |place: &Place| {
+            let entry = entries.get(&place.name);
+            entry.map_or(0, |entry| {
+                entry.count().saturating_mul(entry.dtype.map_or(8, |dtype| dtype.size() as u64))
+            })
+        };
+        let kept = self.places.iter().filter(|((slot, _), _)| !is_table(slot));
+        kept.map(|(_, place)| bytes(place)).fold(0, u64::saturating_add)
+    }
+
     /// The weights that a token is multiplied with, in memory.
     ///
     /// # Errors
@@ -339,7 +356,7 @@ impl Search<'_> {
                 if !is_copy {
                     self.notes.push(format!(
                         "`{own}` is the head: its numbers differ from those of `{other}`, although the configuration makes \
-                         them one (`tie_word_embeddings`); transformers 5 does the same"
+                         them one (`tie_word_embeddings`); transformers 5.24 uses it, too"
                     ));
                 }
                 Ok(is_copy)
