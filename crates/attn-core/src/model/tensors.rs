@@ -157,7 +157,8 @@ impl<'c> Tensors<'c> {
         Ok(self.stored(Slot::Weight("W_E"), None)?.tensor.dtype())
     }
 
-    /// What the files have and no step reads, in words: “mask buffers (12)”.
+    /// What the files have and no step reads, in words: copies, and what is known by its name alone, “mask buffers (12), by their
+    /// names”.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
@@ -448,8 +449,11 @@ impl Search<'_> {
         for reason in self.found.keys().filter_map(|listed| reason_to_ignore(listed)) {
             *counts.entry(reason).or_default() += 1;
         }
-        let counts = counts.into_iter().map(|(reason, count)| format!("{reason} ({count})"));
-        Ok(self.copies.iter().cloned().chain(counts).collect())
+        let counts: Vec<String> =
+            counts.into_iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
+        // Their numbers are not looked at.
+        let by_name = (!counts.is_empty()).then(|| format!("{}, by their names", counts.join(", ")));
+        Ok(self.copies.iter().cloned().chain(by_name).collect())
     }
 }
 
