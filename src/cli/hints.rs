@@ -14,9 +14,10 @@ use crate::params;
 use crate::text::{near, nearest, one_of, quoted};
 
 /// Commands that need an input, with one that shows what they do.
-const WORKED: [(&str, &[&str]); 3] = [
+const WORKED: [(&str, &[&str]); 4] = [
     ("attend", &["attend", "--words", "bat cave racket"]),
     ("softmax", &["softmax", "1", "2", "3"]),
+    ("model", &["model", "words", "the bat sleeps in the cave . it is"]),
     ("similarity", &["similarity", "bat", "cave", "racket"]),
 ];
 

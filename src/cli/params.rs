@@ -1,13 +1,15 @@
 //! `attn params`.
 
-use crate::foreign::visible;
+use crate::foreign::{to_path, visible};
 use clap::Args;
 
 use super::listing;
 use super::output::{FormatArg, TablesArgs};
+use super::write::note;
 use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
-use crate::input::{self, Files};
+use crate::input::{self, Files, ModelFolder, ReadPermission};
+use crate::model::Architecture;
 use crate::params::{self, Cache, Counts, Model, ModelPart, Weight};
 use crate::story::{Table, numbers_of_tables};
 use crate::text::{grouped, size};
@@ -16,7 +18,10 @@ use crate::text::{grouped, size};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ParamsArgs {
-    /// A built-in model or a config.json; without one, the list
+    /// A built-in model, a model's folder or its config.json; without one, the list
+    ///
+    /// A folder that has the name of a built-in model is `./gpt2`. Every family here is counted; `attn model --help` names those that
+    /// are run as well.
     model: Option<String>,
     /// Tokens in the key/value cache [default: at most 8192]
     ///
@@ -36,7 +41,8 @@ Examples:
   attn params gpt3                       both ways of counting it
   attn params llama3-8b --context 8192   the size of its key/value cache
   attn params mixtral-8x7b               all weights, and those one token uses
-  attn params path/to/config.json        a configuration from Hugging Face";
+  attn params path/to/config.json        a configuration from Hugging Face
+  attn params ./gpt2                     that of a folder, whatever its name";
 
 /// On narrower screens a count and its share are in one column.
 const WIDE: usize = 100;
@@ -47,9 +53,15 @@ const USUAL_CONTEXT: u64 = 8192;
 impl ParamsArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let Some(name) = &self.model else {
-            let rows =
-                params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
-            let parts = [("Built-in models".to_string(), Table::new(&["model", "title"], rows))];
+            let row = |model: &params::BuiltIn| -> Result<Vec<String>> {
+                let family = params::named(model.name)?.first().map(|model| model.family);
+                let is_run = Architecture::families().any(|(_, run)| Some(run) == family);
+                let run = if is_run { "yes" } else { "no" };
+                Ok([model.name, model.title, run].map(str::to_string).to_vec())
+            };
+            let rows = params::BUILT_IN.iter().map(row).collect::<Result<Vec<_>>>()?;
+            let title = "Built-in models, and whether attn model runs a folder of this type";
+            let parts = [(title.to_string(), Table::new(&["model", "title", "attn model"], rows))];
             return self.write(&parts, env, streams).map(Outcome::from);
         };
         let models = self.models(name, env, streams)?;
@@ -78,11 +90,21 @@ impl ParamsArgs {
     }
 
     fn models(&self, name: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
-        let looks_like_a_file =
-            name == "-" || name.contains(['/', '\\']) || name.ends_with(".json") || input::exists(name);
-        if looks_like_a_file {
+        // A built-in name means the same in every folder.
+        let built_in = params::named(name);
+        if built_in.is_ok() {
+            if input::exists(name) && env.reading == ReadPermission::Anywhere {
+                let other = format!(
+                    "{name} is the built-in model; attn params ./{name} counts the one in this folder"
+                );
+                note(&other, &self.look.style(env), streams);
+            }
+            return built_in;
+        }
+        let is_there = input::exists(name);
+        if name == "-" || is_there && !input::is_folder(name) || !is_there && name.ends_with(".json") {
             env.reading.check(name)?;
-            if name != "-" && !input::exists(name) {
+            if name != "-" && !is_there {
                 return Err(Error::new("no such file")
                     .in_source(visible(name))
                     .help("`attn params` lists the built-in models"));
@@ -90,7 +112,11 @@ impl ParamsArgs {
             let text = Files::new(streams.input).within(env.reading.clone()).text(name)?;
             return Ok(vec![Model::from_config(&text, name)?]);
         }
-        params::named(name)
+        if is_there || name.contains(['/', '\\']) {
+            let config = ModelFolder::config_within(&to_path(name), &env.reading)?;
+            return Ok(vec![Model::from_config(&config.text, &config.name)?]);
+        }
+        built_in
     }
 
     fn tables(&self, model: &Model, context: u64, written: CountFormat) -> Result<Vec<(String, Table)>> {

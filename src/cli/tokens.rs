@@ -17,7 +17,7 @@ use crate::story::{Table, numbers_of_tables};
 
 /// Show how a model splits a text into tokens
 ///
-/// The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
+/// Without a text it shows the whole vocabulary. The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
 /// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
@@ -27,8 +27,8 @@ pub(super) struct TokensArgs {
     /// `words` is the small model that travels with the program.
     #[arg(value_name = "FOLDER")]
     folder: String,
-    /// The text, unless --ids has tokens
-    #[arg(value_name = "TEXT", required_unless_present = "ids")]
+    /// The text; without it and --ids, every piece of the vocabulary
+    #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Show ids in place of a text: 464,3290
     #[arg(long, value_name = "IDS", conflicts_with = "text")]
@@ -37,15 +37,15 @@ pub(super) struct TokensArgs {
     ///
     /// BPE (GPT-2, Llama, Qwen, Gemma): the pairs that are merged, in order, each with its place in the file's list of merges.
     /// WordPiece (BERT): the longest piece that the rest of the word begins with, again and again.
-    #[arg(long, conflicts_with = "ids")]
+    #[arg(long, requires = "text")]
     merges: bool,
     #[command(flatten)]
     look: TablesArgs,
 }
 
-/// Written out: a text is needed where no ids are given.
+/// Written out: a text and ids exclude each other.
 const USAGE: &str = "\
-attn tokens [OPTIONS] <FOLDER> <TEXT>
+attn tokens [OPTIONS] <FOLDER> [TEXT]
        attn tokens [OPTIONS] <FOLDER> --ids <IDS>";
 
 const EXAMPLES: &str = "\
@@ -54,15 +54,17 @@ Examples:
   attn tokens gpt2/ \"The bat lives in the cave\"
   attn tokens gpt2/ \"unhappiness\" --merges   which letters were joined, in order
   attn tokens bert/tokenizer.json \"Hello\"    the file alone is enough
-  attn tokens gpt2/ --ids 464,290            the pieces of ids";
+  attn tokens gpt2/ --ids 464,290            the pieces of ids
+  attn tokens words                          all words of the vocabulary";
 
 impl TokensArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let tokenizer = open(&self.folder, env, streams)?;
         let text = self.text.as_deref().map(|text| as_typed(text, program)).unwrap_or_default();
-        let tokens = match &self.ids {
-            Some(ids) => tokenizer.tokens_of(&parse_ids(ids, tokenizer.largest_id() as usize + 1)?)?,
-            None => tokenizer.encode(&text)?,
+        let tokens = match (&self.ids, &self.text) {
+            (Some(ids), _) => tokenizer.tokens_of(&parse_ids(ids, tokenizer.largest_id() as usize + 1)?)?,
+            (None, Some(_)) => tokenizer.encode(&text)?,
+            (None, None) => tokenizer.vocabulary(),
         };
         let for_people = self.look.look().is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;

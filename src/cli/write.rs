@@ -51,6 +51,11 @@ pub(super) fn warnings(graph: &Graph, remarks: &[String], style: &Style, streams
 /// The maximum width of sentences on standard error.
 const MOST_COLUMNS: usize = 100;
 
+/// Writes a note to standard error.
+pub(super) fn note(text: &str, style: &Style, streams: &mut Streams<'_>) {
+    message("note", text, style, streams);
+}
+
 /// Writes a warning or a note to standard error. An error of writing there is ignored: it is no reason to stop.
 fn message(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
     let (first, rest) = (format!("{kind}: "), " ".repeat(kind.len() + 2));

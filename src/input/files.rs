@@ -11,7 +11,7 @@ use crate::tensor::{Dtype, Element, Tensor};
 use super::allowed_numbers::AllowedNumbers;
 use super::array::Array;
 use super::bundle::{self, Bundle};
-use super::bundled::BundledFile;
+use super::bundled::{self, BundledFile};
 use super::container::{Content, Format};
 use super::embeddings::{self, WordVectors};
 use super::inline::inline;
@@ -59,7 +59,8 @@ impl<'a> Files<'a> {
     /// The source behind a name, if it may be read.
     fn source(&self, name: &str) -> Result<Source> {
         self.reading.check(name)?;
-        let source = Source::of(name)?;
+        let bundled = bundled::find(name).filter(|_| self.reading.bundled_first());
+        let source = bundled.map_or_else(|| Source::of(name), |file| Ok(Source::Bundled(file)))?;
         if let Source::Path(path) = &source {
             // The path may differ from the name: a minus sign stands for a hyphen.
             self.reading.check(&from_path(path))?;

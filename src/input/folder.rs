@@ -75,7 +75,9 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
             .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
-    if !bundled.is_empty() && examined(path, fs::symlink_metadata(path))?.is_none() {
+    if !bundled.is_empty()
+        && (reading.bundled_first() || examined(path, fs::symlink_metadata(path))?.is_none())
+    {
         let entry = |file: &'static BundledFile| FolderEntry {
             name: file.place().1.to_string(),
             place: Place::Program(file),

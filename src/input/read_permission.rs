@@ -24,10 +24,23 @@ pub enum ReadPermission {
 pub struct Bounds {
     folders: Vec<PathBuf>,
     lesson: String,
+    /// Whether the files that travel with the program come before those of the same name on disk.
+    bundled_first: bool,
 }
 
 impl ReadPermission {
-    /// Below the folder of a lesson's file and the working directory. A lesson that travels with the program has no file.
+    /// For a lesson that travels with the program: below the working directory, in which no file stands for one of the program's own.
+    pub fn of_built_in_lesson(lesson: &str) -> ReadPermission {
+        let folders = fs::canonicalize(".").into_iter().collect();
+        ReadPermission::Below(Arc::new(Bounds { folders, lesson: lesson.to_string(), bundled_first: true }))
+    }
+
+    /// Returns true if the files that travel with the program come before those of the same name on disk.
+    pub(super) fn bundled_first(&self) -> bool {
+        matches!(self, ReadPermission::Below(bounds) if bounds.bundled_first)
+    }
+
+    /// Below the folder of a lesson's file and the working directory.
     pub fn of_lesson(lesson: &str) -> ReadPermission {
         let file = to_path(lesson);
         let own = fs::metadata(&file).ok().map(|_| match file.parent() {
@@ -36,7 +49,7 @@ impl ReadPermission {
         });
         let folders =
             own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
-        let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string() };
+        let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string(), bundled_first: false };
         ReadPermission::Below(Arc::new(bounds))
     }
 
@@ -46,7 +59,7 @@ impl ReadPermission {
     /// If it may not; the error does not tell if there is such a file.
     pub fn check(&self, name: &str) -> Result<()> {
         let ReadPermission::Below(bounds) = self else { return Ok(()) };
-        let Bounds { folders, lesson } = &**bounds;
+        let Bounds { folders, lesson, .. } = &**bounds;
         let place = real(&to_path(name));
         if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
             return Ok(());

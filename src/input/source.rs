@@ -25,7 +25,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source behind `text`. A name that exists is a file, even if it reads as numbers.
+    /// The source behind `text`. A name that exists is a file, even if it reads as numbers; a folder is none.
     ///
     /// # Errors
     /// If it is neither a file nor meant as a matrix: which of the two it looks like, and the nearest name beside it.
@@ -33,7 +33,9 @@ impl Source {
         if text == "-" {
             return Ok(Source::StandardInput);
         }
-        if let Some(path) = existing(text)? {
+        if let Some(path) = existing(text)?
+            && !(path.is_dir() && is_inline(text))
+        {
             return Ok(Source::Path(path));
         }
         // The command line hands over a leading `-` as U+2212, so that it is not taken for a flag.
@@ -45,11 +47,16 @@ impl Source {
         if let Some(file) = bundled::find(text) {
             return Ok(Source::Bundled(file));
         }
-        if looks_inline(text) && !looks_like_path(text) {
+        if is_inline(text) {
             return Ok(Source::Inline(text.to_string()));
         }
         Err(missing(text))
     }
+}
+
+/// True if this reads as a matrix that is typed in place.
+fn is_inline(text: &str) -> bool {
+    looks_inline(text) && !looks_like_path(text)
 }
 
 /// True if a file or folder of this name exists, on disk or in the program; also if that cannot be found out.

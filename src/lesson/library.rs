@@ -67,7 +67,7 @@ impl Lesson {
 /// If there is no such lesson or step, or the file is not a lesson: its first fault, and the number of others.
 pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Option<usize>)> {
     let (name, step) = match asked.split_once('#') {
-        Some((name, step)) if !exists(asked) => (name, Some(step)),
+        Some((name, step)) if built_in(name).is_some() || !exists(asked) => (name, Some(step)),
         _ => (asked, None),
     };
     let (file, text) = text_of(name)?;
@@ -79,18 +79,28 @@ pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Optio
     Ok((lesson, position))
 }
 
-/// The name in messages, and the text, of a lesson: a file, or else a built-in one.
+/// The name in messages, and the text, of a lesson. A built-in name means the same in every folder; with its ending, `0-tour.md`, it
+/// is that of a file, where there is one.
 ///
 /// # Errors
-/// If there is neither, or the file cannot be read as text.
+/// If there is neither such a file nor such a lesson, or the file cannot be read as text.
 pub fn text_of(name: &str) -> Result<(String, String)> {
-    if exists(name) {
-        return Ok((name.to_string(), read_text(&to_path(name), LONGEST)?));
-    }
-    match built_in(name) {
+    let own = built_in(name);
+    let is_file = exists(name) && own.is_none_or(|(file, _)| file == name);
+    match own {
+        _ if is_file => {
+            let text = read_text(&to_path(name), LONGEST)?;
+            // Not the name of the built-in lesson.
+            Ok((if own.is_some() { format!("./{name}") } else { name.to_string() }, text))
+        }
         Some((file, text)) => Ok((file.to_string(), text.to_string())),
         None => Err(unknown(name)),
     }
+}
+
+/// Returns true if [`text_of`] gives this name to a lesson in the program.
+pub fn is_built_in(file: &str) -> bool {
+    BUILT_IN.iter().any(|(own, _)| *own == file)
 }
 
 fn unknown(name: &str) -> Error {

@@ -40,7 +40,7 @@ pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
 pub use draw::{DrawResult, draw};
 pub use faults::{Fault, Faults};
-pub use library::{BUILT_IN, built_in, near_lesson, open, text_of};
+pub use library::{BUILT_IN, built_in, is_built_in, near_lesson, open, text_of};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step, StoryPart,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::error::{Error, Result};
 use crate::input::{exists, make_folder, read_text, write_text};
 
-use super::library::BUILT_IN;
+use super::library::is_built_in;
 use super::model::Lesson;
 
 /// The schema of these files.
@@ -142,9 +142,8 @@ fn is_later(error: &Error) -> bool {
 
 /// Distinguishes lessons of the same name by their path; built-in ones have none.
 pub(super) fn identity(lesson: &Lesson) -> String {
-    let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
     match std::path::absolute(to_path(&lesson.file)) {
-        Ok(path) if !is_built_in => from_path(&path),
+        Ok(path) if !is_built_in(&lesson.file) => from_path(&path),
         _ => lesson.file.clone(),
     }
 }

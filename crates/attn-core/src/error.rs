@@ -114,6 +114,14 @@ impl Error {
         self
     }
 
+    /// This error with another remedy.
+    pub fn with_help(mut self, help: String) -> Error {
+        if let Error::Unusable(problem) = &mut self {
+            problem.help = Some(help);
+        }
+        self
+    }
+
     /// This error with one more line of remedy.
     pub fn and_help(mut self, more: &str) -> Error {
         if let Error::Unusable(problem) = &mut self {

@@ -110,9 +110,17 @@ fn start(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<BackwardPas
     }
 }
 
-/// The target of each row of O: a list in place, or in a file.
+/// The target of each row of O: a list in place, whatever files there are, or else one in a file.
 fn targets_of(graph: &Graph, text: &str, files: &mut Files<'_>) -> Result<Vec<Option<usize>>> {
-    let of_file = if exists(text) || text.contains(['/', '\\']) { Some(files.text(text)?) } else { None };
+    match listed_targets(graph, text, None) {
+        Err(_) if exists(text) || text.contains(['/', '\\']) => {
+            listed_targets(graph, text, Some(files.text(text)?))
+        }
+        in_place => in_place,
+    }
+}
+
+fn listed_targets(graph: &Graph, text: &str, of_file: Option<String>) -> Result<Vec<Option<usize>>> {
     let is_between = |c: char| c == ',' || c.is_whitespace() && of_file.is_some();
     let list = of_file.as_deref().unwrap_or(text).trim().split(is_between).map(str::trim);
     let list: Vec<&str> = list.filter(|target| of_file.is_none() || !target.is_empty()).collect();

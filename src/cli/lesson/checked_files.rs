@@ -6,9 +6,9 @@ use crate::foreign::visible;
 use colored::Colorize;
 
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error};
-use crate::input::{exists, is_folder, markdown_files};
+use crate::input::{is_folder, markdown_files};
 use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
-use crate::lesson::{Faults, is_lesson, read, text_of};
+use crate::lesson::{Faults, built_in, is_built_in, is_lesson, read, text_of};
 use crate::text::counted;
 
 use super::trust::LessonCommands;
@@ -20,6 +20,8 @@ const MOST_OF_A_DIFF: usize = 24;
 pub(super) struct CheckedFile {
     /// Its name as it was given.
     pub path: String,
+    /// Whether it is in the program.
+    pub is_built_in: bool,
     /// Its name in messages.
     pub file: String,
     /// Its text, where it could be read.
@@ -41,9 +43,13 @@ pub(super) enum FileState {
 pub(super) fn checked_files(paths: &[String], commands: LessonCommands) -> Vec<CheckedFile> {
     paths
         .iter()
-        .flat_map(
-            |path| if is_folder(path) { of_folder(path, commands) } else { vec![of_one(path, commands)] },
-        )
+        .flat_map(|path| {
+            if built_in(path).is_none() && is_folder(path) {
+                of_folder(path, commands)
+            } else {
+                vec![of_one(path, commands)]
+            }
+        })
         .collect()
 }
 
@@ -68,18 +74,19 @@ fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {
         Err(error) => return CheckedFile::unreadable(name, error),
     };
     let state = match read(&file, &text, LESSON_OPTIONS) {
-        Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(name))),
+        Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(&file))),
         Err(faults) => FileState::Malformed(faults),
     };
-    // A file of that name may exist here, but the built-in lesson is meant.
-    let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
-    CheckedFile { path: name.to_string(), file: visible(&file).into_owned(), text, state }
+    let is_built_in = is_built_in(&file);
+    let file = if is_built_in { format!("{} (built in)", file.trim_end_matches(".md")) } else { file };
+    CheckedFile { path: name.to_string(), is_built_in, file: visible(&file).into_owned(), text, state }
 }
 
 impl CheckedFile {
     fn unreadable(name: &str, error: Error) -> CheckedFile {
         let file = visible(name).into_owned();
-        CheckedFile { path: name.to_string(), file, text: String::new(), state: FileState::Unreadable(error) }
+        let state = FileState::Unreadable(error);
+        CheckedFile { path: name.to_string(), is_built_in: false, file, text: String::new(), state }
     }
 
     /// Whether it is a text of another kind, as a folder may hold beside its lessons.

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::program::{Program, RunFn};
 use crate::cli::{Env, Outcome, Streams};
 use crate::input::{ReadPermission, WritePermission};
-use crate::lesson::{CommandOutput, MOST_PRINTED};
+use crate::lesson::{CommandOutput, MOST_PRINTED, is_built_in};
 use crate::memory::ChargedBytes;
 use crate::render::Screen;
 
@@ -39,8 +39,11 @@ impl TrustArgs {
 impl LessonCommands {
     /// Runs the commands of one lesson in this process. They write no files.
     pub(super) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
-        let reading =
-            if self.is_trusted { ReadPermission::Anywhere } else { ReadPermission::of_lesson(lesson) };
+        let reading = match is_built_in(lesson) {
+            true => ReadPermission::of_built_in_lesson(lesson),
+            false if self.is_trusted => ReadPermission::Anywhere,
+            false => ReadPermission::of_lesson(lesson),
+        };
         move |args, screen| output_of(self.run, args, screen, WritePermission::Refused, reading.clone())
     }
 }

@@ -9,7 +9,7 @@ use crate::cli::program::Program;
 use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::to_path;
-use crate::input::{exists, write_text};
+use crate::input::write_text;
 use crate::lesson::check::{Concern, Finding, Report};
 use crate::lesson::update::{UpdateOutcome, update};
 use crate::text::counted;
@@ -57,7 +57,7 @@ fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> Result<
         let said = format!("{}{file}  {}\n", checked.details(colour), checked.verdict());
         return Ok((said, EXIT_UNUSABLE));
     };
-    if !exists(&checked.path) {
+    if checked.is_built_in {
         return Err(Error::new("there is no file to write").in_source(file));
     }
     Ok(match update(file, &checked.text, report, &commands.of(&checked.path), LESSON_OPTIONS) {

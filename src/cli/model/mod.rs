@@ -29,8 +29,9 @@ use super::program::Program;
 use super::steps::StepArgs;
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams};
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::graph::Convention;
+use crate::hint::Hint;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
 use changes::ChangeArgs;
@@ -38,6 +39,7 @@ pub(super) use explored::ModelToRead;
 use next_args::NextArgs;
 use numbers::NumbersArgs;
 pub(super) use opened::OpenedModel;
+use opened::ReadText;
 use shown::Shown;
 use trained::StepOfTrainingArgs;
 use window::WindowArgs;
@@ -151,18 +153,37 @@ impl ModelArgs {
         let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
         self.agree(model.has_head)?;
         let read = self.read(&model)?;
+        let tokens = read.as_ref().map_or(0, |read| read.text.ids.len()) + self.more.count().unwrap_or(0);
+        let tokens = if self.survey { tokens + survey::LONGEST } else { tokens };
+        let enough = self.varied.numbers.enough_memory(&model, tokens);
+        self.shown_of(&model, read, program, env, streams).map_err(|error| match enough {
+            Some(enough) if error.kind() == ErrorKind::TooLarge => {
+                error.with_help(format!("give a shorter text, or allow more: {} {enough}", Hint::Memory))
+            }
+            _ => error,
+        })
+    }
+
+    fn shown_of(
+        &self,
+        model: &OpenedModel,
+        read: Option<ReadText>,
+        program: &Program<'_>,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<Outcome> {
         let tables = match (self.shown(), read) {
-            (Shown::Survey, read) => survey::tables(&model, read, self)?,
-            (_, None) => overview::tables(&model, &self.output)?,
+            (Shown::Survey, read) => survey::tables(model, read, self)?,
+            (_, None) => overview::tables(model, &self.output)?,
             (Shown::Layers | Shown::Files, Some(text)) => {
-                return self.of_layers(&model, text, program, env, streams);
+                return self.of_layers(model, text, program, env, streams);
             }
             (_, Some(text)) => match self.more.count() {
-                Some(count) => next::tables(&model, text, self, count)?,
+                Some(count) => next::tables(model, text, self, count)?,
                 None => {
-                    let (parts, forward) = reading::tables(&model, &text, (self, program), env)?;
+                    let (parts, forward) = reading::tables(model, &text, (self, program), env)?;
                     if self.output.is_page() {
-                        page::write(&model, (&text, &forward), &parts, (self, program), (env, streams))?;
+                        page::write(model, (&text, &forward), &parts, (self, program), (env, streams))?;
                         return outcome(&parts);
                     }
                     parts

@@ -6,6 +6,7 @@ use super::opened::OpenedModel;
 use super::used::first;
 use crate::graph::{MAX_CELLS, Precision};
 use crate::kernel::Machine;
+use crate::memory;
 use crate::model::{Edits, PassOptions};
 use crate::text::grouped;
 
@@ -56,6 +57,12 @@ impl NumbersArgs {
     /// The option that is used, if one is.
     pub fn used(&self) -> Option<&'static str> {
         first(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
+    }
+
+    /// The value of --memory that is enough for so many tokens, where there is a limit.
+    pub fn enough_memory(&self, model: &OpenedModel, tokens: usize) -> Option<String> {
+        let is_exact = self.chosen(model, tokens, Edits::default()).options.precision == Precision::Exact;
+        memory::limit_for(model.bytes_of_pass(tokens, is_exact))
     }
 
     /// The numbers for a text of this many tokens.

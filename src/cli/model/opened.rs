@@ -6,7 +6,7 @@ use crate::cli::env::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::Graph;
-use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
+use crate::input::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
 use crate::matrix::Labels;
 use crate::model::{Architecture, ModelRun, Tensors, Text, name_vocabulary};
@@ -26,6 +26,8 @@ pub(crate) struct OpenedModel {
     /// Remarks on what was found.
     pub notes: Vec<String>,
     pub weights_per_token: u64,
+    /// The bytes of the weights that a pass keeps in memory.
+    bytes_in_memory: u64,
     pub has_head: bool,
     /// Whether the output head is the embedding.
     pub is_tied: bool,
@@ -40,6 +42,14 @@ pub(crate) struct ReadText {
     pub text: Text,
     /// The tokens that the file's rules added, in words.
     pub added: Option<String>,
+}
+
+/// The piece that stands twice, because it is written where the file's rules put it as well.
+fn twice(tokens: &Tokens) -> Option<&str> {
+    let first = tokens.tokens.iter().take_while(|token| token.source == TokenSource::Before).count();
+    let (before, of_text) = tokens.tokens.split_at_checked(first)?;
+    let written = of_text.first()?;
+    before.iter().any(|token| token.id == written.id).then_some(&*written.piece)
 }
 
 fn read_tokenizer(file: &ModelFile) -> Result<Tokenizer> {
@@ -84,12 +94,23 @@ impl OpenedModel {
     }
 
     fn of(folder: ModelFolder) -> Result<OpenedModel> {
-        let architecture = Architecture::from_config(&folder.config.text, &folder.config.name)?;
+        let mut architecture = Architecture::from_config(&folder.config.text, &folder.config.name)?;
         let checkpoint = folder.checkpoint();
         let tensors = Tensors::find(&architecture, &checkpoint)?;
-        let (ignored, notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
+        let (ignored, mut notes) = (tensors.ignored().to_vec(), tensors.notes().to_vec());
+        notes.extend(ModelRun::new(&architecture, &tensors).rounded_factor()?);
+        notes.extend(
+            folder
+                .adapter
+                .map(|file| format!("{file} is not applied: the weights are those of the model alone")),
+        );
+        let bytes_in_memory = tensors.bytes_in_memory();
         let (weights_per_token, has_head) = (tensors.weights_per_token(), tensors.has_head());
         let is_tied = tensors.is_tied();
+        if has_head {
+            // As it was found: the count of parameters is that of the files.
+            architecture.model.tied = is_tied;
+        }
         let (tokenizer, unusable_tokenizer) = match folder.tokenizer.as_ref().map(read_tokenizer) {
             Some(Err(error)) => (None, Some(error.to_string())),
             Some(Ok(tokenizer)) => (Some(tokenizer), None),
@@ -106,6 +127,7 @@ impl OpenedModel {
             ignored,
             notes,
             weights_per_token,
+            bytes_in_memory,
             has_head,
             is_tied,
         })
@@ -141,6 +163,20 @@ impl OpenedModel {
         Ok(found.unwrap_or_default())
     }
 
+    /// More than the bytes that a pass over so many tokens takes, all steps of all layers included; in `f32` less is kept.
+    pub fn bytes_of_pass(&self, tokens: usize, is_exact: bool) -> u64 {
+        let own = &self.architecture.model;
+        let tokens = tokens as u64;
+        let product = |factors: &[u64]| factors.iter().fold(1u64, |all, factor| all.saturating_mul(*factor));
+        let row = product(&[12, own.hidden]).saturating_add(product(&[5, own.intermediate]));
+        let patterns = product(&[6, own.query_heads, tokens]);
+        let (layers, width) = if is_exact { (own.layers, 8) } else { (2, 4) };
+        let steps = product(&[layers, tokens, row.saturating_add(patterns), width]);
+        let streams = product(&[own.layers.saturating_add(1), tokens, own.hidden, 3, width]);
+        let logits = product(&[own.layers.saturating_add(4), own.vocabulary, 2, width]);
+        [self.bytes_in_memory, steps, streams, logits, 16 << 20].into_iter().fold(0, u64::saturating_add)
+    }
+
     /// Runs something on the model.
     pub fn with_run<T>(&self, work: impl FnOnce(ModelRun<'_>) -> Result<T>) -> Result<T> {
         self.with_tensors(|tensors| work(ModelRun::new(&self.architecture, tensors)))
@@ -169,7 +205,13 @@ impl OpenedModel {
         if tokens.tokens.is_empty() {
             return Err(Error::new("the text has no tokens").help("give a text with at least one word"));
         }
-        self.of_tokens(tokens, tokenizer.added().described())
+        let added = tokenizer.added().described().map(|added| match twice(&tokens) {
+            Some(piece) => {
+                format!("{added}; {piece} stands twice, as the text begins with it, too: leave it out there")
+            }
+            None => added,
+        });
+        self.of_tokens(tokens, added)
     }
 
     /// Ids, as the model reads them.

@@ -189,7 +189,7 @@ pub(super) fn notes(model: &OpenedModel) -> Vec<String> {
     let assumed = model.architecture.model.assumed.iter();
     let assumed =
         assumed.map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
-    let ignored = (!model.ignored.is_empty()).then(|| format!("not read: {}", model.ignored.join(", ")));
+    let ignored = (!model.ignored.is_empty()).then(|| format!("not read: {}", model.ignored.join("; ")));
     let tokenizer = model
         .unusable_tokenizer
         .as_ref()

@@ -12,6 +12,7 @@ use crate::story::{
     HeadGrid, MeasuredText, Table, head_grid, head_rules, heads_that_stand_out, measures_table,
     stand_out_title, survey_table,
 };
+use crate::text::quoted;
 
 /// The seed of the random sequence.
 const SEED: u32 = 0;
@@ -21,6 +22,8 @@ const MOST_LISTED: usize = 48;
 const NAMED: usize = 3;
 /// The usual length of the part that is repeated.
 const REPEATED: usize = 50;
+/// The most tokens of the random sequence: a beginning, and the part twice.
+pub(super) const LONGEST: usize = 1 + 2 * REPEATED;
 
 /// The tables of a survey.
 pub(super) fn tables(
@@ -37,7 +40,7 @@ pub(super) fn tables(
         Ok((forward, chosen))
     };
     let (random, chosen) = pass(sequence.text.clone(), edits.clone())?;
-    let mut about = sequence.about();
+    let mut about = sequence.about(model, for_people);
     let on_text = match read.map(|read| pass(read.text, edits)).transpose()? {
         Some((on_text, of_text)) => {
             if of_text.why != chosen.why {
@@ -94,6 +97,9 @@ struct Repeated {
     text: Text,
     length: usize,
     beginning: Option<String>,
+    /// The ids that it was drawn from, and those left out.
+    usual: usize,
+    special: usize,
 }
 
 impl Repeated {
@@ -127,16 +133,38 @@ impl Repeated {
             text: Text { ids, tokens },
             length,
             beginning: beginning.map(|token| token.piece.clone()),
+            usual: usual.len(),
+            special: own.vocabulary as usize - usual.len(),
         })
     }
 
-    fn about(&self) -> Vec<Vec<String>> {
+    fn about(&self, model: &OpenedModel, for_people: bool) -> Vec<Vec<String>> {
         let row = |what: &str, value: String| vec![what.to_string(), value];
         let first = self.beginning.as_ref().map_or(String::new(), |piece| format!("{piece}, then "));
-        let ids: Vec<String> = self.text.ids.iter().take(8).map(usize::to_string).collect();
+        let ids: Vec<String> = self.text.ids.iter().map(usize::to_string).collect();
+        let special = match self.special {
+            0 => String::new(),
+            special => format!(", the {special} special ones left out"),
+        };
+        let drawn = format!(
+            "{length} numbers u of NumPy's np.random.RandomState({SEED}).random_sample({length}); int(u · {usual}) counts the ids, \
+             from 0{special}",
+            length = self.length,
+            usual = self.usual
+        );
+        let ids = if for_people {
+            let folder = quoted(&model.folder.name);
+            format!(
+                "{} …; all of them, for --ids: attn model {folder} --survey --format json",
+                ids[..ids.len().min(8)].join(",")
+            )
+        } else {
+            ids.join(",")
+        };
         vec![
             row("random sequence", format!("{first}{} random tokens, twice (seed {SEED})", self.length)),
-            row("its first ids", ids.join(" ")),
+            row("drawn by", drawn),
+            row("its ids", ids),
         ]
     }
 }

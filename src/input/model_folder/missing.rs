@@ -2,11 +2,34 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::hint::Hint;
-use crate::text::{all_of, choices, listed_briefly, quoted};
+use crate::text::{all_of, choices, clip, listed_briefly, quoted};
 
 /// The remedy for a file in the format of llama.cpp.
 pub(super) const NO_GGUF: &str = ".gguf files are not read: download the folder that the file was made from, \
      with config.json and model.safetensors";
+
+/// The remedy for a file that PyTorch has written.
+pub(super) const CONVERT: &str = "rename it to pytorch_model.bin, and convert it to safetensors, in Python with transformers: \
+     AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(FOLDER) (for BERT: AutoModelForMaskedLM)";
+
+/// The names of an adapter, which changes the weights of another model, and of its configuration.
+const ADAPTERS: [&str; 3] = ["adapter_model.safetensors", "adapter_model.bin", ADAPTER_CONFIG];
+pub(super) const ADAPTER_CONFIG: &str = "adapter_config.json";
+
+/// The file that says that a folder has an adapter, if one does.
+pub(super) fn adapter(names: &[String]) -> Option<&'static str> {
+    ADAPTERS.into_iter().find(|adapter| names.iter().any(|name| name == adapter))
+}
+
+/// The error for a folder that has an adapter alone; `base` is the model that it belongs to, where it says so.
+pub(super) fn only_adapter(folder: &str, base: Option<&str>) -> Error {
+    let base = base.map_or("its base model".to_string(), |base| format!("its base model, {}", clip(base)));
+    Error::new("this folder has an adapter (LoRA), and no model.safetensors").of_kind(ErrorKind::File).in_source(folder).help(format!(
+        "an adapter changes {base}: merge the two, in Python with peft: \
+         AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(MERGED), and put the \
+         tokenizer.json of the base model beside it"
+    ))
+}
 
 /// Files of tokenizers that are not read.
 const OTHER_TOKENIZER_FILES: [&str; 7] = [
@@ -62,23 +85,22 @@ pub(super) fn no_weights(folder: &str, names: &[String]) -> Error {
              which part: download it too"
         ));
     }
-    if let Some(adapter) = has(|name| name == "adapter_model.safetensors") {
-        return only(adapter).help(
-            "an adapter is not a model: merge it into its base model (`merge_and_unload` of peft), \
-             and save that",
-        );
-    }
     if let Some(file) = has(|name| name.ends_with(".safetensors")) {
         return only(file).help("if this file holds the whole model, rename it to model.safetensors");
     }
-    if let Some(file) = has(is_pickled) {
+    if let Some(file) = has(is_of_transformers) {
         return only(file).help(
             "convert it to safetensors, in Python with transformers: \
-             AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(FOLDER)",
+             AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(FOLDER) (for BERT: AutoModelForMaskedLM)",
         );
     }
     if let Some(file) = has(|name| name.ends_with(".gguf")) {
         return only(file).help(NO_GGUF);
+    }
+    if let Some(file) = has(is_of_another_program) {
+        return only(file).help(
+            "attn reads weights as safetensors alone: download the model.safetensors of the model that this file was made from",
+        );
     }
     error("there is no model.safetensors in this folder, and no model.safetensors.index.json".into()).help(
         format!(
@@ -93,9 +115,14 @@ fn is_shard(name: &str) -> bool {
     name.ends_with(".safetensors") && name.contains("-of-")
 }
 
-/// A file that other programs write, among them those that only Python can read.
-fn is_pickled(name: &str) -> bool {
-    let endings = [".bin", ".bin.index.json", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx"];
+/// Weights that `transformers` opens, and saves again as they are read here.
+fn is_of_transformers(name: &str) -> bool {
+    name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))
+}
+
+/// Weights or whole models that other programs write.
+fn is_of_another_program(name: &str) -> bool {
+    let endings = [".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx", ".tflite", ".npz"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 

@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::params::check_config_length;
 use index::{INDEX, Index};
 use root::Root;
+use serde_json::Value;
 use steps::steps_in;
 pub(in crate::input) use steps::{CHECKPOINTS, step_file};
 pub(in crate::input) use storage::WEIGHTS;
@@ -55,6 +56,8 @@ pub struct ModelFolder {
     pub tokenizer: Option<ModelFile>,
     /// Files of tokenizers that are not read, such as `tokenizer.model`.
     pub other_tokenizer_files: Vec<String>,
+    /// A file of an adapter, which changes the weights and is not applied.
+    pub adapter: Option<&'static str>,
     /// `tokenizer_config.json`, if it is there.
     pub tokenizer_config: Option<ModelFile>,
     /// `generation_config.json`, if it is there.
@@ -81,10 +84,7 @@ impl ModelFolder {
         let root = Root::find(path, reading)?;
         let name = root.name();
         let names = root.list()?;
-        let Some(config) = root.file("config.json")? else {
-            return Err(missing::no_config(&name, &names, &root.models_below()));
-        };
-        let config = read_config(&config)?;
+        let config = config_of(&root, &names)?;
         check_not_quantised(&config)?;
         let tensors = match step {
             Some(step) => steps::open_step(&root, step)?,
@@ -95,6 +95,7 @@ impl ModelFolder {
             steps: steps_in(&root.path)?,
             tokenizer: root.file("tokenizer.json")?,
             other_tokenizer_files: missing::other_tokenizer_files(&names),
+            adapter: missing::adapter(&names),
             tokenizer_config: root.file("tokenizer_config.json")?,
             generation_config: root.file("generation_config.json")?,
             path: Some(root.path),
@@ -116,6 +117,15 @@ impl ModelFolder {
                 Err(missing::no_tokenizer(&root.name(), &others))
             }
         }
+    }
+
+    /// The configuration of a folder, found as [`ModelFolder::open`] finds it; its other files are not opened.
+    ///
+    /// # Errors
+    /// If there is no such folder, no `config.json` in it, or it may not be read.
+    pub fn config_within(path: &Path, reading: &ReadPermission) -> Result<ConfigFile> {
+        let root = Root::find(path, reading)?;
+        config_of(&root, &root.list()?)
     }
 
     /// A model that travels with the program: the contents of its `config.json`, `model.safetensors` and `tokenizer.json`.
@@ -141,6 +151,7 @@ impl ModelFolder {
             steps: Vec::new(),
             tokenizer: Some(ModelFile::bundled(file("tokenizer.json"), tokenizer)),
             other_tokenizer_files: Vec::new(),
+            adapter: None,
             tokenizer_config: None,
             generation_config: None,
         })
@@ -161,6 +172,23 @@ impl ModelFolder {
     }
 }
 
+/// The configuration of a folder with these files.
+fn config_of(root: &Root, names: &[String]) -> Result<ConfigFile> {
+    match root.file("config.json")? {
+        Some(file) => read_config(&file),
+        None if missing::adapter(names).is_some() => Err(only_adapter(root)),
+        None => Err(missing::no_config(&root.name(), names, &root.models_below())),
+    }
+}
+
+/// The error for a folder with an adapter alone, which names the model that the adapter belongs to.
+fn only_adapter(root: &Root) -> Error {
+    let settings = root.file(missing::ADAPTER_CONFIG).ok().flatten().and_then(|file| read_config(&file).ok());
+    let settings: Option<Value> = settings.and_then(|file| serde_json::from_str(&file.text).ok());
+    let base = settings.as_ref().and_then(|settings| settings.get("base_model_name_or_path")?.as_str());
+    missing::only_adapter(&root.name(), base)
+}
+
 fn read_config(file: &ModelFile) -> Result<ConfigFile> {
     let input = file.input()?;
     check_config_length(input.length).map_err(|error| error.in_source(file.name()))?;
@@ -175,6 +203,9 @@ fn open_tensors(root: &Root, names: &[String]) -> Result<StoredTensors> {
         return Ok(tensors);
     }
     let Some(file) = root.file(INDEX)? else {
+        if missing::adapter(names).is_some() {
+            return Err(only_adapter(root));
+        }
         return Err(missing::no_weights(&root.name(), names));
     };
     let index = Index::read(&file)?;

@@ -19,14 +19,16 @@ const SNAPSHOTS: &str = "snapshots";
 const NAME_A_FOLDER: &str =
     "name a model's folder: it has config.json, model.safetensors and, for text, tokenizer.json";
 
+/// The way to a model, for those who have none.
+const GET_ONE: &str = "this one gets GPT-2 (0.5 GB): hf download openai-community/gpt2 config.json model.safetensors \
+     tokenizer.json --local-dir gpt2; `words` needs no download";
+
 /// A folder whose files belong to one model.
 pub(super) struct Root {
     /// As it was typed, and within a hub cache the snapshot.
     pub(super) path: PathBuf,
     /// The same without links.
     real: PathBuf,
-    /// The folder `blobs` of its hub cache, without links: the links of a snapshot lead there.
-    blobs: Option<PathBuf>,
     reading: ReadPermission,
 }
 
@@ -50,13 +52,9 @@ impl Root {
         if !exists(&real.join("config.json")) && real.join(SNAPSHOTS).is_dir() {
             let within = Path::new(SNAPSHOTS).join(snapshot(path)?);
             let inner = fs::canonicalize(real.join(&within)).map_err(|error| unreadable(&shown, &error))?;
-            if !inner.starts_with(&real) {
-                return Err(leads_out(&self::shown(&path.join(within))));
-            }
-            return Ok(Root { path: path.join(within), real: inner, blobs: blobs(&real), reading });
+            return Ok(Root { path: path.join(within), real: inner, reading });
         }
-        let hub = hub_of(&real);
-        Ok(Root { path: path.to_path_buf(), blobs: hub.and_then(blobs), real, reading })
+        Ok(Root { path: path.to_path_buf(), real, reading })
     }
 
     /// Its name in errors.
@@ -72,10 +70,11 @@ impl Root {
         names_in(&self.path, |_| true)
     }
 
-    /// A file of this name in it; `None` if there is none. It is not opened yet.
+    /// A file of this name in it; `None` if there is none. It is not opened yet. A link is followed, as those of a hub cache and of
+    /// collections that share files lead out of the folder; where it leads must be readable.
     ///
     /// # Errors
-    /// If it is a link to nothing, or to a place outside of the folder and of its hub cache, or may not be read.
+    /// If it is a link to nothing, or may not be read.
     pub(super) fn file(&self, file: &str) -> Result<Option<ModelFile>> {
         let name = shown(&self.path.join(file));
         let path = self.real.join(file);
@@ -91,10 +90,6 @@ impl Root {
                 .help("the download was not finished, or the file was moved: download the model again"),
             _ => unreadable(&name, &error),
         })?;
-        let in_blobs = self.blobs.as_ref().is_some_and(|blobs| real.starts_with(blobs));
-        if !real.starts_with(&self.real) && !in_blobs {
-            return Err(leads_out(&name));
-        }
         self.reading.check(&from_path(&real))?;
         Ok(Some(ModelFile::on_disk(name, real)))
     }
@@ -132,20 +127,6 @@ pub(super) fn names_in(folder: &Path, is: impl Fn(&Path) -> bool) -> Result<Vec<
     Ok(names)
 }
 
-/// The folder `models--org--name` above a snapshot.
-fn hub_of(snapshot: &Path) -> Option<&Path> {
-    let snapshots = snapshot.parent().filter(|above| above.ends_with(SNAPSHOTS))?;
-    let hub = snapshots.parent()?;
-    let is_hub = hub.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"models--"));
-    is_hub.then_some(hub)
-}
-
-/// The folder `blobs` of a hub cache, unless it is a link itself.
-fn blobs(hub: &Path) -> Option<PathBuf> {
-    let blobs = hub.join("blobs");
-    fs::symlink_metadata(&blobs).is_ok_and(|data| data.is_dir()).then_some(blobs)
-}
-
 /// The snapshot of a hub cache: that of `refs/main`, else the only one.
 fn snapshot(hub: &Path) -> Result<PathBuf> {
     let folders = names_in(&hub.join(SNAPSHOTS), Path::is_dir)?;
@@ -175,12 +156,6 @@ fn snapshot(hub: &Path) -> Result<PathBuf> {
     }
 }
 
-fn leads_out(name: &str) -> Error {
-    Error::new("this link leads out of the model's folder, and such links are not followed")
-        .in_source(name)
-        .help("put the file itself into the folder, or name the folder where it is")
-}
-
 /// The error for a folder that cannot be opened.
 fn not_opened(path: &Path, error: &io::Error) -> Error {
     let name = shown(path);
@@ -192,7 +167,7 @@ fn not_opened(path: &Path, error: &io::Error) -> Error {
                     "attn downloads nothing: first `hf download {name}`, then name the folder that it prints"
                 ))
             } else {
-                error.help(NAME_A_FOLDER)
+                error.help(format!("{NAME_A_FOLDER}; {GET_ONE}"))
             }
         }
         io::ErrorKind::PermissionDenied => Error::new("permission denied")

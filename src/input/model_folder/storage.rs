@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::file::{ModelFile, check_regular};
+use super::missing;
 use super::tensors::StoredTensors;
 use crate::error::{Error, Result};
 use crate::input::limit::Limit;
@@ -37,7 +38,24 @@ pub(super) fn add_file(tensors: &mut StoredTensors, label: &str, file: &ModelFil
             .in_source(name)
             .help("in the model's folder: git lfs pull"));
     }
+    if let Some((what, help)) = in_disguise(&input.peek(9)?) {
+        return Err(Error::new(format!("this is {what}, whatever its name says")).in_source(name).help(help));
+    }
     tensors.add(label, &Tensors::open(input)?, Arc::new(storage))
+}
+
+/// What a file is by its first bytes, where it is of another kind: its name was changed. Where a header of tensors begins, byte 9 is
+/// a brace.
+fn in_disguise(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    if bytes.get(8) == Some(&b'{') {
+        return None;
+    }
+    match bytes {
+        [b'P', b'K', 3, 4, ..] => Some(("a zip archive, such as a .bin or .pt of PyTorch", missing::CONVERT)),
+        [0x80, 2..=5, ..] => Some(("a pickle, such as an old .bin or .pt of PyTorch", missing::CONVERT)),
+        [b'G', b'G', b'U', b'F', ..] => Some(("a .gguf file", missing::NO_GGUF)),
+        _ => None,
+    }
 }
 
 /// Adds the tensors of a file that travels with the program.

@@ -4,7 +4,7 @@ use tokenizers::{Encoding, Model};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::to_os;
-use crate::text::clip;
+use crate::text::{clip, quoted};
 
 use super::added::{AddedToken, AddedTokens};
 use super::bytes::{marked, of_byte_level};
@@ -17,6 +17,8 @@ use super::unknown::unknown;
 
 /// The tokenizer of a model, as a `tokenizer.json` describes it.
 pub struct Tokenizer {
+    /// The name of its file.
+    name: String,
     file: TokenizerFile,
     added: AddedTokens,
 }
@@ -29,7 +31,7 @@ impl Tokenizer {
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Tokenizer> {
         let file = file::read(name, bytes)?;
         let added = around_text(&file).map_err(|error| error.in_source(name))?;
-        Ok(Tokenizer { file, added })
+        Ok(Tokenizer { name: name.to_string(), file, added })
     }
 
     /// The tokens of a text, with those that the file's rules add.
@@ -39,11 +41,18 @@ impl Tokenizer {
     pub fn encode(&self, text: &str) -> Result<Tokens> {
         self.check(text)?;
         let rules = &self.file.rules;
-        let encoding =
-            rules.encode(text, true).map_err(|said| unknown(rules, self.file.kind, text, &said))?;
+        let encoding = rules
+            .encode(text, true)
+            .map_err(|said| unknown(rules, self.file.kind, text, &said).and_help(&self.how_to_list()))?;
         let before = self.added.before.len();
         let tokens = (0..encoding.len()).map(|at| self.token_of(&encoding, at, text, before));
         Ok(Tokens { tokens: tokens.collect() })
+    }
+
+    /// The command that lists the vocabulary.
+    fn how_to_list(&self) -> String {
+        let place = self.name.strip_suffix(", tokenizer.json").unwrap_or(&self.name);
+        format!("attn tokens {} lists the whole vocabulary", quoted(place))
     }
 
     fn token_of(&self, encoding: &Encoding, at: usize, text: &str, before: usize) -> Token {
@@ -65,6 +74,15 @@ impl Tokenizer {
             TokenSource::Text
         };
         Token { id, piece, shown, range, source }
+    }
+
+    /// A token for each piece of the vocabulary, by its id.
+    pub fn vocabulary(&self) -> Tokens {
+        let token = |id: u32| {
+            let piece = self.piece(id)?;
+            Some(Token { id, shown: self.shown(id, &piece), piece, range: 0..0, source: TokenSource::Id })
+        };
+        Tokens { tokens: (0..=self.largest_id()).filter_map(token).collect() }
     }
 
     /// The tokens of typed ids.

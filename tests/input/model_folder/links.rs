@@ -27,22 +27,19 @@ fn files_outside_of_the_folder_are_not_opened() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_leave_the_folder_are_not_opened() {
-    let help = "help: put the file itself into the folder, or name the folder where it is";
+fn links_are_followed_for_a_user_and_not_for_a_lesson() {
     let outside = Folder::new().with(TWO, pairs(&["b"], 5.0)).with("tokenizer.json", "{}");
     for name in [TWO, "config.json", "tokenizer.json"] {
-        let folder = Folder::sharded().with(name, "");
+        let folder = Folder::sharded().with(name, "").with("lesson.md", "");
         let folder = folder.without(name).linked(name, outside.path(name));
-        folder.assert_refused(&format!(
-            "FOLDER/{name}: this link leads out of the model's folder, and such links are not followed\n  {help}"
-        ));
+        assert_eq!(numbers(&folder.open().tensors.get("b").unwrap()).len(), 2, "{name}");
+        let lesson = folder.path("lesson.md");
+        let reading = ReadPermission::of_lesson(lesson.to_str().unwrap());
+        let said = ModelFolder::within(folder.0.path(), None, &reading).unwrap_err().to_string();
+        assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
     }
     let inside = Folder::sharded().with("data/b", pairs(&["b"], 7.0)).without(TWO).linked(TWO, "data/b");
     assert_eq!(numbers(&inside.open().tensors.get("b").unwrap()), [7.0, 8.0]);
-    let by_folder = Folder::sharded().with(INDEX, index(ONE, &format!("sub/{TWO}")));
-    by_folder.linked("sub", outside.0.path()).assert_refused(&format!(
-        "FOLDER/sub/{TWO}: this link leads out of the model's folder, and such links are not followed\n  {help}"
-    ));
     let dangling = Folder::sharded().without(TWO).linked(TWO, "blobs/none");
     dangling.assert_refused(&format!(
         "FOLDER/{TWO}: this is a link to a file that is not there\n  help: the download was not finished, or the file was moved: \
@@ -108,36 +105,6 @@ fn a_hub_cache_opens_at_its_snapshot_and_above_it() {
              model again"
         )
     );
-}
-
-#[cfg(unix)]
-#[test]
-fn the_links_of_a_hub_cache_lead_to_its_own_blobs_alone() {
-    let base = "hub/models--org--name";
-    let other = "hub/models--other--name/blobs/secret";
-    let hub = hub().with(other, "{}").linked(
-        &format!("{base}/snapshots/0a1b/tokenizer.json"),
-        "../../../models--other--name/blobs/secret",
-    );
-    let said = hub.refusal_of(&format!("{base}/snapshots/0a1b"));
-    assert!(
-        said.contains("snapshots/0a1b/tokenizer.json: this link leads out of the model's folder"),
-        "{said}"
-    );
-    // The same links where there is no hub cache.
-    let copy =
-        Folder::empty().with("blobs/c", CONFIG).linked("x/snapshots/0a1b/config.json", "../../../blobs/c");
-    let said = copy.refusal_of("x/snapshots/0a1b");
-    assert!(said.contains("this link leads out of the model's folder"), "{said}");
-    // Blobs that are elsewhere.
-    let away = Folder::empty()
-        .with("away/c", CONFIG)
-        .linked(&format!("{base}/blobs"), "../../away")
-        .linked(&format!("{base}/snapshots/0a1b/config.json"), "../../blobs/c");
-    for inner in [base.to_string(), format!("{base}/snapshots/0a1b")] {
-        let said = away.refusal_of(&inner);
-        assert!(said.contains("this link leads out of the model's folder"), "{said}");
-    }
 }
 
 #[cfg(unix)]

@@ -71,16 +71,16 @@ fn a_folder_without_weights_that_are_read_says_how_to_get_them() {
         (
             "pytorch_model.bin",
             "convert it to safetensors, in Python with transformers: \
-             AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(FOLDER)",
+             AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(FOLDER) (for BERT: AutoModelForMaskedLM)",
+        ),
+        (
+            "model.onnx",
+            "attn reads weights as safetensors alone: download the model.safetensors of the model that this file was made from",
         ),
         (
             "gpt2.gguf",
             ".gguf files are not read: download the folder that the file was made from, with config.json and \
              model.safetensors",
-        ),
-        (
-            "adapter_model.safetensors",
-            "an adapter is not a model: merge it into its base model (`merge_and_unload` of peft), and save that",
         ),
         ("consolidated.safetensors", "if this file holds the whole model, rename it to model.safetensors"),
     ] {
@@ -95,6 +95,36 @@ fn a_folder_without_weights_that_are_read_says_how_to_get_them() {
         "FOLDER: there is no model.safetensors in this folder, and no model.safetensors.index.json\n  help: download the \
          weights too; this folder has `config.json`",
     );
+}
+
+#[test]
+fn an_adapter_names_its_base_model_and_the_way_to_merge_them() {
+    let settings = r#"{"peft_type": "LORA", "base_model_name_or_path": "org/base"}"#;
+    let alone = Folder::empty().with("adapter_model.safetensors", "").with("adapter_config.json", settings);
+    let merge = "merge the two, in Python with peft: \
+         AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload().save_pretrained(MERGED), and put the tokenizer.json \
+         of the base model beside it";
+    let there_is = "FOLDER: this folder has an adapter (LoRA), and no model.safetensors";
+    alone
+        .assert_refused(&format!("{there_is}\n  help: an adapter changes its base model, org/base: {merge}"));
+    let nameless = Folder::new().with("adapter_model.safetensors", "");
+    nameless.assert_refused(&format!("{there_is}\n  help: an adapter changes its base model: {merge}"));
+    let beside =
+        Folder::new().with("model.safetensors", pairs(&["a"], 0.0)).with("adapter_config.json", "{}");
+    assert_eq!(beside.open().adapter, Some("adapter_config.json"));
+}
+
+#[test]
+fn a_file_of_another_kind_is_known_whatever_its_name_says() {
+    for (bytes, what) in [
+        (&b"PK\x03\x04\0\0\x08\x08\0\0\0\0"[..], "a zip archive"),
+        (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j", "a pickle"),
+        (b"GGUF\x03\0\0\0\0\0\0\0", "a .gguf file"),
+    ] {
+        let said = Folder::new().with("model.safetensors", bytes).refusal();
+        assert!(said.starts_with(&format!("FOLDER/model.safetensors: this is {what}")), "{said}");
+        assert!(said.contains("whatever its name says\n  help: "), "{said}");
+    }
 }
 
 #[test]

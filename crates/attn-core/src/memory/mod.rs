@@ -162,6 +162,13 @@ pub fn room(bytes: u64) -> Result<()> {
     hold(bytes).map(drop)
 }
 
+/// A value of the option that sets the limit with which `more` bytes are available beside those that are in use; none where no limit was
+/// set.
+pub fn limit_for(more: u64) -> Option<String> {
+    let account = ACCOUNT.get();
+    matches!(account.limit, Limit::Asked(_)).then(|| enough(account.used.saturating_add(more)))
+}
+
 /// The memory that is left under the limit: one set by the user, or the system's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remaining {

@@ -40,7 +40,7 @@ mod vocabulary;
 
 pub use activation::Activation;
 pub use architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
-pub use checkpoint::{Checkpoint, Entry};
+pub use checkpoint::{Checkpoint, Entry, same_numbers};
 pub use edits::{Edits, LayerEdit, Removal};
 pub use forward::{Forward, PassOptions};
 pub use measures::{HeadMeasures, Look, NAMED_BY, NAMED_FROM, Share};

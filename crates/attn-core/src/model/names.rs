@@ -40,9 +40,9 @@ pub(super) fn reason_to_ignore(listed: &str) -> Option<&'static str> {
     if ends(&[".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"]) {
         Some("mask buffers")
     } else if ends(&["rotary_emb.inv_freq"]) {
-        Some("frequencies of rotary positions, which are computed")
+        Some("rotary frequencies")
     } else if ends(&["embeddings.position_ids", "embeddings.token_type_ids"]) {
-        Some("numbers of positions")
+        Some("numbers of positions and types")
     } else if begins(&["bert.pooler."]) {
         Some("the pooler")
     } else if begins(&["cls.seq_relationship."]) {

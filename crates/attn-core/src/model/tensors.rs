@@ -30,8 +30,13 @@ const MASKED_WORD_HEAD: [(&str, &str); 5] = [
     ("b_head", "cls.predictions.transform.dense.bias"),
     ("g_head", "cls.predictions.transform.LayerNorm.weight"),
     ("beta_head", "cls.predictions.transform.LayerNorm.bias"),
-    ("b_U", "cls.predictions.bias"),
+    ("b_U", DECODER_BIAS),
 ];
+
+/// The matrix of that head and its bias, which older files have under another name, newer ones under both.
+const DECODER: &str = "cls.predictions.decoder.weight";
+const DECODER_BIAS: &str = "cls.predictions.decoder.bias";
+const OLD_DECODER_BIAS: &str = "cls.predictions.bias";
 
 /// Where a weight is.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +83,9 @@ struct Search<'a> {
     /// The weights found, in the order of the listing.
     listed: Vec<(Slot, Option<usize>)>,
     missing: Vec<String>,
+    /// Tensors with the numbers of others, in words.
+    copies: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl<'c> Tensors<'c> {
@@ -149,12 +157,13 @@ impl<'c> Tensors<'c> {
         Ok(self.stored(Slot::Weight("W_E"), None)?.tensor.dtype())
     }
 
-    /// What the files have and no step reads, in words: “mask buffers (12)”.
+    /// What the files have and no step reads, in words: copies, and what is known by its name alone, “mask buffers (12), by their
+    /// names”.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// Remarks on what was found: a head that is tied because it is absent.
+    /// Remarks on what was found: a head that is tied because it is absent, or is not although the configuration says so.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -165,6 +174,23 @@ impl<'c> Tensors<'c> {
         let entries = self.checkpoint.entries();
         let of = |key| entries.get(&self.places[key].name).map_or(0, Entry::count);
         self.products.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// The bytes of all weights that a pass keeps in memory: all but the tables of embeddings, of which it reads some rows.
+    pub fn bytes_in_memory(&self) -> u64 {
+        let entries = self.checkpoint.entries();
+        let is_table = |slot: &Slot| match slot {
+            Slot::Weight("W_E") => !self.tied,
+            slot => matches!(slot, Slot::Weight("W_P" | "W_T")),
+        };
+        let bytes = |place: &Place| {
+            let entry = entries.get(&place.name);
+            entry.map_or(0, |entry| {
+                entry.count().saturating_mul(entry.dtype.map_or(8, |dtype| dtype.size() as u64))
+            })
+        };
+        let kept = self.places.iter().filter(|((slot, _), _)| !is_table(slot));
+        kept.map(|(_, place)| bytes(place)).fold(0, u64::saturating_add)
     }
 
     /// The weights that a token is multiplied with, in memory.
@@ -209,32 +235,33 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
         places: HashMap::new(),
         listed: Vec::new(),
         missing: Vec::new(),
+        copies: Vec::new(),
+        notes: Vec::new(),
     };
     let listed = weights(&architecture.model)?;
-    let mut notes = Vec::new();
-    let mut tied = architecture.model.tied;
+    let embedding = listed.iter().find(|weight| weight.symbol == "W_E").map_or("", |weight| weight.name);
+    let has_head = family != Family::Bert || search.found.contains_key(MASKED_WORD_HEAD[0].1);
+    let head = match family {
+        Family::Bert => Some(DECODER).filter(|_| has_head),
+        Family::AttnSmall => None,
+        _ => listed.iter().find(|weight| weight.symbol == "W_U").map(|weight| weight.name),
+    };
+    let tied = head.map_or(Ok(false), |head| search.is_tied(head, embedding))?;
     for weight in listed.iter().filter(|weight| weight.part != ModelPart::Pooler) {
-        let is_head = weight.symbol == "W_U";
-        if is_head && family != Family::AttnSmall && !search.found.contains_key(weight.name) {
-            if !tied {
-                tied = true;
-                notes.push(format!("`{}` is not in the file: the head is the embedding", weight.name));
-            }
-            continue;
+        if weight.symbol != "W_U" || !tied {
+            search.weight(weight)?;
         }
-        if is_head && tied {
-            continue;
-        }
-        search.weight(weight)?;
     }
-    let has_head =
-        if family == Family::Bert { search.masked_word_head(&mut tied, &mut notes)? } else { true };
-    if !has_head {
-        notes.push("there is no head that predicts masked words, so there are no logits".to_string());
+    if family == Family::Bert {
+        if has_head {
+            search.masked_word_head(tied)?;
+        } else {
+            let none = "there is no head that predicts masked words, so there are no logits";
+            search.notes.push(none.to_string());
+        }
     }
     search.check_missing()?;
-    let ignored = search.ignored(tied)?;
-    let tied = tied && has_head;
+    let ignored = search.ignored()?;
     Ok(Tensors {
         checkpoint,
         products: products(search.listed, tied),
@@ -242,7 +269,7 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
         tied,
         has_head,
         ignored,
-        notes,
+        notes: search.notes,
         loaded: Mutex::default(),
     })
 }
@@ -306,20 +333,64 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The head of BERT that predicts masked words, if there is one.
-    fn masked_word_head(&mut self, tied: &mut bool, notes: &mut Vec<String>) -> Result<bool> {
-        if !self.found.contains_key(MASKED_WORD_HEAD[0].1) {
-            return Ok(false);
+    /// Whether the head is the embedding. The files decide where they have both: a head with numbers of its own is used, whatever
+    /// the configuration says, and of two tensors one is the other's copy only if their numbers are the same.
+    fn is_tied(&mut self, head: &str, embedding: &str) -> Result<bool> {
+        let is_tied = self.architecture.model.tied;
+        match (self.found.get(head).cloned(), self.found.get(embedding).cloned()) {
+            (None, _) => {
+                if !is_tied {
+                    self.notes.push(format!("`{head}` is not in the file: the head is the embedding"));
+                }
+                Ok(true)
+            }
+            (Some(_), _) if !is_tied => Ok(false),
+            (Some(own), None) => {
+                self.notes
+                    .push(format!("`{embedding}` is not in the file: the embedding is the head, `{own}`"));
+                self.found.remove(head);
+                self.found.insert(embedding.to_string(), own);
+                Ok(true)
+            }
+            (Some(own), Some(other)) => {
+                let is_copy = self.is_copy((head, &own), &other)?;
+                if !is_copy {
+                    self.notes.push(format!(
+                        "`{own}` is the head: its numbers differ from those of `{other}`, although the configuration makes \
+                         them one (`tie_word_embeddings`); transformers 5.24 uses it, too"
+                    ));
+                }
+                Ok(is_copy)
+            }
         }
+    }
+
+    /// Leaves out a tensor, listed and in the file, that has the numbers of another one.
+    fn is_copy(&mut self, (listed, name): (&str, &str), other: &str) -> Result<bool> {
+        let is_copy = self.checkpoint.same_numbers(name, other)?;
+        if is_copy {
+            self.found.remove(listed);
+            self.copies.push(format!("`{name}`, a copy of `{other}`"));
+        }
+        Ok(is_copy)
+    }
+
+    /// The head of BERT that predicts masked words.
+    fn masked_word_head(&mut self, tied: bool) -> Result<()> {
         let (d, vocabulary) = (self.architecture.model.hidden, self.architecture.model.vocabulary);
-        let decoder = "cls.predictions.decoder.weight";
-        if !*tied && !self.found.contains_key(decoder) {
-            *tied = true;
-            notes.push(format!("`{decoder}` is not in the file: the head is the embedding"));
-        }
-        if !*tied {
+        if !tied {
             let slot = (Slot::Weight("W_U"), None);
-            self.place(slot, decoder.to_string(), &[vocabulary, d], WeightLayout::OutIn)?;
+            self.place(slot, DECODER.to_string(), &[vocabulary, d], WeightLayout::OutIn)?;
+        }
+        if let Some(old) = self.found.get(OLD_DECODER_BIAS).cloned() {
+            match self.found.get(DECODER_BIAS).cloned() {
+                None => drop(self.found.insert(DECODER_BIAS.to_string(), old)),
+                Some(bias) if !self.is_copy((OLD_DECODER_BIAS, &old), &bias)? => self.notes.push(format!(
+                    "`{bias}` is the bias of the head: `{old}` has other numbers, and no step reads it"
+                )),
+                Some(_) => {}
+            }
+            self.found.remove(OLD_DECODER_BIAS);
         }
         for (symbol, name) in MASKED_WORD_HEAD {
             let shape = match symbol {
@@ -329,7 +400,7 @@ impl Search<'_> {
             };
             self.place((Slot::Weight(symbol), None), name.to_string(), &shape, WeightLayout::OutIn)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     fn check_missing(&self) -> Result<()> {
@@ -356,24 +427,12 @@ impl Search<'_> {
         left.map(|(_, name)| name.as_str())
     }
 
-    /// What no step reads, counted by its reason.
+    /// What no step reads: copies, and the rest counted by its reason.
     ///
     /// # Errors
     /// If there are tensors that no such model has.
-    fn ignored(&mut self, tied: bool) -> Result<Vec<String>> {
+    fn ignored(&self) -> Result<Vec<String>> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        let copies = [
-            "lm_head.weight",
-            "embed_out.weight",
-            "cls.predictions.decoder.weight",
-            "cls.predictions.decoder.bias",
-        ];
-        for name in copies {
-            let is_copy = tied || name.starts_with("cls.");
-            if is_copy && self.found.remove(name).is_some() {
-                *counts.entry("copies of the embedding and of its bias").or_default() += 1;
-            }
-        }
         let surplus: Vec<&str> = self.surplus().collect();
         if !surplus.is_empty() {
             let belongs = if surplus.len() == 1 { "belongs" } else { "belong" };
@@ -390,7 +449,11 @@ impl Search<'_> {
         for reason in self.found.keys().filter_map(|listed| reason_to_ignore(listed)) {
             *counts.entry(reason).or_default() += 1;
         }
-        Ok(counts.into_iter().map(|(reason, count)| format!("{reason} ({count})")).collect())
+        let counts: Vec<String> =
+            counts.into_iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
+        // Their numbers are not looked at.
+        let by_name = (!counts.is_empty()).then(|| format!("{}, by their names", counts.join(", ")));
+        Ok(self.copies.iter().cloned().chain(by_name).collect())
     }
 }
 

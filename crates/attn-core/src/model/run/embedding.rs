@@ -74,6 +74,28 @@ impl ModelRun<'_> {
         })
     }
 
+    /// A remark on the factor of the embeddings, where it is another number in the type of the weights than in single precision.
+    ///
+    /// # Errors
+    /// Those of [`ModelRun::embedding_factor`].
+    pub fn rounded_factor(&self) -> Result<Option<String>> {
+        if !self.architecture.embedding_scaled {
+            return Ok(None);
+        }
+        let (used, d) = (self.embedding_factor()?, self.architecture.model.hidden);
+        let single = (d as f64).sqrt() as f32;
+        Ok((used != f64::from(single)).then(|| {
+            let name = match self.tensors.dtype() {
+                Ok(Dtype::F16) => "float16",
+                _ => "bfloat16",
+            };
+            format!(
+                "E is the embedding times {used}: √d = √{d} = {single}, rounded to {name}, the type of the weights, as in a \
+                 model that runs in {name}; one that is loaded in float32 has {single}"
+            )
+        }))
+    }
+
     /// A table of embeddings, which stays in its file: only the rows of the text are read.
     fn table(&self, graph: &mut Graph, symbol: &'static str) -> Result<NodeId> {
         let table = self.tensors.stored(Slot::Weight(symbol), None)?;

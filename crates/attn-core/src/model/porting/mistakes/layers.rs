@@ -233,7 +233,7 @@ fn logits(list: &mut Candidates<'_>) {
         list.add(
             "head-tied",
             "the logits are made with the embedding, not with the head of the file",
-            "use `lm_head.weight`: tie_word_embeddings is false",
+            "use the head of the file, such as `lm_head.weight`",
             |a| a.slips.tied = true,
         );
     }
