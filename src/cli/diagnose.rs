@@ -91,8 +91,11 @@ impl DiagnoseArgs {
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading.clone());
-        let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
-        let task = self.with_backward(Task::new(recipe, inputs)?, &mut files)?;
+        // The inputs are those of another command, and so are their errors.
+        let here = |error: Error| error.map_help(|help| help.replace("attn attend", "attn diagnose"));
+        let Computation { recipe, inputs, notes, .. } =
+            self.computation.computation(None, &mut files).map_err(here)?;
+        let task = self.with_backward(Task::new(recipe, inputs).map_err(here)?, &mut files)?;
         if let Some(file) = &self.suggest_input {
             return suggestion::write(file, &task, &self.look.look(), env, streams).map(|()| EXIT_DONE);
         }

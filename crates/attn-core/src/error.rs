@@ -133,6 +133,15 @@ impl Error {
         self
     }
 
+    /// This error with its remedy in other words, where it has one.
+    #[must_use]
+    pub fn map_help(mut self, change: impl FnOnce(String) -> String) -> Error {
+        if let Error::Unusable(problem) = &mut self {
+            problem.help = problem.help.take().map(change);
+        }
+        self
+    }
+
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {

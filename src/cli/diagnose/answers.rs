@@ -69,10 +69,10 @@ pub(super) fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph
             Some((name, source)) => {
                 let place = visible(source).into_owned();
                 let remark = letter_read(name, right);
-                let answer = only(files.named(source, limit)?)
+                let (answer, read) = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array, right))
                     .map_err(|error| with_renaming_remarks(error.in_source(place), remark.as_slice()))?;
-                Submission { answers: vec![answer], remarks: remark.into_iter().collect() }
+                Submission { answers: vec![answer], remarks: remark.into_iter().chain(read).collect() }
             }
             None => {
                 let place = visible(text).into_owned();
@@ -115,9 +115,10 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         match right.find(&node) {
             Some(id) if !alone && right[id].op.is_given() => given.push(node),
             _ => {
-                let one = answer(node, array, right)
+                let (one, read) = answer(node, array, right)
                     .map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
                 submission.answers.push(one);
+                submission.remarks.extend(read);
             }
         }
     }
@@ -146,10 +147,49 @@ fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
     }
 }
 
-fn answer(name: String, array: Array, right: &Graph) -> Result<Answer> {
+/// The answer, and a remark where its numbers are laid out in another way than here.
+fn answer(name: String, array: Array, right: &Graph) -> Result<(Answer, Option<String>)> {
     let (decimals, digits, roundoff) = (array.decimals(), array.digits(), array.roundoff());
     let matrices = heads_apart(&name, array.into_heads()?, right);
-    Ok(Answer { name, matrices, decimals, digits, roundoff })
+    let (matrices, remark) = match laid_out(&name, &matrices, right) {
+        Some((laid_out, remark)) => (laid_out, Some(remark)),
+        None => (matrices, None),
+    };
+    Ok((Answer { name, matrices, decimals, digits, roundoff }, remark))
+}
+
+/// The matrices of a step in the shape that it has here: the heads one below the other apart, and one row of each token, as [T, 1, E]
+/// has them, together; with a remark. Nothing where they are as they should be.
+fn laid_out(name: &str, matrices: &[Matrix], right: &Graph) -> Option<(Vec<Matrix>, String)> {
+    let shape = |name: &str| right.find(name).map(|id| right[id].shape());
+    match (matrices, shape(name)) {
+        ([whole], None) => {
+            let heads: Vec<_> = (1..).map_while(|head| shape(&format!("{name}_{head}"))).collect();
+            let rows: usize = heads.iter().map(|head| head.rows).sum();
+            let is_pile = heads.len() > 1
+                && whole.rows() == rows
+                && heads.iter().all(|head| *head == heads[0] && head.cols == whole.cols());
+            let block = |h: usize| {
+                Matrix::from_fn(heads[0].rows, whole.cols(), |i, j| whole[(h * heads[0].rows + i, j)])
+            };
+            let remark = || format!("{name} is read as the {} heads, one below the other.", heads.len());
+            is_pile.then(|| ((0..heads.len()).map(block).collect(), remark()))
+        }
+        ([first, _, ..], Some(whole)) => {
+            let is_row = |matrix: &Matrix| matrix.rows() == 1 && matrix.cols() == whole.cols;
+            let is_batch_second = whole.rows == matrices.len() && matrices.iter().all(is_row);
+            let remark = || {
+                format!(
+                    "{name} is read as {whole}: its shape is [{}, 1, {}], a batch of one.",
+                    whole.rows,
+                    first.cols()
+                )
+            };
+            let together = || Matrix::from_fn(whole.rows, whole.cols, |i, j| matrices[i][(0, j)]);
+            is_batch_second.then(|| (vec![together()], remark()))
+        }
+        _ => None,
+    }
 }
 
 /// Normed or rotated queries or keys of all heads side by side, a matrix for each head; anything else as it is.

@@ -160,7 +160,7 @@ fn write_notes(tally: &Tally, style: &Style, streams: &mut Streams<'_>) -> Resul
     }
     if tally.has_rows() {
         notes.push(
-            "How sure: how far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives."
+            "How sure: to how many decimals the file agrees with the right result, or with the named mistake."
                 .into(),
         );
     }

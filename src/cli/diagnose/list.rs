@@ -24,12 +24,24 @@ pub(super) fn write(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut 
         Some(one) if in_full => vec![(ALL.to_string(), mistakes_in_full(&[one]))],
         Some(one) => vec![(ALL.to_string(), mistakes(&[one]))],
         None if in_full => vec![(ALL.to_string(), mistakes_in_full(&catalogue().collect::<Vec<_>>()))],
-        None => GROUPS.iter().map(group).collect(),
+        None => GROUPS.iter().map(group).chain([classes()]).collect(),
     };
     look.tables("diagnose", &parts, env, streams)
 }
 
-/// The mistakes of one step.
+/// The mistakes of one step that have a name of their own.
 fn group(group: &Group) -> (String, Table) {
-    (group.title.to_string(), mistakes(&group.mistakes().collect::<Vec<&Mistake>>()))
+    let named: Vec<&Mistake> = group.mistakes().filter(|mistake| !mistake.is_class()).collect();
+    (group.title.to_string(), mistakes(&named))
+}
+
+/// The classes for everything else, in one line.
+fn classes() -> (String, Table) {
+    let classes = catalogue().filter(|mistake| mistake.is_class());
+    let steps: Vec<&str> = classes.filter_map(|mistake| mistake.id.strip_suffix("-altered")).collect();
+    let said = format!(
+        "Something was done at one step that attention does not do: {}-altered.",
+        steps.join("-altered, ")
+    );
+    ("Anything else".to_string(), Table::new(&["id", "the mistake"], [vec!["…-altered".to_string(), said]]))
 }

@@ -53,8 +53,14 @@ impl Variant {
         &self.changes
     }
 
-    /// Returns true if its changes include all changes of another variant, and at least one more.
+    /// Returns true if its changes include all changes of another variant, and at least one more; the same thing done to the values
+    /// alone is part of what is done to queries, keys and values.
     pub(super) fn goes_beyond(&self, other: &Variant) -> bool {
+        if let ([Change::Alteration(own)], [Change::Alteration(part)]) =
+            (&self.changes[..], &other.changes[..])
+        {
+            return own.alter == part.alter && own.stage.includes(part.stage);
+        }
         let less = !other.changes.is_empty() && other.changes.len() < self.changes.len();
         less && other.changes.iter().all(|change| self.changes.contains(change))
     }

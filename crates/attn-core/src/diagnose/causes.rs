@@ -2,6 +2,7 @@
 
 use crate::graph::{Stage, Step};
 
+use super::catalogue::{self, fitted};
 use super::{Clue, Resemblance, Task};
 
 /// exp of more than this overflows in single precision, and then ∞/∞ is NaN.
@@ -12,6 +13,9 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
     if let Some(Resemblance::NotANumber) = resembles {
         return Some(of_nan_rows(task));
     }
+    if clues.contains(&Clue::Dropout) {
+        return catalogue::find(fitted::DROPPED).ok().map(|dropout| dropout.fix.into());
+    }
     clues.iter().find_map(|clue| match clue {
         Clue::NotANumber { rows, .. } if !rows.is_empty() => Some(of_nan_rows(task)),
         Clue::NotANumber { .. } => Some(
@@ -20,7 +24,7 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
         ),
         Clue::Infinite(..) => Some(overflow(task)),
         Clue::RowSums { node, .. } if Step::parse(node).is_some_and(|step| step.stage == Stage::Weights) => {
-            Some("Divide each row by its own sum: E / E.sum(axis=-1, keepdims=True).".into())
+            Some("A softmax divides each row of exp(S) by its own sum; look at that division, and at what comes after it.".into())
         }
         Clue::ColumnSums(_) => {
             Some("The softmax ran along the wrong axis: use axis=-1.".into())

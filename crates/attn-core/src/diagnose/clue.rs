@@ -49,6 +49,8 @@ pub enum Clue {
     Signs(String),
     /// The rows of O are sums of the right values, with other weights.
     OtherWeights,
+    /// Weights that dropout would leave.
+    Dropout,
     /// A possible cause without proof: “a bias of the keys”.
     ConsistentWith(&'static str),
 }
@@ -114,6 +116,7 @@ impl Clue {
             Clue::OtherWeights => {
                 "Every row of O is a sum of the right values: the values are right, and their weights are not.".into()
             }
+            Clue::Dropout => "The numbers are consistent with dropout of the weights, which sets some to 0 and makes the others larger.".into(),
             Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
         }
     }

@@ -1,12 +1,11 @@
 //! Clues in numbers that no mistake explains.
 
-use crate::graph::{Role, Stage, Step};
+use crate::graph::{Stage, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::{distance, residual};
-use super::fitting::DROPOUT;
 use super::tolerance::{CellTolerance, Tolerance, spread};
 use super::{Clue, Task, implied};
 
@@ -29,9 +28,6 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
         }
         if let Some(right) = right.filter(|right| right.shape() == yours.shape()) {
             one.beside(right, &mut all);
-            if task.recipe().output.residual && one.stage() == Some(Stage::Output) {
-                one.dropped_before_residual(right, standing_for(task.right(), Role::X.name()), &mut all);
-            }
         }
         one.rows(&mut all);
         if all.len() >= MOST {
@@ -143,6 +139,8 @@ impl AnswerMatrix<'_> {
         let wrong: Vec<usize> = (0..rows).filter(|&i| !row_is(i, i)).collect();
         let order: Option<Vec<usize>> = (0..rows).map(|i| (0..rows).find(|&k| row_is(i, k))).collect();
         match order {
+            // Rows in their own order say nothing.
+            _ if wrong.is_empty() => {}
             Some(order) if cols > 0 => all.push(Clue::RowOrder(self.name(), order)),
             _ if wrong.len() < rows => all.push(Clue::SomeRows(self.name(), wrong[0], wrong.len())),
             _ => {
@@ -155,7 +153,6 @@ impl AnswerMatrix<'_> {
                 }
             }
         }
-        self.dropped(right, all);
         self.noisy(right, all);
         let opposite = self.yours.cells().zip(right.cells()).filter(|(a, b)| a * b < 0.0).count();
         if opposite * 10 > rows * cols * 8 {
@@ -186,8 +183,10 @@ impl AnswerMatrix<'_> {
         let ends = || moved().fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         let (low, high) = ends();
         let is_little = high.max(-low) <= LITTLE * spread(right);
-        // Noise would not leave sums of the right values.
+        // Noise would not leave sums of the right values, and it would not be where the mask hides and nowhere else.
         let is_mixed = all.iter().any(|clue| matches!(clue, Clue::OtherWeights));
+        let is_hidden = |(yours, right): (f64, f64)| right == 0.0 && yours != 0.0;
+        let is_mixed = is_mixed || self.yours.cells().zip(right.cells()).any(is_hidden);
         if moved().all(f64::is_finite)
             && !is_mixed
             && is_little
@@ -197,28 +196,6 @@ impl AnswerMatrix<'_> {
         {
             all.push(Clue::ConsistentWith("noise, or with numbers that were rounded on the way"));
         }
-    }
-
-    /// Zeros among numbers that are a little too large, all by the same factor.
-    fn dropped(&self, right: &Matrix, all: &mut Vec<Clue>) {
-        let cells = || self.yours.cells().zip(right.cells());
-        let is_dropout =
-            |p: &f64| cells().all(|(yours, right)| yours == 0.0 || self.same(yours * (1.0 - p), right));
-        let is_dropped = |(yours, right): (f64, f64)| yours == 0.0 && right != 0.0;
-        if cells().any(|(yours, _)| yours != 0.0) && cells().any(is_dropped) && DROPOUT.iter().any(is_dropout)
-        {
-            all.push(Clue::ConsistentWith(
-                "dropout, which sets some numbers to 0 and makes the others larger",
-            ));
-        }
-    }
-
-    /// The same in what is added to the residual: dropout after W_O.
-    fn dropped_before_residual(&self, right: &Matrix, x: Option<&Matrix>, all: &mut Vec<Clue>) {
-        let Some(x) = x.filter(|x| x.shape() == right.shape()) else { return };
-        let added = |sum: &Matrix| Matrix::from_fn(x.rows(), x.cols(), |i, j| sum[(i, j)] - x[(i, j)]);
-        let yours = added(self.yours).map(|cell| if self.same(cell, 0.0) { 0.0 } else { cell });
-        AnswerMatrix { yours: &yours, ..*self }.dropped(&added(right), all);
     }
 
     /// Scores that differ by one number down each column: a bias of the queries gives that, among other things.

@@ -10,7 +10,7 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::fitting::{DROPOUT, fit, number, short, slip, to_digits};
 use super::search::{Fit, Search};
-use super::temperature::temperature;
+use super::temperature::{hiding_number, temperature};
 use super::tolerance::CellTolerance;
 use super::{linear, nearly_right, rearranged};
 
@@ -22,20 +22,76 @@ const LEAST_BIAS: f64 = 10.0;
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     // The simplest fit wins: mistakes with more free numbers are not tried after it.
-    let kinds: [&dyn Fn() -> Option<Fit>; 10] = [
+    let kinds: [&dyn Fn() -> Option<Fit>; 11] = [
         &|| rearranged::reshaped(search, part),
         &|| rearranged::incomplete(search, part),
         &|| rearranged::reordered(search, part),
         &|| nearly_right::surplus(search, part),
         &|| nearly_right::one_cell(search, part),
+        &|| dropped(search, part),
         &|| bias(search, part),
         &|| factor(search, part),
         &|| temperature(search, part),
         &|| linear::weighted(search, part),
-        &|| nearly_right::zeroed(search, part),
+        &|| hiding_number(search, part),
     ];
     let found: Vec<Fit> = kinds.iter().find_map(|kind| kind()).into_iter().collect();
     (found, TRIED)
+}
+
+/// Fits without a number of their own: they are tried beside the mistakes of the catalogue, some of which give the same numbers.
+pub(super) fn fits_without_number(search: &Search<'_>) -> Vec<Fit> {
+    let part = search.readings.first();
+    let kinds = [nearly_right::exchanged, nearly_right::zeroed];
+    part.into_iter().flat_map(|part| kinds.map(|kind| kind(search, part))).flatten().collect()
+}
+
+/// Numbers that are 0, or the right ones over 1 − p: dropout. What is added to the residual is seen next to it.
+fn dropped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (task, mut nodes) = (search.task, Vec::new());
+    let (mut zeros, mut largest) = (0, (0.0_f64, f64::NAN));
+    for (node, yours) in &part.matrices {
+        let right = standing_for(task.right(), node).filter(|right| right.shape() == yours.shape())?;
+        if Step::parse(node)?.stage < graph::Stage::Weights || !yours.cells().all(f64::is_finite) {
+            return None;
+        }
+        let is_sum = node == "O" && task.recipe().output.residual;
+        let x = is_sum.then(|| standing_for(task.right(), "X")).flatten();
+        let base = Matrix::from_fn(right.rows(), right.cols(), |i, j| x.map_or(0.0, |x| x[(i, j)]));
+        let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
+        for at in (0..right.rows()).flat_map(|i| (0..right.cols()).map(move |j| (i, j))) {
+            let (own, wanted) = (yours[at] - base[at], right[at] - base[at]);
+            let near = allowed.around(yours[at]);
+            if own.abs() <= near {
+                zeros += usize::from(wanted.abs() > 2.0 * near);
+            } else if wanted.abs() > largest.0 {
+                largest = (wanted.abs(), own / wanted);
+            }
+        }
+        nodes.push((node, *yours, right, base, allowed));
+    }
+    // A rate has two decimals at most.
+    let rate = (100.0 * (1.0 - 1.0 / largest.1)).round() / 100.0;
+    if zeros == 0 || !(0.01..=0.95).contains(&rate) {
+        return None;
+    }
+    let mut given = Graph::new();
+    for (node, yours, right, base, allowed) in nodes {
+        let expected = Matrix::from_fn(right.rows(), right.cols(), |i, j| {
+            let is_zero = (yours[(i, j)] - base[(i, j)]).abs() <= allowed.around(yours[(i, j)]);
+            base[(i, j)] + if is_zero { 0.0 } else { (right[(i, j)] - base[(i, j)]) / (1.0 - rate) }
+        });
+        given.given(node, expected, graph::Origin::Stated).ok()?;
+    }
+    let said = format!(
+        "Dropout was on (p = {}): it set {} of {} to 0 and divided the others by {}.",
+        number(rate),
+        crate::text::counted(zeros, "number"),
+        part.answer.name,
+        number(1.0 - rate)
+    );
+    let slip = slip(fitted::DROPPED, Some(format!("p = {}", number(rate))))?.saying(said, None);
+    fit(search, part, slip, given, 1)
 }
 
 /// Fits with a number for each row, which are tried last.

@@ -29,6 +29,8 @@ enum FormContent {
     Shifted,
     /// The gradient of scores holds that of a later step of them.
     GradientOfLater,
+    /// One matrix for all heads: the mean of their weights.
+    MeanOfHeads,
 }
 
 /// All equivalent forms.
@@ -98,9 +100,25 @@ pub const FORMS: &[EquivalentForm] = &[
         says: "this is the gradient of a later step of the scores; the factors between the two belong to dQ and dK then",
         holds: FormContent::GradientOfLater,
     },
+    EquivalentForm {
+        id: "mean-of-heads",
+        says: "this is the mean of the weights of all heads, which nn.MultiheadAttention returns with need_weights=True; \
+               average_attn_weights=False returns those of each head",
+        holds: FormContent::MeanOfHeads,
+    },
 ];
 
 impl EquivalentForm {
+    /// Whether this many matrices can be in this form, where this many are expected.
+    pub(super) fn takes(&self, matrices: usize, expected: usize) -> bool {
+        if self.is_of_all_heads() { matrices == 1 && expected > 1 } else { matrices == expected }
+    }
+
+    /// Whether it says too little to compute further steps from.
+    pub(super) fn is_of_all_heads(&self) -> bool {
+        matches!(self.holds, FormContent::MeanOfHeads)
+    }
+
     /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
     /// added to each row.
     pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
@@ -130,6 +148,14 @@ impl EquivalentForm {
                 let steps = own.into_iter().chain(later_steps(right, node));
                 let all = steps.filter_map(|step| shifted(right[right.find(&step)?].matrix()?, yours));
                 nearest(all)
+            }
+            FormContent::MeanOfHeads => {
+                let stage =
+                    Step::parse(node).map(|step| step.stage).filter(|stage| *stage == Stage::Weights)?;
+                let find = |head| right.find(&stage.of_head(Some(head)).to_string());
+                let heads: Vec<&Matrix> = (1..).map_while(find).filter_map(|id| right[id].matrix()).collect();
+                let mean = |i, j| heads.iter().map(|head| head[(i, j)]).sum::<f64>() / heads.len() as f64;
+                heads.first().map(|first| Matrix::from_fn(first.rows(), first.cols(), mean))
             }
             FormContent::GradientOfLater => {
                 let steps = later_steps(right, node.strip_prefix('d')?);

@@ -42,9 +42,7 @@ pub(super) fn clue(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Optio
     }
     let (ratios, agreed) = implied_ratios(task, yours, allowed)?;
     if has_decimals(6) && are_dropped(&ratios) {
-        return Some(Clue::ConsistentWith(
-            "dropout of the weights, which sets some to 0 and makes the others larger",
-        ));
+        return Some(Clue::Dropout);
     }
     let biased = "a bias of the queries, which adds a number to each column of the scores";
     if has_decimals(6) && are_of_one_bias(&ratios) {

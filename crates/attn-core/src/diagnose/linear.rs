@@ -1,8 +1,11 @@
 //! A result whose parts have the wrong factors: the heads, their rows, the residual. The factors are solved for.
 
-use crate::graph::{Graph, Origin};
+use crate::attention::Axis;
+use crate::elementary;
+use crate::graph::{Graph, Op, Origin};
 use crate::matrix::Matrix;
 
+use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
@@ -116,7 +119,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let mut rows: Vec<Vec<f64>> = Vec::new();
-    let (mut places, mut factors): (Vec<String>, Vec<f64>) = (Vec::new(), Vec::new());
+    let (mut places, mut factors): (Vec<(usize, usize)>, Vec<f64>) = (Vec::new(), Vec::new());
     for i in 0..yours.rows() {
         let x = |j: usize| parts.x.map_or(0.0, |x| parts.residual * x[(i, j)]);
         let wanted: Vec<f64> = (0..yours.cols()).map(|j| yours[(i, j)] - x(j)).collect();
@@ -138,9 +141,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             return None;
         }
         for (&head, factor) in telling.iter().zip(&solved) {
-            let place = format!("row {}", i + 1);
-            let place = if heads == 1 { place } else { format!("{place}, head {}", head + 1) };
-            places.push(place);
+            places.push((i, head));
             factors.push(*factor);
         }
         rows.push(row);
@@ -152,18 +153,29 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let near = if allowed.rounding() > 0.0 { 0.02 } else { NEAR };
     let others: Vec<String> = (places.iter().zip(&factors))
         .filter(|(_, factor)| (*factor - 1.0).abs() > near)
-        .map(|(place, factor)| format!("{place}: {}", number(*factor)))
+        .map(|((row, head), factor)| {
+            let head = if heads == 1 { String::new() } else { format!(", head {}", head + 1) };
+            format!("row {}{head}: {}", row + 1, number(*factor))
+        })
         .collect();
     if others.is_empty() {
         return None;
     }
     let more = if others.len() > 4 { " …" } else { "" };
     let list = format!("{}{more}", others[..others.len().min(4)].join("; "));
-    let said = format!(
-        "Rows of the weights are the right ones times a number of their own ({list}): they were divided by something else than \
-         their sums."
-    );
-    let fix = search.task.facts().has_sink.then(|| fitted::OWN_SUM_WITH_SINK.to_string());
+    let said = format!("Rows of the weights are the right ones times a number of their own ({list}).");
+    let more_keys = more_keys(search.task, places.iter().zip(&factors), near);
+    let said = match more_keys {
+        Some(1) => format!("{said} So does one more key with the score 0 in every sum."),
+        Some(count) => format!("{said} So do {count} more keys with the score 0 in every sum."),
+        None => said,
+    };
+    let fix = match more_keys {
+        Some(_) => Some(
+            "Mask the keys that were added to fill up the length: their scores are −∞, not 0.".to_string(),
+        ),
+        None => search.task.facts().has_sink.then(|| fitted::OWN_SUM_WITH_SINK.to_string()),
+    };
     let graph = alone(Matrix::from_rows(&rows).ok()?)?;
     fit(
         search,
@@ -172,6 +184,30 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         graph,
         factors.len(),
     )
+}
+
+/// The number of further keys with the score 0 that make these factors of the rows: they are sums of exponentials over the same
+/// sums and that number.
+fn more_keys<'f>(
+    task: &Task,
+    factors: impl Iterator<Item = (&'f (usize, usize), &'f f64)>,
+    near: f64,
+) -> Option<usize> {
+    let right = task.right();
+    let softmaxes = right.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(Axis::Rows, _)));
+    let read: Vec<&Matrix> =
+        softmaxes.map(|(_, node)| right[*node.inputs.first()?].matrix()).collect::<Option<_>>()?;
+    let mut count: Option<f64> = None;
+    for (&(row, head), factor) in factors {
+        let sum: f64 = read.get(head)?.row(row).map(elementary::exp).sum();
+        let own = sum * (1.0 / factor - 1.0);
+        let whole = count.unwrap_or(own.round());
+        if whole < 1.0 || (sum / (sum + whole) - factor).abs() > near * factor {
+            return None;
+        }
+        count = Some(whole);
+    }
+    count.filter(|count| *count < 1e6).map(|count| count as usize)
 }
 
 /// Whether a part has at least this many decimals: with fewer, numbers to solve for would fit anything.

@@ -34,8 +34,12 @@ pub enum MaskPattern {
     Wider,
     /// It hides one key less.
     Narrower,
-    /// The columns of the mask matrix stand in reverse order.
+    /// The columns of all masks together stand in reverse order.
     Reversed,
+    /// Those of the mask matrix alone.
+    MatrixReversed,
+    /// The columns of all masks together stand one place later, or earlier; the one that falls off comes in at the other end.
+    Rolled(i32),
 }
 
 /// The row or column of a mask matrix that is used for all others.
@@ -104,7 +108,12 @@ impl MaskPattern {
             MaskPattern::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
             MaskPattern::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
             MaskPattern::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
-            MaskPattern::Reversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
+            MaskPattern::Reversed => by_rules[(i, keys - 1 - j)] == 1.0 && allows(i, keys - 1 - j),
+            MaskPattern::MatrixReversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
+            MaskPattern::Rolled(later) => {
+                let from = (j as i64 - i64::from(later)).rem_euclid(keys as i64) as usize;
+                by_rules[(i, from)] == 1.0 && allows(i, from)
+            }
         };
         Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))
     }

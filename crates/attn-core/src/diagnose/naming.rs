@@ -62,6 +62,10 @@ impl<'a> Walk<'a> {
                 judged.resembles = resembles;
             }
         }
+        let is_nan = |(_, matrix): &(String, &Matrix)| matrix.cells().all(f64::is_nan);
+        if found.named.len() > 1 && part.matrices.iter().all(is_nan) {
+            judged.resembles = Some(Resemblance::NotANumber);
+        }
         let mut taken = part;
         if found.reading > 0 && !found.named.is_empty() {
             let read = &readings[found.reading];

@@ -99,6 +99,34 @@ pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     whole.fit(slip(fitted::ONE_CELL, Some(detail))?.saying(said, None), expected, rows * cols - 1)
 }
 
+/// Two numbers of the result that stand in each other's place while all others are right.
+pub(super) fn exchanged(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let whole = WholeResult::of(search, part)?;
+    let Shape { rows, cols } = whole.right.shape();
+    let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
+    let wrong: Vec<(usize, usize)> = cells.filter(|&(i, j)| !whole.is_right(i, j)).take(3).collect();
+    let [a, b] = wrong[..] else { return None };
+    let is = |at: (usize, usize), from: (usize, usize)| {
+        distance(whole.yours[at], whole.right[from]) <= whole.allowed.around(whole.right[from])
+    };
+    if rows * cols < LEAST_CELLS || !is(a, b) || !is(b, a) {
+        return None;
+    }
+    let graph = search.task.right();
+    let node = graph.find("O")?;
+    let [first, second] = [a, b].map(|(row, col)| address_of(graph, CellId { node, row, col }));
+    let said =
+        format!("Two numbers stand in each other's place: {first} and {second}. All others are right.");
+    let cell = |i: usize, j: usize| match (i, j) {
+        at if at == a => whole.right[b],
+        at if at == b => whole.right[a],
+        at => whole.right[at],
+    };
+    let expected = Matrix::from_fn(rows, cols, cell);
+    let detail = Some(format!("{first} and {second}"));
+    whole.fit(slip(fitted::EXCHANGED, detail)?.saying(said, None), expected, rows * cols)
+}
+
 /// The right result with a row before it, or a column, that is not part of it: a header or an index among the numbers.
 pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let [(node, yours)] = &part.matrices[..] else { return None };

@@ -10,6 +10,7 @@ use super::cache::{Cache, Row};
 use super::candidates::{Variant, standing_for};
 use super::catalogue::{Likelihood, Mistake, Way, catalogue};
 use super::column::Probe;
+use super::temperature::Number;
 use super::ways::{MistakeWay, Plan, Ways};
 use super::{Change, Slip, Task};
 
@@ -26,7 +27,7 @@ pub(super) struct Candidates {
     classics: Cache,
     generals: Cache,
     pairs: Cache,
-    temperatures: Cache,
+    numbers: [Cache; 3],
     even: OnceLock<Graph>,
     pair_count: OnceLock<usize>,
 }
@@ -54,6 +55,7 @@ impl Candidates {
         let (mut alone, mut general): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for mistake in catalogue() {
             for way in (mistake.ways)(task.recipe(), task.facts()) {
+                let way = way.with_coincidence(mistake.slip, task.recipe(), task.facts());
                 let Way { changes, detail, slip, fix, alone: is_alone, rare, general: is_general } = way;
                 if is_general {
                     general.push(ways.len());
@@ -82,7 +84,7 @@ impl Candidates {
             classics: Cache::default(),
             generals: Cache::default(),
             pairs: Cache::default(),
-            temperatures: Cache::default(),
+            numbers: std::array::from_fn(|_| Cache::default()),
             even: OnceLock::new(),
             pair_count: OnceLock::new(),
         }
@@ -152,30 +154,26 @@ impl Candidates {
         self.cache(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
     }
 
-    /// Visits the exercise at temperatures from a thousandth to a thousand times the right one, twelve to a factor of 10; not
-    /// where that would take too long.
-    pub(super) fn each_temperature(
+    /// Visits the exercise with the usual values of one number, in order; not where that would take too long.
+    pub(super) fn each_number(
         &self,
+        of: Number,
         task: &Task,
         nodes: &[String],
         mut visit: impl FnMut(f64, &Row<'_>),
     ) {
-        const EACH_WAY: i32 = 36;
-        let count = 2 * EACH_WAY as usize + 1;
-        if count.saturating_mul(task.work()) as u64 > MOST_WORK / 10 {
+        let grid = of.grid(task);
+        if grid.len().saturating_mul(task.work()) as u64 > MOST_WORK / 10 {
             return;
         }
         let plans = || {
-            let at = |step: i32| {
-                let times = crate::elementary::pow(10.0, f64::from(step) / 12.0);
-                let further = Some(Change::Temperature(task.recipe().temperature * times));
-                Plan { ways: [None; 2], further }
-            };
-            (-EACH_WAY..=EACH_WAY).map(at).collect()
+            let plan = |&value: &f64| Plan { ways: [None; 2], further: Some(of.change(value)) };
+            grid.iter().map(plan).collect()
         };
-        self.temperatures.each((&self.ways, task), nodes, &plans, |row| {
-            if let Some(Change::Temperature(temperature)) = row.plan.further {
-                visit(temperature, row);
+        self.numbers[of as usize].each((&self.ways, task), nodes, &plans, |row| {
+            let value = grid.iter().find(|value| row.plan.further == Some(of.change(**value)));
+            if let Some(value) = value {
+                visit(*value, row);
             }
         });
     }

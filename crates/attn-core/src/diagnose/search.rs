@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::elementary;
 use crate::graph::Graph;
+use crate::graph::recipes::Hiding;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -114,7 +115,8 @@ impl Search<'_> {
     }
 
     fn leaves_all(&self, candidate: &Candidate) -> bool {
-        self.earlier.iter().all(|part| self.leaves(candidate, part))
+        let mut compared = self.earlier.iter().filter(|part| part.matrices.len() == part.expected);
+        compared.all(|part| self.leaves(candidate, part))
     }
 
     /// The max difference that remains, and the log probability that chance fits as well. Equal numbers count as one piece of
@@ -159,13 +161,15 @@ impl Search<'_> {
             found.into_iter().partition(|fit| Search::is_by_chance(fit.log_chance, tried));
         telling.sort_by(|a, b| a.residual.total_cmp(&b.residual));
         let best = telling.first().map_or(0.0, |fit| fit.residual);
-        let limit = (AS_WELL * best).max(self.smallest_step());
+        let noise = telling.first().map_or(0.0, |fit| self.noise(fit));
+        let limit = (AS_WELL * best).max(self.smallest_step()).max(noise);
         let mut result = SearchResult {
             reading: telling.first().map_or(0, |fit| fit.reading),
             too_few_digits: telling.is_empty() && !by_chance.is_empty(),
             ..SearchResult::default()
         };
-        let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
+        let mut fitting: Vec<Fit> =
+            telling.into_iter().filter(|fit| fit.residual <= limit.max(self.noise(fit))).collect();
         fitting.sort_by_key(|fit| fit.variant.order());
         // What a mistake on the way back explains is not put down to a forward one that is seldom made.
         if fitting.iter().any(|fit| fit.variant.is_backward()) {
@@ -195,6 +199,21 @@ impl Search<'_> {
             result.candidates.push(candidate);
         }
         result
+    }
+
+    /// What rounding makes of a fit's own numbers: a score plus 1e9 has only seven decimals left. Fits that differ by no more are
+    /// the same computation.
+    fn noise(&self, fit: &Fit) -> f64 {
+        let added = |change: &Change| match change {
+            Change::Hiding(Hiding::Added(number)) if number.is_finite() => number.abs(),
+            _ => 0.0,
+        };
+        let added = fit.variant.changes().iter().map(added).fold(0.0, f64::max);
+        let size = |part: &Part<'_>| {
+            let cells = part.matrices.iter().flat_map(|(_, matrix)| matrix.cells());
+            cells.filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()))
+        };
+        4.0 * f64::EPSILON * added * self.readings.first().map_or(0.0, size)
     }
 
     /// The residual up to which the student's numbers cannot tell fits apart.

@@ -71,6 +71,10 @@ pub struct Facts {
     pub empty_rows: usize,
     /// The max of all scores that a softmax reads.
     pub max_score: f64,
+    /// A number at most this, written into the hidden scores, hides them as well as −∞ does in every row that sees something.
+    pub hides_written: f64,
+    /// The same for a number that is added to them.
+    pub hides_added: f64,
     /// The shape of the loss from which a backward pass goes back, where there is one: 1×1 if it is a single cell.
     pub loss: Option<Shape>,
     /// Whether Q, K and V are computed with given weights.
@@ -213,6 +217,7 @@ impl Facts {
         let rows = |given: &Option<Given>| given.as_ref().map_or(0, |given| given.shape().rows);
         let taken = [&inputs.q, &inputs.k, &inputs.v];
         let weights = [&inputs.w_q, &inputs.w_k, &inputs.w_v];
+        let (hides_written, hides_added) = hiding_numbers(right);
         Ok(Facts {
             x: inputs.x.as_ref().map(Given::shape),
             q: shape("Q")?,
@@ -236,6 +241,8 @@ impl Facts {
             mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),
             empty_rows: empty_rows(right),
             max_score: max_score(right),
+            hides_written,
+            hides_added,
             loss: None,
             projects_roles: taken.into_iter().all(Option::is_none)
                 && weights.into_iter().all(Option::is_some),
@@ -269,6 +276,28 @@ fn max_score(graph: &Graph) -> f64 {
     let softmaxes = graph.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(..)));
     let read = softmaxes.filter_map(|(_, node)| graph[*node.inputs.first()?].matrix());
     read.flat_map(Matrix::cells).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The numbers that leave hidden keys less than 2⁻⁵² of the weight of a visible one: written into their scores, and added to them.
+/// Only rows count that see something and hide something.
+fn hiding_numbers(graph: &Graph) -> (f64, f64) {
+    const LOG_ROUNDING: f64 = -52.0 * std::f64::consts::LN_2;
+    let max = |cells: &mut dyn Iterator<Item = f64>| cells.fold(f64::NEG_INFINITY, f64::max);
+    let (mut written, mut added) = (f64::INFINITY, f64::INFINITY);
+    for (_, node) in graph.nodes().filter(|(_, node)| matches!(node.op, Op::Mask(_))) {
+        let open = node.inputs.first().and_then(|&id| graph[id].matrix());
+        let (Some(open), Some(masked)) = (open, node.matrix()) else { continue };
+        for i in 0..masked.rows() {
+            let hidden = |j: &usize| masked[(i, *j)] == f64::NEG_INFINITY;
+            let seen = max(&mut masked.row(i));
+            let unseen = max(&mut (0..masked.cols()).filter(hidden).map(|j| open[(i, j)]));
+            if seen > f64::NEG_INFINITY && unseen > f64::NEG_INFINITY {
+                written = written.min(seen + LOG_ROUNDING);
+                added = added.min(seen - unseen + LOG_ROUNDING);
+            }
+        }
+    }
+    (written, added)
 }
 
 /// The number of fully masked rows (or columns, along the axis of a softmax of the graph).

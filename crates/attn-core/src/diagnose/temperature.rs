@@ -1,57 +1,109 @@
-//! An arbitrary temperature, solved for from the result.
+//! One number of the exercise that is not the right one, solved for from the result: the temperature, or what stands for −∞.
 
 use crate::elementary;
+use crate::graph::recipes::Hiding;
 use crate::graph::{Stage, Step};
 use crate::matrix::Matrix;
 
-use super::Change;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
+use super::catalogue::scales::coincidence;
 use super::fitting::{fit, in_words, number, slip, to_digits};
 use super::search::{Fit, Search};
 use super::tolerance::CellTolerance;
+use super::{Change, Slip, Task};
 
-/// A temperature is found after at most this many halvings.
+/// A number is found after at most this many halvings.
 const HALVINGS: usize = 60;
 
-/// The numbers of a part at one temperature, in the order of its nodes.
-struct NumbersAtTemperature {
-    temperature: f64,
+/// A choice of the exercise that is one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// The temperature; it is looked for by its logarithm.
+    Temperature,
+    /// What is written into the hidden scores.
+    Written,
+    /// What is added to them.
+    Added,
+}
+
+impl Number {
+    /// The values to try, in order: temperatures from a thousandth to a thousand times the right one, twelve to a factor of 10;
+    /// numbers from 3 down to what hides as well as −∞.
+    pub(super) fn grid(self, task: &Task) -> Vec<f64> {
+        const EACH_WAY: i32 = 36;
+        let down_to = |hides: f64| {
+            let hides = if hides.is_finite() { hides.clamp(-60.0, 3.0) } else { 3.0 };
+            (0..).map(|step| 3.0 - f64::from(step)).take_while(|number| *number > hides - 1.0).collect()
+        };
+        match self {
+            Number::Temperature => {
+                let step = elementary::ln(10.0) / 12.0;
+                let right = elementary::ln(task.recipe().temperature);
+                (-EACH_WAY..=EACH_WAY).map(|count| right + f64::from(count) * step).collect()
+            }
+            Number::Written => down_to(task.facts().hides_written),
+            Number::Added => down_to(task.facts().hides_added),
+        }
+    }
+
+    /// The exercise with this value.
+    pub(super) fn change(self, value: f64) -> Change {
+        match self {
+            Number::Temperature => Change::Temperature(elementary::exp(value)),
+            Number::Written => Change::Hiding(Hiding::Replaced(value)),
+            Number::Added => Change::Hiding(Hiding::Added(value)),
+        }
+    }
+}
+
+/// The numbers of a part at one value, in the order of its nodes.
+struct NumbersAt {
+    value: f64,
     numbers: Vec<Matrix>,
 }
 
-/// The scores divided by another number: looked for between neighbouring temperatures whose results the part lies between.
+/// The scores divided by another number.
 pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    one_number(search, part, Number::Temperature)
+}
+
+/// Another number in the place of −∞. What it does may be as small as noise.
+pub(super) fn hiding_number(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    if !search.task.recipe().mask.is_some() || !search.task.facts().mask_only_hides {
+        return None;
+    }
+    let search = Search { near: true, ..*search };
+    [Number::Written, Number::Added].into_iter().find_map(|of| one_number(&search, part, of))
+}
+
+/// A number: looked for between neighbouring values whose results the part lies between.
+fn one_number(search: &Search<'_>, part: &Part<'_>, of: Number) -> Option<Fit> {
     let step = Step::parse(&part.matrices.first()?.0)?;
     let numbers = part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_finite));
     if step.stage < Stage::Weights || !numbers {
         return None;
     }
     let nodes: Vec<String> = part.matrices.iter().map(|(node, _)| node.clone()).collect();
-    let mut between: Vec<(NumbersAtTemperature, NumbersAtTemperature)> = Vec::new();
-    let mut before: Option<NumbersAtTemperature> = None;
-    search.candidates.each_temperature(search.task, &nodes, |temperature, row| {
+    let mut between: Vec<(NumbersAt, NumbersAt)> = Vec::new();
+    let mut before: Option<NumbersAt> = None;
+    search.candidates.each_number(of, search.task, &nodes, |value, row| {
         let numbers = nodes.iter().map(|node| Some(row.numbers(node)?.matrix.clone())).collect();
-        let here = Option::map(numbers, |numbers| NumbersAtTemperature { temperature, numbers });
+        let here = Option::map(numbers, |numbers| NumbersAt { value, numbers });
         if let (Some(cold), Some(warm)) = (before.take(), here.as_ref())
             && are_between(search, part, &cold, warm)
         {
-            let warm = NumbersAtTemperature { temperature, numbers: warm.numbers.clone() };
+            let warm = NumbersAt { value, numbers: warm.numbers.clone() };
             between.push((cold, warm));
         }
         before = here;
     });
-    between.iter().find_map(|(cold, warm)| solved(search, part, cold, warm))
+    between.iter().find_map(|(cold, warm)| solved(search, part, of, (cold, warm)))
 }
 
-/// Whether all numbers of a part lie between those at two temperatures, or near them.
-fn are_between(
-    search: &Search<'_>,
-    part: &Part<'_>,
-    cold: &NumbersAtTemperature,
-    warm: &NumbersAtTemperature,
-) -> bool {
+/// Whether all numbers of a part lie between those at two values, or near them.
+fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &NumbersAt, warm: &NumbersAt) -> bool {
     part.matrices.iter().zip(cold.numbers.iter().zip(&warm.numbers)).all(|((_, yours), (low, high))| {
         if low.shape() != yours.shape() || high.shape() != yours.shape() {
             return false;
@@ -63,12 +115,12 @@ fn are_between(
     })
 }
 
-/// The temperature between two at which the numbers come nearest to those of the part.
+/// The value between two at which the numbers come nearest to those of the part.
 fn solved(
     search: &Search<'_>,
     part: &Part<'_>,
-    cold: &NumbersAtTemperature,
-    warm: &NumbersAtTemperature,
+    of: Number,
+    (cold, warm): (&NumbersAt, &NumbersAt),
 ) -> Option<Fit> {
     // The position between the two ends, from 0 to 1.
     let along = |numbers: &[Matrix]| -> f64 {
@@ -80,18 +132,18 @@ fn solved(
             })
             .sum()
     };
-    let at = |t: f64| -> Option<Vec<Matrix>> {
-        let graph = search.task.with([&Change::Temperature(t)]);
+    let at = |value: f64| -> Option<Vec<Matrix>> {
+        let graph = search.task.with([&of.change(value)]);
         part.matrices.iter().map(|(node, _)| standing_for(&graph, node).cloned()).collect()
     };
-    let (mut a, mut b) = (elementary::ln(cold.temperature), elementary::ln(warm.temperature));
+    let (mut a, mut b) = (cold.value, warm.value);
     let (mut at_a, mut at_b) = (along(&cold.numbers), along(&warm.numbers));
-    // A temperature of the grid itself is at one of the ends, up to its last digits.
+    // A value of the grid itself is at one of the ends, up to its last digits.
     if at_a.abs() <= 1e-6 * at_b.abs() {
-        return hot(search, part, cold.temperature);
+        return with_number(search, part, of, cold.value);
     }
     if at_b.abs() <= 1e-6 * at_a.abs() {
-        return hot(search, part, warm.temperature);
+        return with_number(search, part, of, warm.value);
     }
     if at_a * at_b > 0.0 {
         return None;
@@ -100,8 +152,8 @@ fn solved(
     for _ in 0..HALVINGS {
         // The chord, kept away from the ends; halves where that does not help.
         let chord = a - at_a * (b - a) / (at_b - at_a);
-        middle = if chord > a && chord < b { chord } else { (a + b) / 2.0 };
-        let value = along(&at(elementary::exp(middle))?);
+        middle = if chord > a.min(b) && chord < a.max(b) { chord } else { (a + b) / 2.0 };
+        let value = along(&at(middle)?);
         if value == 0.0 || (b - a).abs() < 1e-14 {
             break;
         }
@@ -111,13 +163,13 @@ fn solved(
             (b, at_b, at_a) = (middle, value, at_a / 2.0);
         }
     }
-    let t = elementary::exp(middle);
-    plain_ones(search, part, t).into_iter().chain([t]).find_map(|t| hot(search, part, t))
+    let plain = plain_ones(search, part, of, middle).into_iter();
+    plain.chain([middle]).find_map(|value| with_number(search, part, of, value))
 }
 
-/// Temperatures near this one that somebody chooses: with few digits, or the root of a whole number, as the divisor or beside it.
-/// Empty where the numbers were not rounded, which show the temperature itself.
-fn plain_ones(search: &Search<'_>, part: &Part<'_>, t: f64) -> Vec<f64> {
+/// Values near this one that somebody chooses: with few digits, or the root of a whole number, as the divisor or beside it.
+/// Empty where the numbers were not rounded, which show the value itself.
+fn plain_ones(search: &Search<'_>, part: &Part<'_>, of: Number, value: f64) -> Vec<f64> {
     let is_rounded = part
         .matrices
         .iter()
@@ -125,24 +177,39 @@ fn plain_ones(search: &Search<'_>, part: &Part<'_>, t: f64) -> Vec<f64> {
     if !is_rounded {
         return Vec::new();
     }
+    if of != Number::Temperature {
+        return (1..=4).map(|digits| to_digits(value, digits)).collect();
+    }
     let (recipe, facts) = (search.task.recipe(), search.task.facts());
     let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
+    let t = elementary::exp(value);
     let divisor = t / scale;
     let root = (divisor * divisor).round().max(1.0).sqrt();
     let by_digits = (1..=3).flat_map(|digits| [to_digits(divisor, digits) * scale, to_digits(t, digits)]);
-    by_digits.chain([root * scale]).collect()
+    by_digits.chain([root * scale]).map(elementary::ln).collect()
 }
 
-/// The exercise at this temperature.
-fn hot(search: &Search<'_>, part: &Part<'_>, t: f64) -> Option<Fit> {
-    let (recipe, facts) = (search.task.recipe(), search.task.facts());
+/// The exercise with this value.
+fn with_number(search: &Search<'_>, part: &Part<'_>, of: Number, value: f64) -> Option<Fit> {
+    let slip = match of {
+        Number::Temperature => divided(search.task, elementary::exp(value))?,
+        Number::Written | Number::Added => {
+            let how = if of == Number::Written { "in their place" } else { "added" };
+            slip(fitted::WEAK_MASK, Some(format!("{} {how}", number(value))))?
+        }
+    };
+    fit(search, part, slip, search.task.with([&of.change(value)]), 1)
+}
+
+/// A wrong temperature in words: the number that the scores were divided by.
+fn divided(task: &Task, t: f64) -> Option<Slip> {
+    let (recipe, facts) = (task.recipe(), task.facts());
     let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
     let right = recipe.temperature / scale;
     let divisor = t / scale;
     let is_root = scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0;
     let instead = if is_root { format!("√{} = {}", facts.d_k, number(right)) } else { number(right) };
-    let said = format!("The scores were divided by {} instead of {instead}.", in_words(divisor));
-    let slip = slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None);
-    let graph = search.task.with([&Change::Temperature(t)]);
-    fit(search, part, slip, graph, 1)
+    let also = coincidence(1.0 / divisor, 1, recipe, facts).map_or(String::new(), |also| format!(" {also}"));
+    let said = format!("The scores were divided by {} instead of {instead}.{also}", in_words(divisor));
+    Some(slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None))
 }

@@ -1,7 +1,7 @@
 //! The kinds of candidates, tried one after the other: single mistakes, mistakes with a number of their own, pairs.
 
 use super::column::Probe;
-use super::fits::{fits, fits_by_row};
+use super::fits::{fits, fits_by_row, fits_without_number};
 use super::one_head::in_one_head;
 use super::plans::CandidateList;
 use super::search::{Fit, Search, SearchResult};
@@ -10,7 +10,8 @@ use super::some_rows::in_some_rows;
 impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.
     pub(super) fn singles(&self) -> SearchResult {
-        self.listed(CandidateList::Singles)
+        let without_number = fits_without_number(self).into_iter().filter_map(|fit| self.left(fit));
+        self.listed(CandidateList::Singles, without_number.collect())
     }
 
     /// The operators at any site that fit; none where trying them would take too long.
@@ -18,19 +19,18 @@ impl Search<'_> {
         if !self.candidates.is_feasible(CandidateList::General, self.task) {
             return SearchResult::default();
         }
-        Search { near: true, ..*self }.listed(CandidateList::General)
+        Search { near: true, ..*self }.listed(CandidateList::General, Vec::new())
     }
 
     /// The pairs of mistakes that do; `None` where trying them would take too long.
     pub(super) fn pairs(&self) -> Option<SearchResult> {
         self.candidates
             .is_feasible(CandidateList::Pairs, self.task)
-            .then(|| self.listed(CandidateList::Pairs))
+            .then(|| self.listed(CandidateList::Pairs, Vec::new()))
     }
 
-    /// The fits of a list.
-    fn listed(&self, list: CandidateList) -> SearchResult {
-        let mut found = Vec::new();
+    /// The fits of a list, and others.
+    fn listed(&self, list: CandidateList, mut found: Vec<Fit>) -> SearchResult {
         let nodes = self.nodes();
         let probes: Vec<Probe<'_>> =
             self.readings.iter().filter_map(|part| Probe::in_any_row(part, self.tolerance)).collect();

@@ -152,6 +152,9 @@ impl<'a> Walk<'a> {
 
     /// What follows is judged with the student's own node as input, if it can be computed with.
     fn carry_on(&mut self, part: &Part<'a>, judged: &JudgedNode) {
+        if matches!(judged.verdict, Verdict::AnotherForm(form) if form.is_of_all_heads()) {
+            return;
+        }
         for (node, matrix) in &part.matrices {
             let of_head =
                 |step: Step| step.stage.of_head(Step::parse(node).and_then(|own| own.head)).to_string();
@@ -225,7 +228,7 @@ impl<'a> Walk<'a> {
     fn another_form(&self, part: &Part<'_>) -> Option<&'static EquivalentForm> {
         let right = self.exercise.task.right();
         FORMS.iter().find(|form| {
-            part.matrices.len() == part.expected
+            form.takes(part.matrices.len(), part.expected)
                 && part.matrices.iter().all(|(node, matrix)| {
                     let expected = form.matrix(right, node, matrix);
                     expected

@@ -58,15 +58,17 @@ impl Ways {
     }
 
     /// The computation of a plan. If its mistakes make further rows fully masked, also the computations without a guard for such
-    /// rows, and with −1e9 in place of −∞.
+    /// rows, and with −1e9 in place of −∞ or added to the scores.
     pub(super) fn made(&self, task: &Task, plan: &Plan) -> Vec<(Plan, Graph)> {
         let changes = self.changes(plan);
         let graph = task.with(&changes);
         let is_emptied = empty_rows(&graph) > task.facts().empty_rows;
         let mut all = vec![(plan.clone(), graph)];
         if is_emptied {
-            // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same.
-            for other in [Change::Unguarded, Change::Hiding(Hiding::Replaced(-1e9))] {
+            // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same; where it is added to every
+            // score of the row, the softmax cancels it.
+            let hidings = [Hiding::Replaced(-1e9), Hiding::Added(-1e9)].map(Change::Hiding);
+            for other in [Change::Unguarded].into_iter().chain(hidings) {
                 if !changes.iter().any(|change| change.same_field(&other)) {
                     let with_other = Plan { further: Some(other), ..plan.clone() };
                     let graph = self.computed(task, &with_other);

@@ -68,8 +68,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         id: ROWS,
         likelihood: Likelihood::Common,
         slip: "Each row of the weights is the right one times a number of its own.",
-        why: "Only the sum of its own row makes the weights of a query sum to 1.",
-        fix: "Divide each row of exp(S) by its own sum: E / E.sum(axis=-1, keepdims=True).",
+        why: "The weights of a query sum to 1. Where they do not, its row was divided by another number than the sum of its exponentials, \
+              or something was done to it afterwards.",
+        fix: "Look at what each row is divided by: the sum over its keys alone (no padding, no constant), with keepdims=True.",
         symptom: "Each row of the result is a multiple of the right one.",
         demo: Some("weights"),
         ways: |_, _| Vec::new(),
@@ -125,6 +126,27 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, _| Vec::new(),
     },
     Mistake {
+        id: EXCHANGED,
+        likelihood: Likelihood::Common,
+        slip: "Two numbers of the result stand in each other's place.",
+        why: "Every number of the result has the same formula: two alone are exchanged in copying.",
+        fix: "Exchange these two numbers.",
+        symptom: "All other numbers are right.",
+        demo: Some("pairwise"),
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: DROPPED,
+        likelihood: Likelihood::Common,
+        slip: "Dropout was on: it set some numbers to 0 and made the others larger.",
+        why: "Dropout with the rate p sets each number to 0 with the probability p and divides the others by 1 − p. It belongs in \
+              training; every run gives other numbers.",
+        fix: "Switch dropout off before you compare: `model.eval()`, and `dropout_p=0.0` in scaled_dot_product_attention.",
+        symptom: "Numbers are 0 or too large by one factor; a second run gives other ones.",
+        demo: None,
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
         id: SURPLUS,
         likelihood: Likelihood::Common,
         slip: "The result has a row or a column too many; everything else is right.",
@@ -139,6 +161,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
 /// The fix of a row over something else than its own sum, in an exercise with a sink.
 pub(in crate::diagnose) const OWN_SUM_WITH_SINK: &str =
     "Divide each row of exp(S) by its own sum, with exp(sink) of the head in it.";
+/// A number in the place of −∞ that hides too little.
+pub(in crate::diagnose) const WEAK_MASK: &str = "mask-weak";
 /// A wrong temperature.
 pub(in crate::diagnose) const TEMPERATURE: &str = "temperature";
 /// Everything times one number.
@@ -163,5 +187,9 @@ pub(in crate::diagnose) const INCOMPLETE: &str = "result-incomplete";
 pub(in crate::diagnose) const ZEROED: &str = "result-left-zero";
 /// One wrong number.
 pub(in crate::diagnose) const ONE_CELL: &str = "one-number-wrong";
+/// Two numbers in each other's place.
+pub(in crate::diagnose) const EXCHANGED: &str = "numbers-exchanged";
+/// Dropout that was left on.
+pub(in crate::diagnose) const DROPPED: &str = "dropout";
 /// A header or an index among the numbers.
 pub(in crate::diagnose) const SURPLUS: &str = "result-surplus";

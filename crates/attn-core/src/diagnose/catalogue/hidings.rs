@@ -16,17 +16,20 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| {
             let mut ways = before_the_scale(recipe, facts);
             for number in [-1.0, -2.0, -5.0, -10.0, -100.0, -0.5, -3.0, -20.0, -50.0] {
-                // A soft-cap c after the mask writes −c, and has a name of its own.
-                if recipe.soft_cap != Some(-number) {
+                // A soft-cap c after the mask writes −c, and has a name of its own. A number that hides as well as −∞ shows in rows
+                // alone that see nothing, and has another name, too.
+                if recipe.soft_cap != Some(-number) && number > facts.hides_written {
                     ways.push(Way::detailed(
                         Change::Hiding(Hiding::Replaced(number)),
                         format!("−{} in their place", -number),
                     ));
                 }
-                ways.push(Way::detailed(
-                    Change::Hiding(Hiding::Added(number)),
-                    format!("−{} added", -number),
-                ));
+                if number > facts.hides_added {
+                    ways.push(Way::detailed(
+                        Change::Hiding(Hiding::Added(number)),
+                        format!("−{} added", -number),
+                    ));
+                }
             }
             if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
         },
@@ -81,8 +84,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-finite-empty-row",
         likelihood: Likelihood::Common,
-        slip: "−1e9 stands for −∞, and a row that sees nothing got weights all the same.",
-        why: "Where all scores of a row are −1e9 they are equal, and the softmax gives each key the same weight.",
+        slip: "A large negative number such as −1e9 stands for −∞, and a row that sees nothing got weights all the same.",
+        why: "Where all scores of a row are −1e9 they are equal, and the softmax gives each key the same weight; where −1e9 is added to \
+              all of them, the softmax cancels it.",
         fix: "Give a row without visible keys the weights 0.",
         symptom: "The rows that see nothing attend to all keys, and the others are right.",
         demo: Some("mask"),
@@ -127,5 +131,6 @@ fn before_the_scale(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
         let change = Change::Hiding(Hiding::Replaced(number * factor.value()));
         Way::detailed(change, format!("−{} in their place, before the scale", -number))
     };
-    [-1.0, -10.0, -100.0].map(way).to_vec()
+    let numbers = [-1.0, -10.0, -100.0].into_iter();
+    numbers.filter(|number| number * factor.value() > facts.hides_written).map(way).collect()
 }

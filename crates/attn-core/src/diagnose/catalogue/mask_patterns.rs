@@ -126,6 +126,28 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| lines(recipe, facts, "column", MaskPattern::OneColumn),
     },
     Mistake {
+        id: "mask-reversed",
+        likelihood: Likelihood::Common,
+        slip: "The mask is the wrong way round: its columns stand in reverse order.",
+        why: "Column j of the mask belongs to key j: where the last tokens are padding, it hides the last columns, not the first.",
+        fix: "Compare your mask with the one of the exercise: which end does it hide? Look at the side of the padding, and at \
+              `np.tril`, `np.triu` and `np.fliplr`.",
+        symptom: "The zeros of the weights stand at the other end of each row.",
+        demo: Some("mask"),
+        ways: |recipe, facts| {
+            let mask = recipe.mask;
+            let mut ways = vec![Way { detail: None, ..pattern(MaskPattern::Reversed, "") }];
+            if mask.matrix.is_some() && (mask.causal || mask.window.is_some()) {
+                ways.push(
+                    pattern(MaskPattern::MatrixReversed, "the mask matrix alone").saying(
+                        "The mask matrix is the wrong way round: its columns stand in reverse order.",
+                    ),
+                );
+            }
+            if_possible(mask.is_some() && facts.keys > 1 && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
         id: "mask-shifted",
         likelihood: Likelihood::Rare,
         slip: "The mask hides other keys than it should.",
@@ -164,14 +186,18 @@ fn shifted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
             .saying("The mask hides the first key too."),
         pattern(MaskPattern::LastKeyHidden, "the last key hidden too")
             .saying("The mask hides the last key too."),
+        pattern(MaskPattern::Rolled(1), "one column too late").saying(
+            "The columns of the mask stand one place too late, and the last comes first, as after np.roll.",
+        ),
+        pattern(MaskPattern::Rolled(-1), "one column too early").saying(
+            "The columns of the mask stand one place too early, and the first comes last, as after np.roll.",
+        ),
     ];
     if mask.matrix.is_some() {
         ways.extend([
             pattern(MaskPattern::Wider, "one key more hidden")
                 .saying("The mask hides one key too many, next to those that it should hide."),
             pattern(MaskPattern::Narrower, "one key less hidden").saying("The mask hides one key too few."),
-            pattern(MaskPattern::Reversed, "columns reversed")
-                .saying("The columns of the mask stand in reverse order: it hides the other end."),
         ]);
     }
     let rules = [mask.causal || mask.window.is_some(), mask.matrix.is_some()];

@@ -21,7 +21,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         likelihood: Likelihood::Classic,
         slip: "The mask was inverted: it hides what should be visible and shows what should be hidden.",
         why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
-        fix: "Invert the mask, or swap the two branches of `where`.",
+        fix: "Invert the mask (`~mask`, `1 - mask`), or swap the two branches of `where`.",
         symptom: "The weights are 0 where they should not be, and not 0 where they should be.",
         demo: Some("mask"),
         ways: |recipe, facts| {

@@ -137,7 +137,7 @@ pub(super) const SINKS: &[Mistake] = &[
     Mistake {
         id: "sink-wrong",
         likelihood: Likelihood::Common,
-        slip: "Another sink than that of the head took part in the softmax.",
+        slip: "The softmax used the wrong sink.",
         why: "Each head has a sink of its own: it decides how much of every row goes to no key.",
         fix: "Put the sink of the head itself beside the scores of each row, as it is given.",
         symptom: "Each row of the weights is the right one times a number of its own.",

@@ -37,7 +37,7 @@ mod residuals;
 mod result;
 mod roles;
 mod rotary;
-mod scales;
+pub(super) mod scales;
 mod scores;
 mod selections;
 mod shifts;
@@ -189,6 +189,19 @@ impl Way {
         Way { slip: Some(slip.into()), ..self }
     }
 
+    /// The same, with what else the number is that it divides the scores by; what is said otherwise is `said`.
+    pub(super) fn with_coincidence(self, said: &str, recipe: &Recipe, facts: &Facts) -> Way {
+        let [Change::Scale(scale)] = self.changes[..] else { return self };
+        let factor = scale.factor(facts.d_k);
+        match factor.and_then(|factor| scales::coincidence(factor.value(), 2, recipe, facts)) {
+            Some(also) => {
+                let said = self.slip.as_deref().unwrap_or(said);
+                Way { slip: Some(format!("{said} {also}")), ..self }
+            }
+            None => self,
+        }
+    }
+
     /// The same with a fix of its own.
     fn fixing(self, fix: impl Into<String>) -> Way {
         Way { fix: Some(fix.into()), ..self }
@@ -223,6 +236,13 @@ fn decimals(digits: u32) -> String {
     match digits {
         0 => TO_WHOLE_NUMBERS.to_string(),
         _ => format!("to {}", counted(digits as usize, "decimal")),
+    }
+}
+
+impl Mistake {
+    /// Whether it is a class for everything that can be done at one step, found where no mistake with a name of its own fits.
+    pub fn is_class(&self) -> bool {
+        self.id.ends_with("-altered")
     }
 }
 

@@ -41,8 +41,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "rope-direction",
         likelihood: Likelihood::Classic,
-        slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong.",
-        why: "The scores are those of distances with the other sign, the same as with the two columns of each pair swapped in queries and keys.",
+        slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong, or the positions count down.",
+        why: "The scores are those of distances with the other sign, the same as with positions that count from the end, and as with the \
+              two columns of each pair swapped in queries and keys.",
         fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b).",
         symptom: "Q_rotated and K_rotated are those of negative positions; the scores on the diagonal are right, and most others are not.",
         demo: Some("rope"),

@@ -1,8 +1,10 @@
 //! Other numbers to divide by, and other places to divide.
 
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use crate::diagnose::fitting::in_words;
 use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{Alter, Recipe, Scale, Site};
+use crate::text::all_of;
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -63,6 +65,21 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| late(recipe, facts, Site::Values, "values"),
     },
     Mistake {
+        id: "scale-unasked",
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by √d_k, and this exercise has no scale.",
+        why: "T5 has its scale in the weights from which it begins: there the scores are the dot products as they are. Cosines need none.",
+        fix: "Leave the scale out: in scaled_dot_product_attention, scale=1.0.",
+        symptom: "The weights are too even; next to a bias of positions the dot products count too little.",
+        demo: Some("scale"),
+        ways: |recipe, facts| {
+            let is_unscaled = recipe.scale.factor(facts.d_k).is_none_or(|factor| factor.value() == 1.0);
+            let by_width = Way::detailed(Change::Scale(Scale::Inverse), "by d_k")
+                .saying("The scores were divided by d_k, and this exercise has no scale.");
+            if_possible(is_unscaled && facts.d_k > 1, vec![Way::plain(Change::Scale(Scale::Auto)), by_width])
+        },
+    },
+    Mistake {
         id: "scale-precedence",
         likelihood: Likelihood::Common,
         slip: "The scores were divided by 2 · d_k instead of √d_k, as `S / d_k ** 1/2` does.",
@@ -91,6 +108,40 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The numbers of the exercise that a wrong scale divides or multiplies by, where they are at least this many: “Here 6 is T and
+/// 3 · √d_k.”
+pub(in crate::diagnose) fn coincidence(
+    factor: f64,
+    least: usize,
+    recipe: &Recipe,
+    facts: &Facts,
+) -> Option<String> {
+    let is_divisor = factor < 1.0;
+    let number = if is_divisor { 1.0 / factor } else { factor };
+    let mut known: Vec<(&str, usize)> = Vec::new();
+    known.extend((facts.q.rows > 1).then_some(("T", facts.q.rows)));
+    known.extend((facts.keys != facts.q.rows).then_some(("N", facts.keys)));
+    known.extend((recipe.heads > 1).then_some(("H", recipe.heads)));
+    known.extend([("d_k", facts.d_k), ("d_v", facts.d_v)]);
+    let width = facts.x.map_or(facts.q.cols, |x| x.cols);
+    if facts.x.is_some() || recipe.heads > 1 {
+        known.push(("d_model", width));
+    }
+    if recipe.heads > 1 && width % recipe.heads == 0 && width != recipe.heads * facts.d_k {
+        known.push(("d_model/H", width / recipe.heads));
+    }
+    let is = |x: f64| (x - number).abs() <= 1e-9 * number;
+    let root = |what: &str| if what.contains('/') { format!("√({what})") } else { format!("√{what}") };
+    let whole = known.iter().filter(|(_, n)| is(*n as f64)).map(|(what, _)| what.to_string());
+    let roots = known.iter().filter(|(_, n)| is((*n as f64).sqrt())).map(|(what, _)| root(what));
+    let times = number / (facts.d_k as f64).sqrt();
+    let is_multiple = is_divisor && times > 1.5 && (times - times.round()).abs() <= 1e-9 * times;
+    let multiple = is_multiple.then(|| format!("{} · √d_k", times.round()));
+    let all: Vec<String> = whole.chain(roots).chain(multiple).collect();
+    (all.len() >= least && number > 1.0 + 1e-9)
+        .then(|| format!("Here {} is {}.", in_words(number), all_of(&all)))
+}
 
 /// √n and n in the place of √d_k, for each of these numbers.
 fn instead(recipe: &Recipe, numbers: &[(&str, usize)]) -> Vec<Way> {

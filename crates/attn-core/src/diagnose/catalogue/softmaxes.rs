@@ -180,7 +180,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "softmax-wrong-sum",
         likelihood: Likelihood::Common,
-        slip: "The exponentials were divided by something else than the sum of their row.",
+        slip: "The exponentials were divided by something other than the sum of their row.",
         why: "Only the sum of its own row makes the weights of a query sum to 1.",
         fix: "Divide each row of exp(S) by its own sum.",
         symptom: "The rows of the weights do not sum to 1.",

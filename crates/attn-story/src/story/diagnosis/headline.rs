@@ -30,6 +30,10 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
                 format!("Two mistakes together give these numbers: {}", slips.join(" "))
             }
         },
+        several if wrong.resembles == Some(Resemblance::NotANumber) => format!(
+            "Every cell is NaN, and {} known mistakes make it so on this input: the result cannot tell which.",
+            several.len()
+        ),
         several if are_same_computation(several) => {
             format!(
                 "{} [{}: on this exercise they are the same]",

@@ -1,6 +1,7 @@
 //! Mistakes in words: their ids, what was done, and the demos that show the correct step.
 
 use crate::diagnose::{NamedMistake, Slip};
+use crate::graph::{Factor, Op};
 use crate::text::one_of;
 
 /// The sentence of a mistake, with its detail and id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
@@ -33,15 +34,22 @@ pub(super) fn alternatives(several: &[NamedMistake]) -> String {
 
 /// Whether several explanations are the same computation on every input.
 pub(super) fn are_same_computation(several: &[NamedMistake]) -> bool {
+    // A factor is the number that it is, whatever it was computed from.
+    let op = |op: &Op| match op {
+        Op::Scale(factor) => Op::Scale(Factor::Number(to_digits(factor.value()))),
+        op => op.clone(),
+    };
     let steps = |named: &NamedMistake| -> Vec<_> {
-        named
-            .graph
-            .nodes()
-            .map(|(_, node)| (node.name.clone(), node.op.clone(), node.inputs.clone()))
-            .collect()
+        let nodes = named.graph.nodes();
+        nodes.map(|(_, node)| (node.name.clone(), op(&node.op), node.inputs.clone())).collect()
     };
     several.len() > 1
         && several.iter().all(|named| named.slips.len() == 1 && steps(named) == steps(&several[0]))
+}
+
+/// Twelve digits of a number.
+fn to_digits(x: f64) -> f64 {
+    format!("{x:.11e}").parse().unwrap_or(x)
 }
 
 /// “The correct step: attn demo scale.” None where no demo shows it.

@@ -74,34 +74,35 @@ fn suggested_input() -> String {
 fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
-    let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
-    let steps = steps_before(&wrong.name);
-    let missing: Vec<String> = steps
-        .into_iter()
-        .filter(|step| !handed(step))
-        .map(|step| format!("{} {step}=FILE", Hint::Yours))
-        .collect();
+    let handed: Vec<&str> = diagnosis.nodes.iter().map(|node| node.name.as_str()).collect();
+    let missing = missing_steps(&wrong.name, &handed);
     if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
         notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
     } else if wrong.too_few_digits {
         notes.push("Hand in more digits, or use a larger exercise.".into());
     } else if wrong.mistakes.is_empty() && wrong.resembles.is_none() && !missing.is_empty() {
         notes.push(format!(
-            "Hand in the steps before this one too, to see where the error begins: {}.",
-            missing.join(" ")
+            "Hand in the steps before this one too, to see where the error begins: {missing}."
         ));
     }
     if !diagnosis.pairs_tried {
         notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
     }
-    if wrong.mistakes.len() > 1 && !are_same_computation(&wrong.mistakes) {
+    let is_told = wrong.resembles.is_some();
+    if wrong.mistakes.len() > 1 && !is_told && !are_same_computation(&wrong.mistakes) {
         if !missing.is_empty() {
-            notes.push(format!("The steps before this one may tell them apart: {}.", missing.join(" ")));
+            notes.push(format!("The steps before this one may tell them apart: {missing}."));
         } else if !is_gradient(&wrong.name) {
             notes.push(format!("{} writes another input, which may tell them apart.", suggested_input()));
         }
     }
     notes
+}
+
+/// The options that hand in the steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”.
+pub(super) fn missing_steps(name: &str, handed: &[&str]) -> String {
+    let missing = steps_before(name).into_iter().filter(|step| !handed.contains(step));
+    missing.map(|step| format!("{} {step}=FILE", Hint::Yours)).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a step is a gradient: `dQ`.

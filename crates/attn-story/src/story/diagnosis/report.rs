@@ -4,11 +4,12 @@ use super::evidence::{caution, cells, clues, extent_and_match};
 use super::first_wrong_cell::both_ways;
 use super::headline::{headline, opening};
 use super::mistakes::{are_same_computation, sentence};
-use super::notes::{cannot_show, notes, undetectable};
+use super::notes::{cannot_show, missing_steps, notes, undetectable};
 use super::table::{forms, nodes};
-use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Slip, Task};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task};
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Story};
+use crate::text::all_of;
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
@@ -88,6 +89,10 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
         if at > 0 {
             steps.push(further(node, task));
         }
+        if node.mistakes.len() > 1 && node.resembles == Some(Resemblance::NotANumber) {
+            steps.extend(nothing_but_nan(node).map(sentence_step));
+            continue;
+        }
         steps.extend(caution(node, answer).map(remark));
         let fixes = fixes(node, at > 0);
         let has_fix = !fixes.is_empty();
@@ -103,6 +108,22 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
         }
     }
     steps
+}
+
+/// What to do where every cell is NaN and several mistakes make it so.
+fn nothing_but_nan(node: &JudgedNode) -> [String; 2] {
+    let before = missing_steps(&node.name, &[node.name.as_str()]);
+    let hand_in = match before.as_str() {
+        "" => {
+            "Look at the numbers from which it is computed: the first NaN among them shows where it begins."
+                .into()
+        }
+        before => {
+            format!("Hand in the steps before it: {before}. The first NaN among them shows where it begins.")
+        }
+    };
+    let all: Vec<String> = node.mistakes.iter().map(|named| named.ids().join(" + ")).collect();
+    [hand_in, format!("These mistakes give nothing but NaN here: {}.", all_of(&all))]
 }
 
 /// The fixes: a sentence for each mistake, with its id where there are several.

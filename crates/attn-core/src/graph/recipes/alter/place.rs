@@ -59,6 +59,24 @@ pub enum Site {
     Result,
 }
 
+impl Site {
+    /// Returns true if something done at this site is done at the other one too, and at more.
+    pub fn includes(self, other: Site) -> bool {
+        let parts: &[Site] = match self {
+            Site::TokensAndResidual => &[Site::Tokens, Site::Residual],
+            Site::RoleWeights => &[Site::QueryWeights, Site::KeyWeights, Site::ValueWeights],
+            Site::WholeQueriesAndKeys => &[Site::WholeQueries, Site::WholeKeys],
+            Site::QueriesAndKeys => &[Site::Queries, Site::Keys],
+            Site::KeysAndValues => &[Site::Keys, Site::Values],
+            Site::Roles => {
+                &[Site::Queries, Site::Keys, Site::Values, Site::QueriesAndKeys, Site::KeysAndValues]
+            }
+            _ => &[],
+        };
+        parts.contains(&other)
+    }
+}
+
 /// An operation that attention does not have, at one site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alteration {
