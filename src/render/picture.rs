@@ -4,7 +4,6 @@ use super::Style;
 use super::block::{Block, Level};
 use super::document::ComputedNode;
 use super::table;
-use super::view::View;
 
 /// Operands, signs and result in one row, if it fits.
 pub(super) fn picture(node: &ComputedNode, room: usize, style: &Style) -> Option<Block> {
@@ -17,20 +16,15 @@ pub(super) fn picture(node: &ComputedNode, room: usize, style: &Style) -> Option
         if !sign.is_empty() {
             blocks.push(self::sign(sign, style));
         }
-        blocks.push(single(operand, room, style)?);
+        blocks.push(table::only_box(operand, room, style)?);
     }
     let equals = if node.operands.len() == 1 { "→" } else { "=" };
     blocks.push(self::sign(equals, style));
-    blocks.push(single(value, room, style)?);
+    blocks.push(table::only_box(value, room, style)?);
     let picture = Block::beside(&blocks, 1, Level::Middles);
     (picture.width <= room).then_some(picture)
 }
 
 fn sign(sign: &str, style: &Style) -> Block {
     Block::plain(vec![style.charset.spelled(sign).into_owned()])
-}
-
-fn single(view: &View, room: usize, style: &Style) -> Option<Block> {
-    let mut bands = table::matrix(view, room, style);
-    if bands.len() == 1 { bands.pop() } else { None }
 }

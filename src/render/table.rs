@@ -12,6 +12,7 @@ mod grid;
 mod words;
 
 use bands::{apart, note_width};
+pub(super) use bands::only_box;
 pub(super) use words::words;
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
@@ -22,6 +23,9 @@ pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
 
 /// Several matrices as boxes to be set from left to right; those of the same tokens share a frame where that saves lines.
 pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
+    if views.len() < 2 {
+        return apart(views, width, style);
+    }
     let height = |blocks: &[Block]| {
         let rows = rows(&blocks.iter().map(|block| block.width).collect::<Vec<_>>(), width);
         let tallest = |row: Range<usize>| blocks[row].iter().map(|block| block.lines.len()).max();
@@ -94,14 +98,7 @@ mod tests {
         let cell =
             |i: usize, j: usize| Cell { text: format!("{i}.{j}"), shade: Default::default(), of: None };
         let cells = (0..rows.len()).map(|i| (0..cols.len()).map(|j| cell(i, j)).collect()).collect();
-        View {
-            name: name.into(),
-            rows: owned(rows),
-            cols: owned(cols),
-            cells,
-            notes: Vec::new(),
-            keeps_heads: false,
-        }
+        View::new(name.into(), owned(rows), owned(cols), cells)
     }
 
     #[test]

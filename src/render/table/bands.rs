@@ -1,9 +1,11 @@
 //! Matrices in boxes of their own: as many bands of columns as the width of the screen needs.
 
+use std::borrow::Cow;
+
 use crate::text::ScreenWidth;
 
 use super::frame;
-use super::grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
+use super::grid::{Column, boxed, left, right, shaded};
 use crate::render::block::{Block, Level, rows};
 use crate::render::view::{FRAME, View};
 use crate::render::{Charset, Style};
@@ -25,7 +27,8 @@ fn is_framed(view: &View, width: usize, gap: usize) -> bool {
 
 /// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
 pub(super) fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
-    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
+    let views: Vec<Cow<'_, View>> =
+        views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
         rows(&widths.collect::<Vec<_>>(), width).len()
@@ -45,7 +48,13 @@ pub(super) fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> 
             })
             .collect::<Vec<_>>()
     };
-    views.iter().flat_map(bands_of).collect()
+    views.iter().flat_map(|view| bands_of(view)).collect()
+}
+
+/// The box of a matrix that needs no more than one.
+pub(in crate::render) fn only_box(view: &View, width: usize, style: &Style) -> Option<Block> {
+    let is_whole = bands(&with_notes_that_fit(view, width, style.charset), width, 1).len() == 1;
+    is_whole.then(|| apart(&[view], width, style).pop()).flatten()
 }
 
 /// The columns of a band, from and up to, and its width.
@@ -60,8 +69,8 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<ColumnBand> {
     if is_framed(view, width, gap) {
         return vec![ColumnBand { from: 0, to: view.cols.len(), width: frame::total(&[view], gap) }];
     }
-    let widths: Vec<usize> = (0..view.cols.len()).map(|j| view.column_width(j)).collect();
-    let filled = |most: usize| filled(view, &widths, width, gap, most);
+    let widths = view.column_widths();
+    let filled = |most: usize| filled(view, widths, width, gap, most);
     let fewest = filled(widths.len()).len();
     // If columns differ in width, equally many of them need not fit. The fewest that do are found by halving, since bands with
     // more columns are fewer.
@@ -97,15 +106,13 @@ fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) 
 }
 
 /// The view, without its notes if not even one column has room next to them, and squeezed if a column has no room at all.
-fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
-    let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
-    let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
-    let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
-    if !view.cols.is_empty() && !view.keeps_heads && frame::total(&[&view], 1) <= width {
-        view
-    } else {
-        view.squeezed(width, charset)
+fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> Cow<'_, View> {
+    let mut view = Cow::Borrowed(view);
+    if !view.notes.is_empty() && view.least_box_width() + note_width(&view) > width {
+        view.to_mut().notes.clear();
     }
+    let is_framed = !view.cols.is_empty() && !view.keeps_heads && frame::total(&[&view], 1) <= width;
+    if is_framed || view.least_box_width() <= width { view } else { Cow::Owned(view.into_owned().squeezed(width, charset)) }
 }
 
 /// The width that notes beside the rows add to a box.
@@ -117,23 +124,21 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
     if to - from == view.cols.len() && is_headless(view) {
         return frame::frame(&[view], gap, style);
     }
-    let mut grid = new_grid(style);
-    let header =
-        std::iter::once(text(&view.name)).chain(view.cols[from..to].iter().map(|label| right(label)));
-    grid.set_header(header.collect::<Vec<_>>());
-    for (label, cells) in view.rows.iter().zip(&view.cells) {
-        let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
-        grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
-    }
-    let label = ColumnWidth { text: view.label_width(), left: 1, right: 1 };
-    let number = |j: usize| ColumnWidth {
-        text: view.column_width(j),
+    let label = Column { text: view.label_width(), left: 1, right: 1, is_ruled: false };
+    let number = |j: usize| Column {
+        text: view.column_widths()[j],
         left: if j == from { 1 } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j + 1 == to),
+        is_ruled: j == from,
     };
-    let widths: Vec<ColumnWidth> = std::iter::once(label).chain((from..to).map(number)).collect();
-    let mut block = fixed(grid, &widths);
-    block.lines = block.lines.iter().map(|line| ruled(line, &[label.text + 3])).collect();
+    let columns: Vec<Column> = std::iter::once(label).chain((from..to).map(number)).collect();
+    let heads = view.cols[from..to].iter().map(|head| right(head));
+    let head = std::iter::once(left(&view.name)).chain(heads).collect();
+    let rows = view.rows.iter().zip(&view.cells).map(|(label, cells)| {
+        let cells = cells[from..to].iter().map(|cell| shaded(&cell.text, cell.shade));
+        std::iter::once(left(label)).chain(cells).collect()
+    });
+    let block = boxed(&columns, Some(head), rows, style);
     noted(block, &view.notes)
 }
 

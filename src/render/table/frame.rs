@@ -3,7 +3,7 @@
 
 use crate::text::ScreenWidth;
 
-use super::grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
+use super::grid::{Column, boxed, left, right, shaded};
 use crate::render::Style;
 use crate::render::block::Block;
 use crate::render::view::View;
@@ -36,28 +36,18 @@ pub(super) fn widest(views: &[&View], width: usize, style: &Style) -> Block {
 
 /// The frame, the columns of each matrix this far apart.
 pub(super) fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
-    let mut grid = new_grid(style);
-    if !views.iter().all(|view| view.has_plain_columns()) {
+    let head = (!views.iter().all(|view| view.has_plain_columns())).then(|| {
         let names = views.iter().flat_map(|view| &view.cols).map(|name| right(name));
-        grid.set_header(std::iter::once(text("")).chain(names).collect::<Vec<_>>());
-    }
-    let rows = views.first().map_or(&[][..], |view| &view.rows);
-    for (i, name) in rows.iter().enumerate() {
+        std::iter::once(left("")).chain(names).collect()
+    });
+    let names = views.first().map_or(&[][..], |view| &view.rows);
+    let rows = names.iter().enumerate().map(|(i, name)| {
         let cells = views.iter().flat_map(|view| &view.cells[i]);
-        let cells = cells.map(|cell| shaded(right(&cell.text), cell.shade, style));
-        grid.add_row(std::iter::once(text(name)).chain(cells).collect::<Vec<_>>());
-    }
-    let widths: Vec<Vec<ColumnWidth>> = views.iter().map(|view| column_widths(view, gap)).collect();
-    let first = ColumnWidth { text: label(views), left: 1, right: 1 };
-    let all: Vec<ColumnWidth> = std::iter::once(first).chain(widths.iter().flatten().copied()).collect();
-    let mut block = fixed(grid, &all);
-    let mut places = vec![label(views) + 3];
-    for view in views {
-        let last = places.last().copied().unwrap_or(0);
-        places.push(last + part(view, gap) + 3);
-    }
-    places.pop();
-    block.lines = block.lines.iter().map(|line| ruled(line, &places)).collect();
+        std::iter::once(left(name)).chain(cells.map(|cell| shaded(&cell.text, cell.shade))).collect()
+    });
+    let first = Column { text: label(views), left: 1, right: 1, is_ruled: false };
+    let columns = std::iter::once(first).chain(views.iter().flat_map(|view| columns(view, gap)));
+    let mut block = boxed(&columns.collect::<Vec<_>>(), head, rows, style);
     if let Some(top) = block.lines.first_mut() {
         *top = upper_edge(views, gap);
     }
@@ -65,15 +55,16 @@ pub(super) fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
 }
 
 /// The columns of a matrix in the frame; the first one is wider where the name of the matrix needs the room.
-fn column_widths(view: &View, gap: usize) -> Vec<ColumnWidth> {
+fn columns(view: &View, gap: usize) -> Vec<Column> {
     let spare = part(view, gap) - view.columns_width(gap);
     let last = view.cols.len().saturating_sub(1);
-    let width = |j: usize| ColumnWidth {
-        text: view.column_width(j),
+    let column = |(j, &text)| Column {
+        text,
         left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j == last),
+        is_ruled: j == 0,
     };
-    (0..view.cols.len()).map(width).collect()
+    view.column_widths().iter().enumerate().map(column).collect()
 }
 
 /// `╭─────┬─ S ────┬─ A ────╮`.

@@ -2,7 +2,7 @@
 
 use crate::text::ScreenWidth;
 
-use super::grid::{ColumnWidth, fixed, new_grid, right, text};
+use super::grid::{Column, boxed, left, right};
 use crate::render::Style;
 use crate::render::block::Block;
 use crate::story::Table;
@@ -54,18 +54,13 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
     let row_of = |row: &[String]| {
         let cell = |(i, &j): (usize, &usize)| {
             let content = broken(row.get(j).map_or("", String::as_str), widths[i]);
-            if numbers[i] { right(&content) } else { text(&content) }
+            if numbers[i] { right(content) } else { left(content) }
         };
         columns.iter().enumerate().map(cell).collect::<Vec<_>>()
     };
-    let mut grid = new_grid(style);
-    grid.set_header(row_of(&table.header));
-    for row in &table.rows {
-        grid.add_row(row_of(row));
-    }
-    let widths: Vec<ColumnWidth> =
-        widths.into_iter().map(|text| ColumnWidth { text, left: 1, right: 1 }).collect();
-    fixed(grid, &widths)
+    let columns = widths.iter().map(|&text| Column { text, left: 1, right: 1, is_ruled: false });
+    let rows = table.rows.iter().map(|row| row_of(row));
+    boxed(&columns.collect::<Vec<_>>(), Some(row_of(&table.header)), rows, style)
 }
 
 /// The pieces of a text that a line break should not cut.

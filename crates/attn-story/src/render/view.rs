@@ -1,5 +1,7 @@
 //! A matrix as a text format shows it: name, labels, texts and shades, and their widths.
 
+use std::cell::OnceCell;
+
 use crate::text::ScreenWidth;
 
 use super::heat::{Heat, Shade, shade_of_share};
@@ -22,6 +24,8 @@ pub struct View {
     pub notes: Vec<String>,
     /// True if its heads are written even where they only count: those of a table say what its columns are, such as heads.
     pub keeps_heads: bool,
+    /// The widths of its columns, heads included, once they have been asked for: of a large matrix they take time.
+    pub widths: OnceCell<Vec<usize>>,
 }
 
 /// A text, its shade, and whose text it is.
@@ -47,6 +51,11 @@ pub const FRAME: usize = 7;
 pub const HATCH: char = '░';
 
 impl View {
+    /// A matrix without notes.
+    pub fn new(name: String, rows: Vec<String>, cols: Vec<String>, cells: Vec<Vec<Cell>>) -> View {
+        View { name, rows, cols, cells, notes: Vec::new(), keeps_heads: false, widths: OnceCell::new() }
+    }
+
     /// A table whose cells are shaded by their shares: its first column names the rows.
     pub fn of_shares(table: &Table, style: &Style) -> View {
         let cell = |text: &String, share: Option<f64>| {
@@ -58,15 +67,11 @@ impl View {
         let row = |(row, shares): (&Vec<String>, &Vec<Option<f64>>)| {
             row.iter().zip(shares).skip(1).map(|(text, &share)| cell(text, share)).collect()
         };
-        let view = View {
-            name: table.header.first().cloned().unwrap_or_default(),
-            rows: table.rows.iter().filter_map(|row| row.first().cloned()).collect(),
-            cols: table.header.iter().skip(1).cloned().collect(),
-            cells: table.rows.iter().zip(&table.shares).map(row).collect(),
-            notes: Vec::new(),
-            keeps_heads: true,
-        };
-        view.in_charset(style.charset)
+        let rows = table.rows.iter().filter_map(|row| row.first().cloned()).collect();
+        let cols = table.header.iter().skip(1).cloned().collect();
+        let cells = table.rows.iter().zip(&table.shares).map(row).collect();
+        let view = View::new(table.header.first().cloned().unwrap_or_default(), rows, cols, cells);
+        View { keeps_heads: true, ..view }.in_charset(style.charset)
     }
 
     /// The width of the labels of its rows, or of the name above them.
@@ -84,21 +89,38 @@ impl View {
         self.name.width()
     }
 
-    /// The width of a column, its head included.
-    pub fn column_width(&self, j: usize) -> usize {
-        let cells = self.cells.iter().map(|row| row[j].text.widest_line());
-        cells.chain([self.cols[j].widest_line()]).max().unwrap_or(0)
+    /// The widths of its columns, their heads included.
+    pub fn column_widths(&self) -> &[usize] {
+        self.widths.get_or_init(|| {
+            let mut widths: Vec<usize> = self.cols.iter().map(|head| head.widest_line()).collect();
+            for row in &self.cells {
+                for (width, cell) in widths.iter_mut().zip(row) {
+                    *width = cell.text.widest_line().max(*width);
+                }
+            }
+            widths
+        })
     }
 
     /// The width of its columns together, at this distance.
     pub fn columns_width(&self, gap: usize) -> usize {
-        let widths = (0..self.cols.len()).map(|j| self.column_width(j));
-        widths.sum::<usize>() + gap * self.cols.len().saturating_sub(1)
+        self.column_widths().iter().sum::<usize>() + gap * self.cols.len().saturating_sub(1)
+    }
+
+    /// The width of a box for its widest column.
+    pub fn least_box_width(&self) -> usize {
+        self.label_width() + FRAME + self.column_widths().iter().max().unwrap_or(&0)
     }
 
     /// The width of its box, with columns at this distance.
     pub fn box_width(&self, gap: usize) -> usize {
         self.label_width() + FRAME + self.columns_width(gap)
+    }
+
+    /// The width of its box if each of its numbers were a single digit.
+    pub fn heads_width(&self, gap: usize) -> usize {
+        let heads = self.cols.iter().map(|head| head.widest_line().max(1) + gap);
+        (self.label_width() + FRAME + heads.sum::<usize>()).saturating_sub(gap)
     }
 
     /// Its columns as rows, and apart from them its last row, where that holds their sums.
@@ -110,24 +132,14 @@ impl View {
         rows.cols.pop();
         let sums = rows.cells.iter_mut().map(|cells| cells.pop().into_iter().collect()).collect();
         let names = rows.rows.clone();
-        (
-            rows,
-            Some(View {
-                name: SUM.to_string(),
-                rows: names,
-                cols: vec!["1".to_string()],
-                cells: sums,
-                notes: Vec::new(),
-                keeps_heads: false,
-            }),
-        )
+        (rows, Some(View::new(SUM.to_string(), names, vec!["1".to_string()], sums)))
     }
 
     /// On a screen on which not even one of its columns has room: its name cut, long texts in several lines.
     pub fn squeezed(mut self, width: usize, charset: Charset) -> View {
         const FEWEST: usize = 6;
-        let widest = (0..self.cols.len()).map(|j| self.column_width(j)).max().unwrap_or(0);
-        if self.cols.is_empty() || self.label_width() + FRAME + widest <= width {
+        let widest = self.column_widths().iter().max().copied().unwrap_or(0);
+        if self.cols.is_empty() || self.least_box_width() <= width {
             return self;
         }
         let labels = width.saturating_sub(FRAME + widest).max(FEWEST).min(self.label_width());
@@ -143,6 +155,7 @@ impl View {
         for text in self.cols.iter_mut().chain(self.cells.iter_mut().flatten().map(|cell| &mut cell.text)) {
             *text = in_lines(text, cells);
         }
+        self.widths = OnceCell::new();
         self
     }
 
@@ -166,6 +179,7 @@ impl View {
             *text = charset.spelled(text).into_owned();
         }
         self.align();
+        self.widths = OnceCell::new();
         self
     }
 
@@ -184,14 +198,7 @@ impl View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         let name = format!("{}ᵀ", self.name);
-        View {
-            name,
-            rows: self.cols,
-            cols: self.rows,
-            cells,
-            notes: Vec::new(),
-            keeps_heads: self.keeps_heads,
-        }
+        View { keeps_heads: self.keeps_heads, ..View::new(name, self.cols, self.rows, cells) }
     }
 }
 

@@ -41,7 +41,10 @@ impl Viewer<'_> {
         let room = self.style.width.saturating_sub(if is_told { INDENT } else { 0 });
         let fits = |view: &View| view.box_width(1) <= room;
         match self.digits() {
-            Digits::Places(places) if self.style.may_round_further() && !fits(&view) => {
+            // With fewer decimals a column is still as wide as its head.
+            Digits::Places(places)
+                if self.style.may_round_further() && !fits(&view) && view.heads_width(1) <= room =>
+            {
                 let fewer = (FEWEST_PLACES..places).rev();
                 let mut rounded = fewer.map(|places| self.node_with(id, turned, Digits::Places(places)));
                 rounded.find(fits).unwrap_or(view)
@@ -108,15 +111,9 @@ impl Viewer<'_> {
             (Some(labels), Some(place)) => labels[place].clone(),
             (None, Some(place)) => (place + 1).to_string(),
         };
-        let view = View {
-            name: heading(node),
-            rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
-            cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
-            cells,
-            notes: Vec::new(),
-            keeps_heads: false,
-        };
-        self.in_convention(view, turned)
+        let rows = rows.into_iter().map(|row| label(row_labels, row)).collect();
+        let cols = cols.into_iter().map(|col| label(col_labels, col)).collect();
+        self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }
 
     /// A node with its values left open.
@@ -165,8 +162,7 @@ impl Viewer<'_> {
             rows.push(SUM.to_string());
         }
         let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
-        View { name: String::new(), rows, cols, cells, notes: Vec::new(), keeps_heads: false }
-            .in_charset(self.style.charset)
+        View::new(String::new(), rows, cols, cells).in_charset(self.style.charset)
     }
 
     fn values(&self, id: NodeId, matrix: &Matrix, digits: Digits) -> Vec<Vec<Cell>> {
@@ -220,8 +216,7 @@ impl Viewer<'_> {
         } else {
             (labels(rows, shape.rows), labels(cols, shape.cols))
         };
-        let view = View { name: heading(node), rows, cols, cells, notes: Vec::new(), keeps_heads: false };
-        self.in_convention(view, turned)
+        self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }
 
     fn in_convention(&self, view: View, turned: bool) -> View {
