@@ -32,7 +32,7 @@ pub fn tokenizer(bytes: &[u8]) {
         }
         let ids = tokens.ids();
         checked(tokenizer.tokens_of(&ids));
-        checked(tokenizer.text_of_ids(&ids));
+        let _ = tokenizer.text_of_ids(&ids);
     }
     checked(tokenizer.steps(&text));
 }
