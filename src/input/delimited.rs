@@ -68,6 +68,8 @@ struct Table {
     /// Numbers a row, and the line that decided so.
     width: Option<(usize, usize)>,
     row_labels: Vec<String>,
+    /// The byte at which the header starts.
+    header: usize,
     col_labels: Option<Vec<String>>,
 }
 
@@ -79,13 +81,14 @@ impl Table {
             rows: 0,
             width: None,
             row_labels: Vec::new(),
+            header: 0,
             col_labels: None,
         }
     }
 
     /// Takes the names of the columns from the next record, from a field on.
     fn header(&mut self, records: &mut Records<'_>, skipped: usize) -> Result<()> {
-        records.start();
+        self.header = records.start().unwrap_or_default();
         let (mut labels, mut count) = (Vec::new(), 0);
         while let Some(field) = records.field()? {
             count += 1;
@@ -125,7 +128,7 @@ impl Table {
                 Error::new(format!("{has}, but line {decided} has {width}"))
                     .help("give every row the same number of columns")
             } else {
-                self.no_header(&has, numbers)
+                self.no_header(&has, numbers, records.line_at(self.header))
             };
             return Err(error.at(records.place(start)));
         }
@@ -137,15 +140,15 @@ impl Table {
     }
 
     /// The error for a line of text above the numbers that names more or fewer columns than there are.
-    fn no_header(&self, has: &str, numbers: usize) -> Error {
-        let names = self.col_labels.as_deref().unwrap_or_default();
+    fn no_header(&self, has: &str, numbers: usize, line: &str) -> Error {
+        let names = self.col_labels.as_ref().map_or(0, Vec::len);
         let error = Error::new(format!(
             "{has}, but the text above it, `{}`, has {}",
-            clip(&names.join(" ")),
-            counted(names.len(), "word")
+            clip(line),
+            counted(names, "word")
         ))
         .help("begin a title with #, or give each column a name");
-        if names.len() + 1 == numbers && !self.layout.first_column {
+        if names + 1 == numbers && !self.layout.first_column {
             error.and_help(
                 "if the first column names the rows by numbers, separate columns by commas and begin the header with a comma",
             )
@@ -273,7 +276,7 @@ mod tests {
         let said = fails("x,y,z\n1,2\n");
         assert!(
             said.starts_with(
-                "x.csv:2:1: this line has 2 numbers, but the text above it, `x y z`, has 3 words"
+                "x.csv:2:1: this line has 2 numbers, but the text above it, `x,y,z`, has 3 words"
             ),
             "{said}"
         );

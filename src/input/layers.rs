@@ -232,9 +232,9 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
                 listed_briefly(ends)
             ))
             .and_help(&format!(
-                "to compute without an entry, leave it out: {} {}",
+                "to compute without, which may give other numbers than the model: {} {}",
                 Hint::Ignore,
-                unknown.iter().map(|name| clip(name)).next().unwrap_or_default()
+                unknown.iter().take(12).map(|name| clip(name)).collect::<Vec<_>>().join(",")
             ));
     }
     let what = match unknown {
@@ -366,8 +366,9 @@ mod tests {
     fn an_end_that_is_to_be_left_out_is_the_end_of_a_name() {
         let options = |ignore| LayerOptions { ignore, ..LayerOptions::default() };
         let list = names(&["qkv.weight", "q_norm.weight"]);
-        assert!(choose(&list, options(&["norm.weight".to_string()])).is_ok());
-        let said = choose(&list, options(&["bias".to_string()])).err().unwrap().to_string();
+        let [norm, bias] = [["norm.weight".to_string()], ["bias".to_string()]];
+        assert!(choose(&list, options(&norm)).is_ok());
+        let said = choose(&list, options(&bias)).err().unwrap().to_string();
         assert!(said.starts_with("no name ends in `bias`"), "{said}");
     }
 }

@@ -59,7 +59,8 @@ fn not_a_number(text: &str) -> Error {
 
 /// True if a text would be a number with a point for its one comma.
 pub(super) fn has_decimal_comma(text: &str) -> bool {
-    text.split(',').count() == 2 && number(&text.replace(',', ".")).is_ok()
+    text.split_once(',').is_some_and(|(_, decimals)| decimals.starts_with(|c: char| c.is_ascii_digit()))
+        && number(&text.replace(',', ".")).is_ok()
 }
 
 /// Checks that the commas in a row of numbers can only stand between two of them: `1,5 2,5` may be two numbers or four.

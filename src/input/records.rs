@@ -173,6 +173,11 @@ impl<'t> Records<'t> {
         Place::Text(self.name.to_string(), line, column)
     }
 
+    /// The line that starts at a byte.
+    pub(super) fn line_at(&self, start: usize) -> &'t str {
+        self.text[start..].split(LINE_ENDS).next().unwrap_or_default().trim()
+    }
+
     /// The line on which a record starts, from 1.
     pub(super) fn line(&self, start: usize) -> usize {
         line_and_column(self.text, start).0

@@ -335,6 +335,13 @@ fn stacks_that_may_be_sequences_are_told_and_one_beside_matrices_is_refused() {
         refused.err
     );
     assert_eq!(run(stack, "1 2 3 1; 0 1 1 1", "").code, 0);
+    let refused = run("1 2 3 1; 0 1 1 1", stack, "");
+    assert!(
+        refused.code == 2 && refused.err.contains("K and V have 2 heads, but Q is one matrix"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(run("1 2 3 1; 0 1 1 1", stack, "--heads 2").code, 0);
     let numbered =
         r#"{"Q_1": [[1, 2]], "Q_2": [[3, 1]], "K_1": [[1, 2]], "K_2": [[3, 1]], "V_1": [[1]], "V_2": [[3]]}"#;
     assert_eq!(attn("attend --only O -").input(numbered).ok().err, "");

@@ -114,8 +114,15 @@ impl AttentionArgs {
 
 impl AttentionArgs {
     /// # Errors
-    /// If Q is a stack of heads, and K or V is a matrix that does not have as many side by side.
+    /// If Q is a stack of heads, and K or V is a matrix that does not have as many side by side; or the other way round.
     fn check_stack_beside_matrices(&self, loaded: &LoadedInputs) -> Result<()> {
+        if let (Some(heads @ 2..), None, Some(q), None) =
+            (loaded.kv_heads, loaded.query_heads, &loaded.inputs.q, self.heads)
+        {
+            let cols = counted(q.shape().cols, "column");
+            return Err(Error::new(format!("K and V have {heads} heads, but Q is one matrix with {cols}"))
+                .help("give Q as a stack too, or say with --heads how many heads stand side by side in it"));
+        }
         let (Some(heads @ 2..), Some(q), None) = (loaded.query_heads, &loaded.inputs.q, self.kv_heads) else {
             return Ok(());
         };
