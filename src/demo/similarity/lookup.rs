@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, equal, less, not, own, whole};
+use crate::story::condition::{all, equal, less, not, own, whole, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "lookup",
@@ -106,7 +106,13 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
         "The weights mix the values. This makes sense only for values that can be averaged.",
     )
     .claim(
-        all([own(&["V"]), not(whole("O"))]),
+        all([
+            own(&["V"]),
+            not(whole("O")),
+            not(within(0.05, "O[Alex,phone]", "V[alex.,phone]")),
+            not(within(0.05, "O[Alex,phone]", "V[Alec,phone]")),
+            not(within(0.05, "O[Alex,phone]", "V[Bob,phone]")),
+        ]),
         "The mixed age, {O[Alex,age]:2}, is an estimate. The mixed phone number, {O[Alex,phone]:1}, belongs to nobody.",
     )
     .show(&[o]);

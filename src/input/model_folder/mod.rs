@@ -28,7 +28,7 @@ pub use quantised::check_not_quantised;
 pub use tensors::{StoredEntry, StoredTensors};
 pub use words::WORDS;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::check_config_length;
 use index::{INDEX, Index};
 use root::Root;

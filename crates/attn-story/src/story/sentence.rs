@@ -19,7 +19,10 @@ pub fn fill(graph: &Graph, text: &str) -> std::result::Result<String, String> {
         let Ok(Cells::Cell(cell)) = resolve(graph, address) else { return Err(inside.to_string()) };
         let value = Term::Cell(cell).evaluate(graph);
         out.push_str(&rest[..start]);
-        out.push_str(&in_sentence(value, places));
+        // A number that is not 0 is not told as 0, unless it is rounding.
+        let told =
+            (places..=places.max(12)).map(|places| in_sentence(value, places)).find(|told| told != "0");
+        out.push_str(told.as_deref().unwrap_or("0"));
         rest = &rest[end + 1..];
     }
     out.push_str(rest);
