@@ -222,7 +222,7 @@ fn texts_configurations_and_computations_are_read_within_the_budget() {
     let with = |graph: &str, place: &str| {
         graph.replacen(place, &format!("{place} \"x\": {},", numbers(1_000_000)), 1)
     };
-    let (document, params) = (with(&graph, "{"), with(&graph, "\"params\": {"));
+    let (document, params) = (with(&graph, "{"), with(&graph, "\"params\":{"));
     assert!(document.len() > 2_000_000 && params.len() > 2_000_000);
     fs::write(path("graph.json"), document).unwrap();
     fs::write(path("q"), "q\n").unwrap();

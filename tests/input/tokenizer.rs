@@ -305,7 +305,7 @@ fn a_short_file_that_would_take_all_memory_or_never_end_is_refused() {
             grows,
         ),
         (json!({ "type": "Prepend", "prepend": long() }), "`prepend` of the tokenizer has 1,000 bytes"),
-        (sequence(json!({ "type": "NFC" }), 101), "more than 100 steps"),
+        (sequence(json!({ "type": "NFC" }), 33), "more than 32 steps"),
     ] {
         let said = refusal("bert", |file| file["normalizer"] = normalizer.clone());
         assert!(said.contains(expected), "{normalizer}: {said}");
@@ -313,7 +313,7 @@ fn a_short_file_that_would_take_all_memory_or_never_end_is_refused() {
     let said = refusal("bert", |file| {
         file["post_processor"] = template(json!([special, special, place]), 501);
     });
-    assert!(said.contains("puts 1,002 tokens around each text, and at most 1,000"), "{said}");
+    assert!(said.contains("puts 1,002 tokens around each text; at most 1,000"), "{said}");
     let said = refusal("bert", |file| file["post_processor"] = template(json!([place, place]), 1));
     assert!(said.contains("has 2 places for the text"), "{said}");
     for key in ["unk_token", "continuing_subword_prefix"] {
@@ -322,7 +322,7 @@ fn a_short_file_that_would_take_all_memory_or_never_end_is_refused() {
     }
     // What only a text shows.
     let word = "z".repeat(50_000);
-    let too_long = "words that are too long for this tokenizer";
+    let too_long = "the words of this text are too long for this tokenizer";
     let said =
         text_refused("bert", &word, |file| file["model"]["max_input_chars_per_word"] = json!(1_000_000_000));
     assert!(said.contains(too_long), "{said}");

@@ -29,6 +29,19 @@ pub fn tree(
     read.map_err(|error| refused.take().unwrap_or_else(|| no_json(error)))
 }
 
+/// The bytes that a tree takes.
+pub fn bytes(tree: &Value) -> u64 {
+    let inside = match tree {
+        Value::String(text) => text.len() as u64,
+        Value::Array(list) => list.iter().map(bytes).sum(),
+        Value::Object(entries) => {
+            entries.iter().map(|(name, value)| AN_ENTRY + name.len() as u64 + bytes(value)).sum()
+        }
+        _ => 0,
+    };
+    inside + memory::bytes_of::<Value>(1)
+}
+
 /// Makes the tree of a value.
 #[derive(Clone, Copy)]
 struct Tree<'t> {

@@ -6,7 +6,7 @@ use tokenizers::ModelWrapper;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::json_tree::tree;
 use crate::memory;
-use crate::text::size_in_brief;
+use crate::text::{grouped, size_in_brief};
 
 use super::checks::{Checked, check};
 use super::components::{is_byte_level, space_mark};
@@ -18,8 +18,8 @@ use super::words::words;
 /// The largest file that is read.
 const MOST_BYTES: usize = 100_000_000;
 /// What the rules need in memory beside the tree of the file, in bytes for each of its own.
-const RULES: u64 = 10;
-/// The most that the words of a text may cost, in bytes that are looked up.
+const RULES: u64 = 24;
+/// The most bytes that are looked through for the pieces of words.
 const MOST_COST: u64 = 2_000_000_000;
 /// What a byte of a text needs in memory while it becomes tokens.
 const TOKENS: u64 = 300;
@@ -126,12 +126,16 @@ impl TokenizerFile {
         if cost <= MOST_COST {
             return Ok(());
         }
-        Err(Error::new("this text has words that are too long for this tokenizer: it would look for hours for their pieces")
-            .of_kind(ErrorKind::TooLarge)
+        Err(Error::new(format!(
+            "the words of this text are too long for this tokenizer: it would look through {} letters for their pieces, more than {}",
+            grouped(cost),
+            grouped(MOST_COST)
+        ))
+        .of_kind(ErrorKind::TooLarge)
             .help("give a shorter text, or one with shorter words"))
     }
 
-    /// What a word of this many bytes and characters costs, in bytes that are looked up.
+    /// The bytes that are looked through, at most, for the pieces of a word of this many bytes and characters.
     fn cost(&self, bytes: usize, characters: usize) -> u64 {
         let (bytes, longest) = (bytes as u64, self.longest_piece as u64);
         match self.rules.get_model() {

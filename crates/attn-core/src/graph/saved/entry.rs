@@ -1,14 +1,17 @@
 //! A node as it stands in a file.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::value::MapDeserializer;
+use serde_json::Value;
 
 use super::super::run_again::of_node;
 use super::super::{Op, OpKind, Origin, Step, Value as NodeValue};
 use super::numbers::tensor;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
+use crate::json_tree::bytes;
 use crate::matrix::{Labels, Shape};
+use crate::memory;
 use crate::text::{clip, counted};
 
 /// A matrix that is never formed has at most this many cells: their number is still a whole `f64`.
@@ -17,15 +20,13 @@ const MOST_CELLS: u64 = 1 << 53;
 /// The longest name of a node, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// The fields of a node but its numbers.
+/// The fields of a node but its numbers and its parameters.
 #[derive(Deserialize)]
 struct Fields {
     name: String,
     label: Option<String>,
     step: Option<Step>,
     op: String,
-    #[serde(default)]
-    params: Value,
     inputs: Vec<String>,
     collects: Option<String>,
     shape: (usize, usize),
@@ -73,27 +74,19 @@ impl Entry {
     }
 
     fn of(fields: Fields, json: &Value, version: u64) -> Result<Entry> {
-        let Fields {
-            name,
-            label,
-            step,
-            op,
-            params,
-            inputs,
-            collects,
-            shape,
-            rows,
-            cols,
-            dtype,
-            never_formed,
-        } = fields;
+        let Fields { name, label, step, op, inputs, collects, shape, rows, cols, dtype, never_formed } =
+            fields;
         if name.is_empty() || visible(&name) != name || name.chars().count() > LONGEST_NAME {
             return Err(Error::new("this is no name of a node")
                 .help(format!("a name has 1 to {LONGEST_NAME} characters, and all of them can be seen")));
         }
         let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
         let (label, collects) = (shown(label), shown(collects));
-        let op = if version == 1 { without_parameters(op)? } else { Some(with_parameters(op, params)?) };
+        let op = if version == 1 {
+            without_parameters(op)?
+        } else {
+            Some(with_parameters(op, json.get("params"))?)
+        };
         let shape = Shape { rows: shape.0, cols: shape.1 };
         if shape.rows == 0 || shape.cols == 0 {
             return Err(Error::new(format!("a {shape} matrix has no numbers")));
@@ -127,9 +120,12 @@ fn called(json: &Value, at: usize) -> String {
 }
 
 /// An op with its parameters.
-fn with_parameters(name: String, params: Value) -> Result<Op> {
-    let form = Map::from_iter([("op".to_string(), Value::String(name)), ("params".to_string(), params)]);
-    match <Op as Deserialize>::deserialize(&Value::Object(form)) {
+fn with_parameters(name: String, params: Option<&Value>) -> Result<Op> {
+    let name = Value::String(name);
+    let form = [("op", &name), ("params", params.unwrap_or(&Value::Null))];
+    // The op has a copy of its own.
+    let _held = memory::hold(form.iter().map(|(_, value)| bytes(value)).sum())?;
+    match <Op as Deserialize>::deserialize(MapDeserializer::<_, serde_json::Error>::new(form.into_iter())) {
         Ok(Op::Given(origin)) => Ok(Op::Given(origin.visible())),
         other => other.map_err(|error| Error::new(error.to_string())),
     }
@@ -140,7 +136,7 @@ fn without_parameters(name: String) -> Result<Option<Op>> {
     match OpKind::named(&name) {
         None => Err(Error::new(format!("there is no op `{}`", clip(&name)))),
         Some(OpKind::Given) => Ok(Some(Op::Given(Origin::Saved))),
-        Some(_) => Ok(with_parameters(name, Value::Null).ok()),
+        Some(_) => Ok(with_parameters(name, None).ok()),
     }
 }
 
