@@ -31,6 +31,8 @@ enum FormContent {
     GradientOfLater,
     /// One matrix for all heads: the mean of their weights.
     MeanOfHeads,
+    /// Several matrices for one: each is the right one.
+    Batch,
 }
 
 /// All equivalent forms.
@@ -106,17 +108,21 @@ pub const FORMS: &[EquivalentForm] = &[
                average_attn_weights=False returns those of each head",
         holds: FormContent::MeanOfHeads,
     },
+    EquivalentForm {
+        id: "batch",
+        says: "this is a batch, and each matrix in it is the right one",
+        holds: FormContent::Batch,
+    },
 ];
 
 impl EquivalentForm {
     /// Whether this many matrices can be in this form, where this many are expected.
     pub(super) fn takes(&self, matrices: usize, expected: usize) -> bool {
-        if self.is_of_all_heads() { matrices == 1 && expected > 1 } else { matrices == expected }
-    }
-
-    /// Whether it says too little to compute further steps from.
-    pub(super) fn is_of_all_heads(&self) -> bool {
-        matches!(self.holds, FormContent::MeanOfHeads)
+        match self.holds {
+            FormContent::MeanOfHeads => matrices == 1 && expected > 1,
+            FormContent::Batch => matrices > 1 && expected == 1,
+            _ => matrices == expected,
+        }
     }
 
     /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
@@ -149,6 +155,7 @@ impl EquivalentForm {
                 let all = steps.filter_map(|step| shifted(right[right.find(&step)?].matrix()?, yours));
                 nearest(all)
             }
+            FormContent::Batch => right[right.find(node)?].matrix().cloned(),
             FormContent::MeanOfHeads => {
                 let stage =
                     Step::parse(node).map(|step| step.stage).filter(|stage| *stage == Stage::Weights)?;

@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
             }
         }
         let is_nan = |(_, matrix): &(String, &Matrix)| matrix.cells().all(f64::is_nan);
-        if found.named.len() > 1 && part.matrices.iter().all(is_nan) {
+        if !found.named.is_empty() && part.matrices.iter().all(is_nan) {
             judged.resembles = Some(Resemblance::NotANumber);
         }
         let mut taken = part;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
+use crate::elementary;
 use crate::error::Result;
 use crate::graph::detours::Detour;
 use crate::graph::recipes::{
@@ -279,9 +280,10 @@ fn max_score(graph: &Graph) -> f64 {
 }
 
 /// The numbers that leave hidden keys less than 2⁻⁵² of the weight of a visible one: written into their scores, and added to them.
-/// Only rows count that see something and hide something.
+/// Only rows count that see something and hide something. Where others see nothing, which shows any such number, a millionth part is
+/// nothing.
 fn hiding_numbers(graph: &Graph) -> (f64, f64) {
-    const LOG_ROUNDING: f64 = -52.0 * std::f64::consts::LN_2;
+    let log_nothing = if empty_rows(graph) > 0 { elementary::ln(1e-6) } else { elementary::ln(f64::EPSILON) };
     let max = |cells: &mut dyn Iterator<Item = f64>| cells.fold(f64::NEG_INFINITY, f64::max);
     let (mut written, mut added) = (f64::INFINITY, f64::INFINITY);
     for (_, node) in graph.nodes().filter(|(_, node)| matches!(node.op, Op::Mask(_))) {
@@ -292,8 +294,8 @@ fn hiding_numbers(graph: &Graph) -> (f64, f64) {
             let seen = max(&mut masked.row(i));
             let unseen = max(&mut (0..masked.cols()).filter(hidden).map(|j| open[(i, j)]));
             if seen > f64::NEG_INFINITY && unseen > f64::NEG_INFINITY {
-                written = written.min(seen + LOG_ROUNDING);
-                added = added.min(seen - unseen + LOG_ROUNDING);
+                written = written.min(seen + log_nothing);
+                added = added.min(seen - unseen + log_nothing);
             }
         }
     }

@@ -23,6 +23,13 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
     }
     let mistakes = match &wrong.mistakes[..] {
         [] => nothing_fits(diagnosis, wrong),
+        [_] if wrong.resembles == Some(Resemblance::NotANumber) => {
+            "Every cell is NaN. One known mistake makes it so on this input, but the result cannot tell that it was this one.".into()
+        }
+        several if wrong.resembles == Some(Resemblance::NotANumber) => format!(
+            "Every cell is NaN. {} known mistakes make it so on this input, and the result cannot tell which.",
+            number_word(several.len())
+        ),
         [only] => match &only.slips[..] {
             [slip] => sentence(slip),
             slips => {
@@ -30,10 +37,6 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
                 format!("Two mistakes together give these numbers: {}", slips.join(" "))
             }
         },
-        several if wrong.resembles == Some(Resemblance::NotANumber) => format!(
-            "Every cell is NaN, and {} known mistakes make it so on this input: the result cannot tell which.",
-            several.len()
-        ),
         several if are_same_computation(several) => {
             format!(
                 "{} [{}: on this exercise they are the same]",

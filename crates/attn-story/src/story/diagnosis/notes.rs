@@ -74,8 +74,7 @@ fn suggested_input() -> String {
 fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
-    let handed: Vec<&str> = diagnosis.nodes.iter().map(|node| node.name.as_str()).collect();
-    let missing = missing_steps(&wrong.name, &handed);
+    let missing = missing_steps(&wrong.name, diagnosis);
     if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
         notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
     } else if wrong.too_few_digits {
@@ -100,8 +99,9 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
 }
 
 /// The options that hand in the steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”.
-pub(super) fn missing_steps(name: &str, handed: &[&str]) -> String {
-    let missing = steps_before(name).into_iter().filter(|step| !handed.contains(step));
+pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis) -> String {
+    let is_handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
+    let missing = steps_before(name).into_iter().filter(|step| !is_handed(step));
     missing.map(|step| format!("{} {step}=FILE", Hint::Yours)).collect::<Vec<_>>().join(" ")
 }
 

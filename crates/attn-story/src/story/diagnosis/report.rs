@@ -6,7 +6,7 @@ use super::headline::{headline, opening};
 use super::mistakes::{are_same_computation, sentence};
 use super::notes::{cannot_show, missing_steps, notes, undetectable};
 use super::table::{forms, nodes};
-use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task};
+use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task, cause};
 use crate::hint::Hint;
 use crate::story::{Step, StepItem, Story};
 use crate::text::all_of;
@@ -45,7 +45,8 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
 /// computed both ways.
 pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let mut steps = first_lines(diagnosis, task, answers);
-    for (at, node) in all_wrong(diagnosis).into_iter().enumerate() {
+    let told = all_wrong(diagnosis).into_iter().enumerate().filter(|(_, node)| !is_nothing_but_nan(node));
+    for (at, node) in told {
         let is_alone = at == 0 && node.mistakes.len() == 1;
         steps
             .extend(node.mistakes.iter().take(MOST_EXPLAINED).flat_map(|named| explanation(named, is_alone)));
@@ -89,8 +90,8 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
         if at > 0 {
             steps.push(further(node, task));
         }
-        if node.mistakes.len() > 1 && node.resembles == Some(Resemblance::NotANumber) {
-            steps.extend(nothing_but_nan(node).map(sentence_step));
+        if is_nothing_but_nan(node) {
+            steps.extend(nothing_but_nan(node, diagnosis, task).into_iter().map(sentence_step));
             continue;
         }
         steps.extend(caution(node, answer).map(remark));
@@ -110,9 +111,14 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
     steps
 }
 
-/// What to do where every cell is NaN and several mistakes make it so.
-fn nothing_but_nan(node: &JudgedNode) -> [String; 2] {
-    let before = missing_steps(&node.name, &[node.name.as_str()]);
+/// Whether every cell is NaN, and known mistakes make it so.
+fn is_nothing_but_nan(node: &JudgedNode) -> bool {
+    !node.mistakes.is_empty() && node.resembles == Some(Resemblance::NotANumber)
+}
+
+/// What to do then.
+fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
+    let before = missing_steps(&node.name, diagnosis);
     let hand_in = match before.as_str() {
         "" => {
             "Look at the numbers from which it is computed: the first NaN among them shows where it begins."
@@ -123,7 +129,8 @@ fn nothing_but_nan(node: &JudgedNode) -> [String; 2] {
         }
     };
     let all: Vec<String> = node.mistakes.iter().map(|named| named.ids().join(" + ")).collect();
-    [hand_in, format!("These mistakes give nothing but NaN here: {}.", all_of(&all))]
+    let named = format!("What gives nothing but NaN here: {}.", all_of(&all));
+    [hand_in].into_iter().chain(cause(task, node.resembles.as_ref(), &[])).chain([named]).collect()
 }
 
 /// The fixes: a sentence for each mistake, with its id where there are several.
