@@ -170,7 +170,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
 }
 
 /// That a file can have this name: there is its folder, and nothing but a file has it.
-fn is_for_a_file(path: &Path) -> Result<()> {
+pub(super) fn is_for_a_file(path: &Path) -> Result<()> {
     let shown = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
