@@ -4,19 +4,27 @@
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix asks"))]
 mod answer;
 mod asciicast;
+#[cfg(not(unix))]
+mod crossterm_keys;
 mod edit_line;
+#[cfg(unix)]
+mod escapes;
 mod guard;
 mod keys;
 mod pager;
 mod signals;
 
 pub(crate) use asciicast::Asciicast;
+#[cfg(not(unix))]
+pub(crate) use crossterm_keys::inputs;
 pub(crate) use edit_line::EditLine;
+#[cfg(unix)]
+pub(crate) use escapes::inputs;
 pub(crate) use guard::{ERASE, Guard, OwnTerminal, Terminal};
 pub use keys::Key;
-pub(crate) use keys::{Input, inputs, pressed};
+pub(crate) use keys::{Input, pressed};
 pub(crate) use pager::{paged, rows};
-pub(crate) use signals::{INTERRUPTED, Readiness, Signals, is_running, suspend, wait};
+pub(crate) use signals::{HUNG_UP, INTERRUPTED, Readiness, Signals, is_running, suspend, unless_gone, wait};
 
 /// The red, green and blue of the terminal's ground, each from 0 to 1, if standard input is a terminal that says so within 50
 /// milliseconds. It is asked once; later calls give the same answer.

@@ -264,9 +264,6 @@ impl ExploreOptions {
             env.reading.check(file)?;
             script = script.playing(&read_text(&to_path(file), LONGEST_SCRIPT)?, file)?;
         }
-        if let Some(file) = &self.record {
-            script = script.recording(to_path(file), env.writing)?;
-        }
         if let Some(file) = &self.cast {
             let opened = Opened { state, told, screen: self.film(env), writer: writer(of, program, env) };
             let title = presentation::typed_without(program.typed, &["--play", "--cast"]);
@@ -279,7 +276,7 @@ impl ExploreOptions {
             let opened = Opened { state, told, screen: self.screen.screen(env), writer };
             // Without a terminal a script is all there is to do.
             let has_input = env.has_keys || !script.is_playing();
-            return self.by_line(opened, script, has_input, streams);
+            return self.by_line(opened, self.recorded(script, env)?, has_input, streams);
         }
         if !is_terminal {
             let error = Error::new("attn explore needs a terminal for its keys and its screen");
@@ -288,10 +285,19 @@ impl ExploreOptions {
                 None => "play keys without a terminal: add --plain --play FILE".to_string(),
             }));
         }
+        let script = self.recorded(script, env)?;
         explore(
             Opened { state, told, screen: self.theme.asked_of(self.screen.screen(env), env), writer },
             script,
         )
+    }
+
+    /// The script with the recording that was asked for.
+    fn recorded(&self, script: Script, env: &Env) -> Result<Script> {
+        match &self.record {
+            Some(file) => script.recording(to_path(file), env.writing),
+            None => Ok(script),
+        }
     }
 
     /// The screen of a recording: it has all colours and characters.

@@ -70,6 +70,7 @@ use crate::foreign::{from_os, hidden, visible_lines};
 use crate::hint;
 use crate::input::system;
 use crate::memory;
+use crate::terminal::HUNG_UP;
 use crate::text::abridged;
 
 /// Runs one command and returns its exit code and the graphs that it computed. No global state decides what it prints: the same
@@ -113,9 +114,10 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
             CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
         }
     });
-    let outcome = outcome.and_then(|outcome| {
-        streams.out.flush()?;
-        Ok(outcome)
+    let outcome = outcome.and_then(|outcome| match streams.out.flush() {
+        // There is no terminal that could take it.
+        Err(_) if outcome.code == HUNG_UP => Ok(outcome),
+        flushed => Ok(flushed.map(|()| outcome)?),
     });
     outcome.unwrap_or_else(|error| {
         report(&error, env, streams);

@@ -4,17 +4,14 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
-use ratatui::{Terminal as Display, TerminalOptions, Viewport};
-
+use super::display::Display;
 use super::draw::{Board, Look, draw};
 use super::keys::{Action, action_in};
 use super::script::{Line, Script};
 use super::session::Opened;
 use super::steps_of_story::StepsOfStory;
 use crate::error::Result;
-use crate::explore::{Mode, update};
+use crate::explore::update;
 use crate::terminal::Asciicast;
 
 /// A screen has at most this many columns.
@@ -32,7 +29,7 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
     let columns = u16::try_from(screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
     // The recording has its colours whatever this process prints to.
     crossterm::style::force_color_output(true);
-    let mut camera = Camera::new(columns, rows, title)?;
+    let mut camera = Camera::new(columns, rows, title);
     let mut story = StepsOfStory::of(&state, &told, screen);
     let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
     camera.films(&Board { state: &state, story: &story, look, said: None })?;
@@ -46,9 +43,9 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
         };
         match action_in(state.mode(), key) {
             Some(Action::Do(event)) => {
-                let before = state.undoable();
+                let before = state.clone();
                 state = update(state, event);
-                if state.undoable() != before || matches!(state.mode(), Mode::Adjust(_)) {
+                if !state.has_version_of(&before) {
                     story = StepsOfStory::of(&state, &told, screen);
                 }
             }
@@ -63,29 +60,24 @@ pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -
 
 /// Draws screens into a recording: each only where it differs from the one before.
 struct Camera {
-    display: Display<CrosstermBackend<Film>>,
+    display: Display<Film>,
     film: Film,
+    size: (u16, u16),
     recording: Asciicast,
 }
 
 impl Camera {
-    fn new(columns: u16, rows: u16, title: &str) -> Result<Camera> {
+    fn new(columns: u16, rows: u16, title: &str) -> Camera {
         let film = Film::default();
-        let area = Rect { x: 0, y: 0, width: columns, height: rows };
-        let options = TerminalOptions { viewport: Viewport::Fixed(area) };
-        let display = Display::with_options(CrosstermBackend::new(film.clone()), options)?;
+        let size = (columns, rows);
+        let display = Display::new(film.clone(), size);
         let mut recording = Asciicast::new(columns.into(), rows.into(), title);
         recording.writes(BEGIN);
-        Ok(Camera { display, film, recording })
+        Camera { display, film, size, recording }
     }
 
     fn films(&mut self, board: &Board<'_>) -> Result<()> {
-        self.display.draw(|frame| {
-            let (_, cursor) = draw(board, frame.buffer_mut());
-            if let Some(position) = cursor {
-                frame.set_cursor_position(position);
-            }
-        })?;
+        self.display.show(self.size, |buffer| draw(board, buffer).1)?;
         let bytes = std::mem::take(&mut *self.film.0.borrow_mut());
         self.recording.writes(&String::from_utf8_lossy(&bytes));
         Ok(())

@@ -25,12 +25,11 @@ impl Terminal for FullScreen {
 
     fn leave(&self) -> io::Result<()> {
         let mut out = io::stdout();
-        if READS_CLICKS.load(Ordering::Relaxed) {
-            execute!(out, DisableMouseCapture)?;
-        }
-        execute!(out, LeaveAlternateScreen, Show)?;
-        out.flush()?;
-        disable_raw_mode()
+        let clicks =
+            if READS_CLICKS.load(Ordering::Relaxed) { execute!(out, DisableMouseCapture) } else { Ok(()) };
+        let left = execute!(out, LeaveAlternateScreen, Show).and_then(|()| out.flush());
+        // Whatever cannot be written, the terminal gets its lines back.
+        disable_raw_mode().and(clicks).and(left)
     }
 }
 

@@ -7,6 +7,7 @@
 mod background;
 mod cast;
 mod copying;
+mod display;
 mod draw;
 mod full_screen;
 mod keys;

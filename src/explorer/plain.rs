@@ -1,19 +1,20 @@
 //! Exploring line by line: for screen readers, and for scripts without a terminal.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
 use super::draw::{Board, Look, sentence_lines};
 use super::keys::{Action, BINDINGS, action_in, key_of};
 use super::script::{Line, Script};
 use super::session::Opened;
 use super::steps_of_story::StepsOfStory;
-use crate::error::{EXIT_DONE, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
+use crate::foreign::visible;
 use crate::graph::address_of;
 use crate::hint::Hint;
 use crate::render::wrapped_text;
 use crate::terminal::Key;
-use crate::text::counted;
+use crate::text::{clip, counted};
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
 
@@ -43,14 +44,13 @@ pub(crate) fn plain(
         }
     }
     let Some(input) = input else { return Ok(EXIT_DONE) };
-    loop {
+    for number in 1.. {
         write!(out, "\n{} ", reader.prompt())?;
         out.flush()?;
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
+        let Some(line) = typed_line(input, number)? else {
             writeln!(out)?;
             return Ok(EXIT_DONE);
-        }
+        };
         for entry in entries(line.trim_end_matches(['\n', '\r']), reader.opened.state.mode()) {
             let ends = match entry {
                 Entry::Key(key) => {
@@ -62,7 +62,8 @@ pub(crate) fn plain(
                 }
                 Entry::Text(text) => reader.enter(&text, script, out)?,
                 Entry::Unknown(word) => {
-                    writeln!(out, "`{word}` is no key; ? lists them.")?;
+                    let said = format!("`{}` is no key; ? lists them.", clip(&visible(&word)));
+                    writeln!(out, "{}", reader.spelled(&said))?;
                     false
                 }
             };
@@ -70,6 +71,34 @@ pub(crate) fn plain(
                 return Ok(EXIT_DONE);
             }
         }
+    }
+    Ok(EXIT_DONE)
+}
+
+/// The longest line that is read, in bytes.
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// The next line; `None` at the end of the input.
+///
+/// # Errors
+/// If it cannot be read, is too long, or is not UTF-8: the error says which line.
+fn typed_line(input: &mut dyn BufRead, number: usize) -> Result<Option<String>> {
+    let of_line = |error: Error| Err(error.in_source(format!("line {number} of the typed keys")));
+    let mut line = Vec::new();
+    if let Err(error) = input.take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        return of_line(Error::new(format!("it cannot be read: {error}")));
+    }
+    if line.len() as u64 == LONGEST_LINE {
+        return of_line(
+            Error::new(format!("it has {LONGEST_LINE} bytes or more"))
+                .help("type a key, or a few of them, on each line"),
+        );
+    }
+    match String::from_utf8(line) {
+        Ok(line) => Ok(Some(line).filter(|line| !line.is_empty())),
+        Err(_) => of_line(
+            Error::new("it is not UTF-8").help("type keys as names: l, Enter, Esc, C-r; ? lists them"),
+        ),
     }
 }
 
@@ -90,6 +119,9 @@ fn entries(line: &str, mode: &Mode) -> Vec<Entry> {
         |word: &str| word.chars().next().is_some_and(begins_number) && word.parse::<f64>().is_ok();
     if line.is_empty() {
         return vec![Entry::Key(Key::Enter)];
+    }
+    if line.contains(char::is_control) {
+        return vec![Entry::Unknown(line.to_string())];
     }
     if matches!(mode, Mode::Typing { .. }) && key_of(line).is_none_or(|key| matches!(key, Key::Char(_))) {
         return vec![Entry::Text(line.to_string())];

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::keys::{key_of, name};
 use crate::error::{Error, Result};
-use crate::input::{WritePermission, write_text};
+use crate::input::{GrowingText, WritePermission};
 use crate::terminal::Key;
 use crate::text::clip;
 
@@ -41,8 +41,7 @@ pub(crate) struct Begun {
 
 #[derive(Debug)]
 struct Recording {
-    file: PathBuf,
-    text: String,
+    keys: GrowingText,
     last: Option<Instant>,
 }
 
@@ -56,13 +55,13 @@ impl Script {
         Ok(self)
     }
 
-    /// Records all keys in a file.
+    /// Records all keys in a file, each at once: neither a closed terminal nor a killed program loses any.
     ///
     /// # Errors
-    /// If nothing may be written.
+    /// If nothing may be written, or it cannot be.
     pub fn recording(mut self, file: PathBuf, writing: WritePermission) -> Result<Script> {
         writing.check(&file)?;
-        self.record = Some(Recording { file, text: String::new(), last: None });
+        self.record = Some(Recording { keys: GrowingText::new(file)?, last: None });
         Ok(self)
     }
 
@@ -81,38 +80,39 @@ impl Script {
         let Some(recording) = &mut self.record else { return };
         let now = Instant::now();
         let pause = recording.last.map_or(0, |last| now.duration_since(last).as_millis());
-        if pause >= SHORTEST_PAUSE {
-            recording.text.push_str(&format!("wait {}\n", pause.min(LONGEST_PAUSE)));
-        }
-        recording.text.push_str(&format!("{}\n", name(key)));
+        let wait = match pause {
+            ..SHORTEST_PAUSE => String::new(),
+            pause => format!("wait {}\n", pause.min(LONGEST_PAUSE)),
+        };
+        recording.keys.push(&format!("{wait}{}\n", name(key)));
         recording.last = Some(now);
     }
 
     /// The place of the next key, which may begin a change; `instead` is the key that has its effect without the change.
     pub fn begun(&self, instead: Option<Key>) -> Begun {
-        Begun { at: self.record.as_ref().map(|recording| recording.text.len()), instead }
+        Begun { at: self.record.as_ref().map(|recording| recording.keys.text().len()), instead }
     }
 
     /// Takes back what was recorded since a change began that was stopped: played again, the keys leave the same state.
     pub fn take_back(&mut self, begun: Begun) {
         if let (Some(recording), Some(at)) = (&mut self.record, begun.at) {
-            recording.text.truncate(at);
+            recording.keys.cut(at);
         }
         if let Some(key) = begun.instead {
             self.record(key);
         }
     }
 
-    /// Writes what was recorded, which ends with `q`, however the program ends.
+    /// Ends what was recorded with `q`.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(&mut self) -> Result<()> {
         let Some(mut recording) = self.record.take() else { return Ok(()) };
-        if recording.text.lines().last() != Some("q") {
-            recording.text.push_str("q\n");
+        if recording.keys.text().lines().last() != Some("q") {
+            recording.keys.push("q\n");
         }
-        write_text(&recording.file, &recording.text)
+        recording.keys.finish()
     }
 }
 
@@ -164,9 +164,15 @@ mod tests {
         for key in [Key::Char('l'), Key::Enter, Key::Control('r')] {
             script.record(key);
         }
+        let text = || crate::input::read_text(&file, 1000).unwrap();
+        assert_eq!(text(), "l\nEnter\nC-r\n", "each key is in the file at once");
+        let begun = script.begun(Some(Key::Escape));
+        script.record(Key::Char('7'));
+        script.take_back(begun);
+        assert_eq!(text(), "l\nEnter\nC-r\nEsc\n");
         script.finish().unwrap();
         let text = crate::input::read_text(&file, 1000).unwrap();
-        assert_eq!(text, "l\nEnter\nC-r\nq\n");
+        assert_eq!(text, "l\nEnter\nC-r\nEsc\nq\n");
         assert!(Script::default().playing(&text, "keys.txt").unwrap().is_playing());
         assert!(Script::default().recording(file, WritePermission::Refused).is_err());
     }

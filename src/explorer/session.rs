@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::io::{self, Stdout, Write};
 use std::time::{Duration, Instant};
 
-use crossterm::execute;
-use crossterm::terminal::{Clear, ClearType};
-use ratatui::Terminal as Display;
-use ratatui::backend::CrosstermBackend;
+use crossterm::terminal;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 
 use super::background::{Computed, Worker};
 use super::copying;
+use super::display::Display;
 use super::draw::{Board, Hit, Look, draw};
 use super::full_screen::{FullScreen, read_clicks, reads_clicks};
 use super::keys::{Action, action_in};
@@ -22,11 +21,11 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Computation, Event, Message, Mode, Planned, State, plan};
 use crate::hint::Hint;
 use crate::render::Screen;
-use crate::terminal::{Guard, INTERRUPTED, Input, Key, Readiness, Signals, inputs, wait};
+use crate::terminal::{
+    Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, inputs, unless_gone, wait,
+};
 use attn_story::live::sentences;
 
-/// The exit code after the terminal has gone away, as of SIGHUP.
-const HUNG_UP: u8 = 129;
 /// The longest time without a look at signals.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 /// The longest time without a look whether a change is computed.
@@ -51,15 +50,15 @@ pub(crate) struct Opened {
 pub(crate) fn explore(opened: Opened, mut script: Script) -> Result<u8> {
     // The answer of the terminal to the query for its colours is not a key.
     crate::terminal::settle();
-    let outcome = on_screen(opened, &mut script);
+    let outcome = unless_gone(on_screen(opened, &mut script));
     script.finish()?;
     outcome
 }
 
 fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
-    let signals = Signals::new().map_err(unusable)?;
+    let signals = Signals::of_screen().map_err(unusable)?;
     let guard = Guard::new(FullScreen).map_err(unusable)?;
-    let display = Display::new(CrosstermBackend::new(io::stdout())).map_err(unusable)?;
+    let display = Display::new(io::stdout(), terminal::size().map_err(unusable)?);
     let Opened { state, told, screen, writer } = opened;
     let worker = Worker::new(told, screen);
     let story = worker.story(&state);
@@ -91,7 +90,7 @@ struct Session {
     hits: Vec<Hit>,
     /// What the last key says that is no event of the state.
     said: Option<String>,
-    display: Display<CrosstermBackend<Stdout>>,
+    display: Display<Stdout>,
     guard: Guard<FullScreen>,
     signals: Signals,
 }
@@ -103,6 +102,10 @@ impl Session {
         loop {
             if let Some(code) = self.signals.ending() {
                 return Ok(code);
+            }
+            if self.signals.stopped() {
+                self.guard.suspend().map_err(unusable)?;
+                self.redraw()?;
             }
             if self.signals.continued() {
                 self.guard.renew().map_err(unusable)?;
@@ -149,7 +152,6 @@ impl Session {
                                 }
                             }
                             Input::Click(x, y) => self.click(Position { x, y }, script),
-                            Input::Resized => {}
                         }
                     }
                     self.draw()?;
@@ -224,7 +226,7 @@ impl Session {
         match plan(self.state.clone(), event) {
             Planned::Computing(computation) => self.begin(*computation),
             Planned::Done(state) => {
-                let is_other = state.undoable() != self.state.undoable();
+                let is_other = !state.has_version_of(&self.state);
                 self.state = *state;
                 if is_other {
                     self.story = self.worker.story(&self.state);
@@ -292,11 +294,9 @@ impl Session {
         });
     }
 
-    /// Draws everything again. A new display knows nothing of what stands on the screen; to ask the terminal for the place of its
-    /// cursor, as the old one would, is in vain where it does not answer.
+    /// Draws everything again, whatever stands on the screen.
     fn redraw(&mut self) -> Result<()> {
-        execute!(io::stdout(), Clear(ClearType::All)).map_err(unusable)?;
-        self.display = Display::new(CrosstermBackend::new(io::stdout())).map_err(unusable)?;
+        self.display.clear(terminal::size().map_err(unusable)?).map_err(unusable)?;
         self.draw()
     }
 
@@ -305,15 +305,12 @@ impl Session {
         let said = computing.as_deref().or(self.said.as_deref());
         let board = Board { state: &self.state, story: &self.story, look: self.look, said };
         let mut hits = Vec::new();
-        self.display
-            .draw(|frame| {
-                let (found, cursor) = draw(&board, frame.buffer_mut());
-                hits = found;
-                if let Some(position) = cursor {
-                    frame.set_cursor_position(position);
-                }
-            })
-            .map_err(unusable)?;
+        let draw = |buffer: &mut Buffer| {
+            let (found, cursor) = draw(&board, buffer);
+            hits = found;
+            cursor
+        };
+        self.display.show(terminal::size().map_err(unusable)?, draw).map_err(unusable)?;
         self.hits = hits;
         Ok(())
     }

@@ -99,4 +99,4 @@ pub use sentence::{label_list, sentence};
 pub use source::{Source, exists};
 pub use stored::stored;
 pub use table::{Table, table};
-pub use text::{is_folder, make_folder, markdown_files, read_text, write_text};
+pub use text::{GrowingText, is_folder, make_folder, markdown_files, read_text, write_text};

@@ -174,7 +174,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
 }
 
 /// That a file can have this name: there is its folder, and nothing but a file has it.
-fn is_for_a_file(path: &Path) -> Result<()> {
+pub(super) fn is_for_a_file(path: &Path) -> Result<()> {
     WritePermission::Allowed.check(path)?;
     let shown = visible(&from_path(path)).into_owned();
     if examined(path, fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {

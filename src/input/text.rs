@@ -1,15 +1,15 @@
 //! Texts as they are: lessons, and what is kept beside them.
 
 use crate::foreign::{from_path, to_path, visible};
-use std::fs;
-use std::io::Write;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
 use super::limit::Limit;
 use super::open::{Input, unreadable};
-use super::save::replaced;
+use super::save::{is_for_a_file, not_written, replaced};
 
 /// The text of a regular file of at most `most` bytes.
 ///
@@ -39,6 +39,65 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
         file.write_all(text.as_bytes())?;
         Ok(())
     })
+}
+
+/// A text that grows while a program runs: each piece is in the file at once, however the program ends. A file that is there is
+/// replaced by the first piece.
+#[derive(Debug)]
+pub struct GrowingText {
+    path: PathBuf,
+    file: File,
+    /// The text in the file, once there is any.
+    text: Option<String>,
+    failed: Option<Error>,
+}
+
+impl GrowingText {
+    /// An empty text; nothing is in the file yet.
+    ///
+    /// # Errors
+    /// If nothing can be written to the file.
+    pub fn new(path: PathBuf) -> Result<GrowingText> {
+        is_for_a_file(&path)?;
+        let file = File::options().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|error| not_written(&path, &error))?;
+        Ok(GrowingText { path, file, text: None, failed: None })
+    }
+
+    /// The text so far.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Adds a piece. The first failure is told by [`GrowingText::finish`].
+    pub fn push(&mut self, piece: &str) {
+        let cleared = if self.text.is_none() { self.file.set_len(0) } else { Ok(()) };
+        self.text.get_or_insert_default().push_str(piece);
+        let written = cleared.and_then(|()| self.file.write_all(piece.as_bytes()));
+        self.note(written);
+    }
+
+    /// Takes back what comes after this many bytes.
+    pub fn cut(&mut self, length: usize) {
+        if let Some(text) = self.text.as_mut().filter(|text| length < text.len()) {
+            text.truncate(length);
+            let cut = self.file.set_len(length as u64);
+            let cut = cut.and_then(|()| self.file.seek(SeekFrom::Start(length as u64)).map(|_| ()));
+            self.note(cut);
+        }
+    }
+
+    fn note(&mut self, outcome: std::io::Result<()>) {
+        if let Err(error) = outcome {
+            self.failed.get_or_insert_with(|| not_written(&self.path, &error));
+        }
+    }
+
+    /// # Errors
+    /// If a piece could not be written.
+    pub fn finish(self) -> Result<()> {
+        self.failed.map_or(Ok(()), Err)
+    }
 }
 
 /// Makes a folder and those above it, readable by its owner alone where the system knows owners.

@@ -3,25 +3,18 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
-
 use super::{Page, Style, base64, document, html, json};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use attn_story::live::Opening;
 
-/// The crate `attn-page` as WebAssembly. The command that builds it is in `docs/formats.md`.
-const PROGRAM: &[u8] = include_bytes!("attn_page.wasm");
+/// The crate `attn-page` as WebAssembly, compressed as zlib does. The command that builds it is in `docs/formats.md`.
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/attn_page.zlib"));
 
-/// The program as a page holds it: compressed as zlib does, in base64.
+/// The program as a page holds it: in base64.
 pub(crate) fn program() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
-        let written = encoder.write_all(PROGRAM).and_then(|()| encoder.finish());
-        base64(&written.expect("memory can be written"))
-    })
+    TEXT.get_or_init(|| base64(PROGRAM))
 }
 
 /// Writes pages that compute for themselves.

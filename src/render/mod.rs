@@ -73,6 +73,7 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
 /// If `out` cannot be written.
 pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
     memory::room(gathered_bytes(pages, style.format))?;
+    let style = &style.of_document();
     let pages = &*as_shown(pages, style.format);
     let explains = pages.iter().any(Page::explains);
     let text = match style.format {
@@ -93,12 +94,8 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         Format::Table => wide::write_all(pages, style),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
         Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
-        Format::Html => {
-            let style = &style.of_a_browser();
-            let text = document::write_all(pages, style, &mut html::Html::new(pages, command, style));
-            return style.write(&text, out);
-        }
-        Format::LiveHtml => return live::write(pages, command, &style.of_a_browser(), out),
+        Format::Html => document::write_all(pages, style, &mut html::Html::new(pages, command, style)),
+        Format::LiveHtml => return live::write(pages, command, style, out),
     };
     style.write(&text, out)
 }
@@ -118,6 +115,7 @@ fn as_shown(pages: &[Page], format: Format) -> Cow<'_, [Page]> {
 /// # Errors
 /// If `out` cannot be written.
 pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let style = &style.of_document();
     let shown = |(title, table): &(String, Table)| (visible(title).into_owned(), table.made_visible());
     let shown: Vec<(String, Table)> =
         if style.format.is_for_people() { parts.iter().map(shown).collect() } else { Vec::new() };
@@ -136,11 +134,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
             return Err(Error::new("a table of words has no numbers that could be changed")
                 .help(format!("leave out {}", Hint::Live)));
         }
-        Format::Html => {
-            let style = &style.of_a_browser();
-            let text = document::tables(parts, &mut html::Html::new(&[], command, style));
-            return style.write(&text, out);
-        }
+        Format::Html => document::tables(parts, &mut html::Html::new(&[], command, style)),
     };
     style.write(&text, out)
 }

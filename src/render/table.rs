@@ -11,8 +11,8 @@ mod frame;
 mod grid;
 mod words;
 
-use bands::{apart, note_width};
 pub(super) use bands::only_box;
+use bands::{apart, note_width};
 pub(super) use words::words;
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns

@@ -59,7 +59,9 @@ impl<T: Terminal> Guard<T> {
     /// If the terminal refuses.
     pub(crate) fn new(terminal: T) -> io::Result<Guard<T>> {
         let terminal = Arc::new(terminal);
-        terminal.enter()?;
+        terminal.enter().inspect_err(|_| {
+            let _ = terminal.leave();
+        })?;
         let hook: Arc<PanicHook> = Arc::from(panic::take_hook());
         let (rescued, before) = (Arc::clone(&terminal), Arc::clone(&hook));
         panic::set_hook(Box::new(move |info| {

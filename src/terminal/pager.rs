@@ -9,7 +9,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 
 use super::guard::{ERASE, Guard, OwnTerminal};
 use super::keys::{Key, pressed};
-use super::signals::{INTERRUPTED, Readiness, Signals, wait};
+use super::signals::{HUNG_UP, INTERRUPTED, Readiness, Signals, unless_gone, wait};
 
 /// The time of one wait for a key, after which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);
@@ -34,12 +34,16 @@ pub(crate) fn rows() -> Option<usize> {
 /// # Errors
 /// If the terminal cannot be read or written.
 pub(crate) fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
+    unless_gone(turned(text, out))
+}
+
+fn turned(text: &str, out: &mut dyn Write) -> Result<u8> {
     let unreadable = |error: std::io::Error| {
         Error::new(format!("the terminal cannot be used: {error}"))
             .help("pipe the output into another pager, such as less")
     };
     let lines: Vec<&str> = text.lines().collect();
-    let signals = Signals::new().map_err(unreadable)?;
+    let signals = Signals::of_screen().map_err(unreadable)?;
     let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
     let mut at = 0;
     let mut more = page();
@@ -60,8 +64,11 @@ pub(crate) fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
             if let Some(code) = signals.ending() {
                 break Turn::Leave(code);
             }
+            if signals.stopped() {
+                break Turn::Stop;
+            }
             match wait(LOOK).map_err(unreadable)? {
-                Readiness::Gone => break Turn::Leave(EXIT_DONE),
+                Readiness::Gone => break Turn::Leave(HUNG_UP),
                 Readiness::Nothing => {}
                 Readiness::Ready => {
                     match pressed().map_err(unreadable)?.first().map_or(Turn::Nothing, turn) {

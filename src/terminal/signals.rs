@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[cfg(unix)]
-use signal_hook::consts::SIGCONT;
+use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
 use super::{ENDING, signals_are_handled};
+use crate::error::Result;
 
 /// A shell adds this to the number of the signal that ended a program.
 const ENDED_BY: u8 = 128;
 /// The exit code after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
+/// The exit code after the terminal has gone away, as of SIGHUP.
+pub(crate) const HUNG_UP: u8 = 129;
 
 /// The number of listeners: a lesson opens the explorer, and listens again when that has ended.
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
@@ -22,6 +25,7 @@ static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 /// Signals that have come since they were last asked for.
 pub(crate) struct Signals {
     ending: Vec<(u8, Arc<AtomicBool>)>,
+    stopped: Arc<AtomicBool>,
     continued: Arc<AtomicBool>,
     ids: Vec<SigId>,
 }
@@ -32,8 +36,8 @@ impl Signals {
     /// # Errors
     /// If the system refuses.
     pub(crate) fn new() -> io::Result<Signals> {
-        let mut signals =
-            Signals { ending: Vec::new(), continued: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
+        let [stopped, continued] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let mut signals = Signals { ending: Vec::new(), stopped, continued, ids: Vec::new() };
         for &signal in ENDING {
             let come = Arc::new(AtomicBool::new(false));
             signals.ids.push(flag::register(signal, Arc::clone(&come))?);
@@ -44,6 +48,27 @@ impl Signals {
         #[cfg(unix)]
         signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
         Ok(signals)
+    }
+
+    /// Listens from now on for a program that has changed the terminal: it gives the terminal back itself before it stops, and a
+    /// new size of the screen ends its wait for keys.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn of_screen() -> io::Result<Signals> {
+        #[cfg_attr(not(unix), allow(unused_mut, reason = "nothing stops it"))]
+        let mut signals = Signals::new()?;
+        #[cfg(unix)]
+        {
+            signals.ids.push(flag::register(SIGTSTP, Arc::clone(&signals.stopped))?);
+            signals.ids.push(flag::register(SIGWINCH, Arc::default())?);
+        }
+        Ok(signals)
+    }
+
+    /// Whether the program was asked to stop since this was last asked.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.swap(false, Ordering::Relaxed)
     }
 
     /// The exit code of a signal that ends the program, if one has come.
@@ -110,14 +135,21 @@ pub(crate) fn wait(longest: Duration) -> io::Result<Readiness> {
     Ok(if crossterm::event::poll(longest)? { Readiness::Ready } else { Readiness::Nothing })
 }
 
+/// The outcome of what has used a terminal: where that is gone, no error is told, since there is nobody to read it.
+pub(crate) fn unless_gone(outcome: Result<u8>) -> Result<u8> {
+    let is_gone = || wait(Duration::ZERO).is_ok_and(|readiness| readiness == Readiness::Gone);
+    if outcome.is_err() && is_gone() { Ok(HUNG_UP) } else { outcome }
+}
+
 /// Stops the program, and all others of its group, until the shell calls them back. Without a shell that could, nothing happens.
 ///
 /// # Errors
 /// If the system refuses.
 #[cfg(unix)]
 pub(crate) fn suspend() -> io::Result<()> {
-    use rustix::process::{Signal, kill_current_process_group};
-    Ok(kill_current_process_group(Signal::TSTP)?)
+    use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+    // A program that listens to SIGTSTP is not stopped by it. In the group of what began the session there is no shell above.
+    if getsid(None)? == getpgrp() { Ok(()) } else { Ok(kill_current_process_group(Signal::STOP)?) }
 }
 
 /// There is nothing that could call the program back.

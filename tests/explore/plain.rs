@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::common::attn;
+
 const WORDS: [&str; 5] = ["explore", "attend", "--words", "bat cave racket", "--causal"];
 
 /// What `attn explore attend …` prints for these keys, and its exit code.
@@ -120,6 +122,22 @@ fn a_comparison_is_told_in_one_sentence() {
     assert!(said.contains("Before the last change this number was 18;"), "{said}");
     assert!(said.contains("At the start this number was 12;"), "{said}");
     assert!(said.contains("of the 9 numbers of S differ."), "{said}");
+}
+
+#[test]
+fn what_was_typed_is_never_printed_back_raw_and_bytes_that_are_no_text_are_an_error_of_the_input() {
+    let typed = |keys: &[u8]| attn("explore demo mask --plain").input(keys).run();
+    let said = typed(b"\x1b]0;title\x07\n/\x1b[2J\n\xe2\x80\xae\nq\n");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(said.out.matches("` is no key").count(), 2, "{}", said.out);
+    assert!(!said.out.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", said.out);
+    for (keys, what) in [
+        (b"l\n\xff\n".to_vec(), "line 2 of the typed keys: it is not UTF-8"),
+        (vec![b'l'; 1 << 17], "line 1 of the typed keys: it has 65536 bytes or more"),
+    ] {
+        let said = typed(&keys);
+        assert!(said.code == 2 && said.err.contains(what), "{}", said.err);
+    }
 }
 
 #[test]

@@ -107,6 +107,81 @@ fn the_screen_follows_the_size_of_the_window() {
 }
 
 #[test]
+fn a_sequence_that_never_ends_keeps_no_signal_from_being_heard() {
+    for begun in ["\x1b[200~abc", "\x1b[999999999999999999999;1R", "\x1b[1;", "\x1b]11;rgb:", "\x1b[M"] {
+        let state = tempfile::tempdir().expect("a folder");
+        let args = ["explore", "attend", "--words", "bat cave", "--causal"];
+        let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
+        terminal.wait_for("o11 =");
+        let raw = terminal.settings();
+        terminal.press(begun);
+        std::thread::sleep(Duration::from_millis(100));
+        terminal.signal(Signal::TERM);
+        assert_eq!(terminal.ended(), 143, "{begun:?}");
+        assert_ne!(terminal.settings(), raw, "raw mode is left");
+    }
+    // Nor does it take the keys behind it.
+    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    terminal.wait_for("S[cave,bat]");
+    terminal.press_bytes(b"\xf0\x9f");
+    std::thread::sleep(Duration::from_millis(100));
+    terminal.press_bytes(b"\xff\xfe");
+    terminal.shows("l", "S[cave,cave]");
+    terminal.press("q");
+    terminal.wait_for("code 0");
+}
+
+#[test]
+fn a_huge_window_is_drawn_in_part() {
+    let (_state, mut terminal) = explorer("--at 'S[cave,bat]'", 80, 24);
+    terminal.wait_for("S[cave,bat]");
+    terminal.resize_program(u16::MAX, u16::MAX);
+    std::thread::sleep(Duration::from_millis(100));
+    terminal.press("\x03");
+    terminal.wait_for("code 130");
+}
+
+#[test]
+fn a_killed_program_has_recorded_its_keys() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("keys.txt");
+    let record = file.to_string_lossy().into_owned();
+    let args = ["explore", "demo", "mask", "--at", "S[1,1]", "--record", &record];
+    let mut terminal = Terminal::start(folder.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
+    terminal.wait_for("S[");
+    terminal.press("jl");
+    let begun = std::time::Instant::now();
+    let keys = || {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        text.lines().filter(|line| !line.starts_with("wait ")).map(str::to_string).collect::<Vec<_>>()
+    };
+    while keys() != ["j", "l"] && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    terminal.signal(Signal::KILL);
+    terminal.ended();
+    assert_eq!(keys(), ["j", "l"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stop_from_outside_gives_the_terminal_back() {
+    let state = tempfile::tempdir().expect("a folder");
+    let attn = env!("CARGO_BIN_EXE_attn");
+    let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
+    terminal.wait_for("shell>");
+    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "o11 =");
+    let shell = terminal.process();
+    let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("its children");
+    let pid = children.trim().parse().ok().and_then(rustix::process::Pid::from_raw).expect("one child");
+    rustix::process::kill_process(pid, Signal::TSTP).expect("the signal is sent");
+    terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
+    terminal.shows("fg\r", "o11 =");
+    terminal.press("q");
+    terminal.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
+}
+
+#[test]
 fn it_pauses_and_comes_back() {
     let state = tempfile::tempdir().expect("a folder");
     let attn = env!("CARGO_BIN_EXE_attn");

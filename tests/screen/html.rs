@@ -1,6 +1,7 @@
 //! `--format html`: a page that needs nothing else, in which every number of a result knows what made it.
 
 use crate::common::attn;
+use attn::cli::Env;
 use attn::demo::{Settings, demos};
 use attn::explain::{Note, notes};
 use attn::graph::{CellId, Graph, NodeId, Term};
@@ -94,6 +95,33 @@ fn a_page_does_not_depend_on_the_terminal() {
     let plain = page(command);
     for screen in ["--charset=ascii", "--color=always", "--width=40"] {
         assert_eq!(attn(command).arg("--format=html").arg(screen).ok().out, plain, "{screen}");
+    }
+}
+
+#[test]
+fn a_document_does_not_depend_on_the_screen_either() {
+    let variables = |name: &str| {
+        let found = [
+            ("COLUMNS", "33"),
+            ("LC_ALL", "C"),
+            ("TERM", "dumb"),
+            ("FORCE_COLOR", "1"),
+            ("COLORFGBG", "0;15"),
+        ];
+        found.into_iter().find(|(other, _)| *other == name).map(|(_, value)| value.to_string())
+    };
+    let narrow = Env::from_variables(variables, None, [false; 2]);
+    for command in [
+        "attend --words 'bat cave racket' --causal --heat always",
+        "demo stretch",
+        "softmax 1 2 --explain A[1,1]",
+        "params gpt2",
+    ] {
+        for format in ["latex", "markdown", "csv", "json", "html", "numpy"] {
+            let document =
+                |env: &Env| attn(command).arg(&format!("--format={format}")).env(env.clone()).run().out;
+            assert_eq!(document(&narrow), document(&Env::default()), "{command} as {format}");
+        }
     }
 }
 

@@ -75,6 +75,16 @@ impl Terminal {
         self.keys.flush().expect("the keyboard works");
     }
 
+    /// Sends bytes that no terminal sends.
+    pub fn press_bytes(&mut self, bytes: &[u8]) {
+        self.keys.write_all(bytes).expect("the keyboard works");
+    }
+
+    /// Tells the program that the screen has this size; what it writes goes to the screen as it is.
+    pub fn resize_program(&self, columns: u16, rows: u16) {
+        self.master.resize(size(columns, rows)).expect("a new size");
+    }
+
     /// Presses keys, and waits for words on the screen.
     #[track_caller]
     pub fn shows(&mut self, keys: &str, words: &str) -> String {

@@ -8,7 +8,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::Lesson;
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::render::Screen;
-use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, wait};
+use crate::terminal::{Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, wait};
 
 use super::bars;
 use super::position::{CurrentQuestion, Position, Positions};
@@ -44,7 +44,7 @@ pub fn follow(
     out: &mut dyn Write,
 ) -> Result<u8> {
     let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
-    let signals = Signals::new().map_err(unreadable)?;
+    let signals = Signals::of_screen().map_err(unreadable)?;
     let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
     let mut page = RedrawnLines { out, lines: Vec::new(), columns: 0 };
     loop {
@@ -56,7 +56,7 @@ pub fn follow(
             return Ok(code);
         }
         let keys = match wait(LOOK).map_err(unreadable)? {
-            Readiness::Gone => return Ok(EXIT_DONE),
+            Readiness::Gone => return Ok(HUNG_UP),
             Readiness::Nothing => Vec::new(),
             Readiness::Ready => pressed().map_err(unreadable)?,
         };
@@ -70,6 +70,9 @@ pub fn follow(
                 }
                 _ => {}
             }
+        }
+        if signals.stopped() {
+            guard.suspend().map_err(unreadable)?;
         }
         if signals.continued() {
             guard.renew().map_err(unreadable)?;

@@ -9,7 +9,9 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::hint::Hint;
 use crate::lesson::Command;
 use crate::render::Screen;
-use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, wait};
+use crate::terminal::{
+    Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, unless_gone, wait,
+};
 
 use super::event::{Action, Effects};
 use super::player::Player;
@@ -24,8 +26,6 @@ const TICK: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(100);
 /// The rows of a terminal that does not say.
 const USUAL_ROWS: usize = 24;
-/// The exit code after the terminal has gone away, as of SIGHUP.
-const HUNG_UP: u8 = 129;
 
 /// The options of playing a lesson.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub fn play(
 ) -> Result<u8> {
     // The answer of the terminal to the query for its colours is not a key.
     crate::terminal::settle();
-    let signals = Signals::new().map_err(unreadable)?;
+    let signals = Signals::of_screen().map_err(unreadable)?;
     let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
     let printer = Printer::new(out, player.state.window.screen);
     let mut session =
@@ -77,9 +77,8 @@ pub fn play(
         _ => Ok(()),
     });
     session.saver.leave(session.player, session.began.elapsed());
-    let code = outcome?;
-    cleaned?;
-    Ok(code)
+    let outcome = outcome.and_then(|code| cleaned.map(|()| code));
+    if options.keys { unless_gone(outcome) } else { outcome }
 }
 
 fn unreadable(error: io::Error) -> Error {
@@ -111,6 +110,7 @@ impl Session<'_, '_> {
         loop {
             match self.signals.ending() {
                 Some(code) => return Ok(code),
+                None if self.signals.stopped() => self.stop()?,
                 None if self.signals.continued() => self.come_back()?,
                 None => {}
             }
@@ -229,6 +229,7 @@ impl Session<'_, '_> {
             guard.renew().map_err(unreadable)?;
         }
         // It may have been stopped and called back, and the window may have another size.
+        self.signals.stopped();
         self.signals.continued();
         self.show(&effects)?;
         self.heed_size()

@@ -112,7 +112,11 @@ fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> Cow<'_, V
         view.to_mut().notes.clear();
     }
     let is_framed = !view.cols.is_empty() && !view.keeps_heads && frame::total(&[&view], 1) <= width;
-    if is_framed || view.least_box_width() <= width { view } else { Cow::Owned(view.into_owned().squeezed(width, charset)) }
+    if is_framed || view.least_box_width() <= width {
+        view
+    } else {
+        Cow::Owned(view.into_owned().squeezed(width, charset))
+    }
 }
 
 /// The width that notes beside the rows add to a box.

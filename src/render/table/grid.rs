@@ -114,7 +114,9 @@ fn lines_of(row: &[GridCell<'_>], columns: &[Column], style: &Style) -> Vec<Stri
 
 /// A text in lines of at most this width.
 fn folded(text: &str, width: usize) -> Vec<Cow<'_, str>> {
-    let fold = |line| if ScreenWidth::width(line) <= width { vec![Cow::Borrowed(line)] } else { broken(line, width) };
+    let fold = |line| {
+        if ScreenWidth::width(line) <= width { vec![Cow::Borrowed(line)] } else { broken(line, width) }
+    };
     text.split('\n').flat_map(fold).collect()
 }
 

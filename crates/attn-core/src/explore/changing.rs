@@ -1,5 +1,7 @@
 //! Something is changed: a number, a setting, a head, the whole recipe. Each returns the change that is wanted, or leaves a message.
 
+use std::sync::Arc;
+
 use super::changes::Changes;
 use super::computation::Wanted;
 use super::heads::outputs;
@@ -90,10 +92,10 @@ impl State {
 
     /// The last graph of this recipe in which no head was taken out.
     pub(super) fn with_all_heads(&self) -> &Graph {
-        let is_whole = |version: &&Version| {
+        let is_whole = |version: &&Arc<Version>| {
             version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
         };
         let found = self.history[..=self.at].iter().rev().find(is_whole);
-        &found.unwrap_or(&self.history[0]).graph
+        &found.unwrap_or(&self.start).graph
     }
 }

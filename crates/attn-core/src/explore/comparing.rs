@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 impl State {
     /// The version that this one is compared with: that beside it, or the one before.
     fn compared(&self) -> Option<&Version> {
-        Some(&self.history[self.beside.or(self.at.checked_sub(1))?])
+        self.beside.as_deref().or_else(|| Some(&*self.history[self.at.checked_sub(1)?]))
     }
 
     /// What the last change has made of a number, or how it differs from the state beside; `None` where it has not moved.

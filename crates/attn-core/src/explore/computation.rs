@@ -124,7 +124,7 @@ impl State {
     fn graph_with(&self, changes: &Changes, watch: &Watch) -> crate::error::Result<Graph> {
         let before = Arc::clone(&self.history[self.at].graph);
         let graph = Graph::new().after(before).watched(watch.clone());
-        self.source.graph_from(graph, changes, Some(&self.history[0].graph))
+        self.source.graph_from(graph, changes, Some(&self.start.graph))
     }
 
     /// Takes a computed graph as the next state of the history, or in place of this one.
@@ -133,9 +133,7 @@ impl State {
         let keep = if wanted.replaces { self.at } else { self.at + 1 };
         self.message = None;
         self.has_adjusted |= wanted.adjusts.is_some();
-        self.history.truncate(keep);
-        self.history.push(Version { changes: wanted.changes, graph: Arc::new(graph) });
-        self.at = keep;
+        self.put_version(keep, Version { changes: wanted.changes, graph: Arc::new(graph) });
         self.beside = None;
         self.follow(&before);
     }

@@ -41,6 +41,8 @@ pub enum Message {
     Refused(String),
     /// Nothing is left to undo.
     NothingToUndo,
+    /// Nothing is left to undo: only this many changes are kept.
+    Forgotten(usize),
     /// Nothing is left to make again.
     NothingToRedo,
     /// Nothing has been changed that could be compared.

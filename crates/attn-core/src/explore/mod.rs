@@ -1,5 +1,5 @@
 //! Exploring a graph: a cursor that stands on a number, the numbers that it came from and those that it feeds, changes of given
-//! numbers and of settings with unlimited undo, and guesses.
+//! numbers and of settings with undo, and guesses.
 //!
 //! [`update`] is a pure function from a [`State`] and an [`Event`] to the next state. It knows no terminal and no page, and writes no
 //! sentences: a state has facts, and a front end puts them into words. A change computes again only what depends on it, to the bits

@@ -3,7 +3,7 @@
 use super::event::Way;
 use super::message::Message;
 use super::search::within;
-use super::state::State;
+use super::state::{LONGEST_PATH, State};
 use crate::graph::{CellId, NodeId, Step};
 
 impl State {
@@ -40,6 +40,9 @@ impl State {
     /// Goes to a cell in such a way that [`Event::Back`] returns.
     pub(super) fn visit(&mut self, cell: CellId) {
         if cell != self.cursor {
+            if self.path.len() == LONGEST_PATH {
+                self.path.remove(0);
+            }
             self.path.push(self.cursor);
             self.put(cell);
         }

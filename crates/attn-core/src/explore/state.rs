@@ -14,6 +14,11 @@ use crate::error::Result;
 use crate::graph::recipes::Recipe;
 use crate::graph::{CellId, Graph, NodeId, Op, Origin};
 
+/// The most changes that can be taken back: each keeps its own numbers.
+pub(super) const MOST_CHANGES: usize = 1000;
+/// The most cells that the cursor can go back to.
+pub(super) const LONGEST_PATH: usize = 1000;
+
 /// The number of decimals at the start.
 const DECIMALS: usize = 4;
 
@@ -74,9 +79,13 @@ pub struct Change {
 #[derive(Clone, Debug)]
 pub struct State {
     pub(super) source: Source,
-    pub(super) history: Vec<Version>,
+    pub(super) start: Arc<Version>,
+    /// The versions that can be gone back to and forth, this one among them.
+    pub(super) history: Vec<Arc<Version>>,
     /// The place in the history.
     pub(super) at: usize,
+    /// Whether the history has lost its oldest versions.
+    pub(super) has_forgotten: bool,
     pub(super) cursor: CellId,
     /// The cells that the cursor came from, the first one first.
     pub(super) path: Vec<CellId>,
@@ -89,8 +98,8 @@ pub struct State {
     pub(super) predicts: bool,
     /// The cell whose number was guessed last, which is no longer hidden.
     pub(super) guessed: Option<CellId>,
-    /// The place in the history of the state that is shown beside this one.
-    pub(super) beside: Option<usize>,
+    /// The state that is shown beside this one.
+    pub(super) beside: Option<Arc<Version>>,
     /// The nodes with a number that is not what it was in the state before, or beside.
     pub(super) moved: Vec<NodeId>,
     pub(super) last_search: String,
@@ -108,10 +117,13 @@ impl State {
         let node = graph.last().ok_or_else(|| crate::error::Error::new("there are no steps to explore"))?;
         let cursor = CellId { node, row: 0, col: 0 };
         let last = graph[node].shape().rows.saturating_sub(1);
+        let start = Arc::new(Version { changes: Changes::default(), graph });
         let state = State {
             source,
-            history: vec![Version { changes: Changes::default(), graph }],
+            history: vec![Arc::clone(&start)],
+            start,
             at: 0,
+            has_forgotten: false,
             cursor,
             path: Vec::new(),
             chosen: None,
@@ -161,17 +173,27 @@ impl State {
     /// If the computation refuses them.
     pub(super) fn after_changes(mut self, changes: Changes) -> Result<State> {
         let graph = Arc::new(self.source.graph(&changes, Some(&self.history[self.at].graph))?);
-        self.history.truncate(self.at + 1);
         let before = Arc::clone(&self.history[self.at].graph);
-        self.history.push(Version { changes, graph });
-        self.at += 1;
+        self.put_version(self.at + 1, Version { changes, graph });
         self.follow(&before);
         Ok(self)
     }
 
+    /// Makes a version the present one, at this place of the history; what came after is gone, and so is the oldest one where there
+    /// are too many.
+    pub(super) fn put_version(&mut self, at: usize, version: Version) {
+        self.history.truncate(at);
+        self.history.push(Arc::new(version));
+        if self.history.len() > MOST_CHANGES + 1 {
+            self.history.remove(0);
+            self.has_forgotten = true;
+        }
+        self.at = self.history.len() - 1;
+    }
+
     /// The graph as it is now, alone.
-    pub(super) fn into_graph(mut self) -> Arc<Graph> {
-        self.history.swap_remove(self.at).graph
+    pub(super) fn into_graph(self) -> Arc<Graph> {
+        Arc::clone(&self.history[self.at].graph)
     }
 
     /// The graph as it is now.
@@ -201,7 +223,7 @@ impl State {
         let mut of_node = numbers.iter().filter(|number| number.node == *name).peekable();
         of_node.peek()?;
         let is_changed = of_node.any(|number| (number.row, number.col) == (cell.row, cell.col));
-        let start = &self.history[0].graph;
+        let start = &self.start.graph;
         match &start[start.find(name)?].op {
             Op::Given(origin) if !is_changed => Some(origin.of_row(cell.row)),
             _ => None,
@@ -306,9 +328,14 @@ impl State {
         [self.at, self.history.len() - 1 - self.at]
     }
 
+    /// Whether this is the very version of the computation that another state has.
+    pub fn has_version_of(&self, other: &State) -> bool {
+        Arc::ptr_eq(&self.history[self.at], &other.history[other.at])
+    }
+
     /// The graph of the state that is shown beside this one, what is changed in it, and whether it is the first.
     pub fn beside(&self) -> Option<(&Graph, &Changes)> {
-        self.beside.map(|at| (&*self.history[at].graph, &self.history[at].changes))
+        self.beside.as_ref().map(|version| (&*version.graph, &version.changes))
     }
 
     /// The cell of the same name in the graph as it is now, after a change may have added or removed steps.

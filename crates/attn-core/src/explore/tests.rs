@@ -375,3 +375,32 @@ fn what_can_only_be_looked_at_says_so_when_it_is_opened() {
     let state = State::new(Source::ReadOnly(graph, "it is old.".into())).unwrap().opened();
     assert_eq!(state.message(), Some(&Message::ReadOnly("it is old.".into())));
 }
+
+#[test]
+fn the_last_thousand_changes_can_be_undone_and_then_undo_says_why_it_ends() {
+    let mut state = found(start(), "X[cave,animals]");
+    for edit in 0..1010 {
+        state = update(state, Event::Enter(format!("{}", f64::from(edit) + 0.5)));
+    }
+    assert_eq!(state.undoable(), [1000, 0]);
+    for _ in 0..1000 {
+        state = update(state, Event::Undo);
+    }
+    assert_eq!((number(&state, "X", 1, 0), state.message()), (9.5, None));
+    state = update(state, Event::Undo);
+    assert_eq!((number(&state, "X", 1, 0), state.message()), (9.5, Some(&Message::Forgotten(1000))));
+    // What is compared with the start still is.
+    let x = |graph: &Graph| graph.matrix(graph.require("X").unwrap()).unwrap()[(1, 0)];
+    assert_eq!(x(update(state, Event::Versus).beside().unwrap().0), 4.0);
+}
+
+#[test]
+fn the_last_change_of_a_cell_counts_and_others_of_its_matrix_stay() {
+    let mut state = start();
+    for (cell, number) in [("X[1,1]", "1"), ("X[2,1]", "2"), ("X[1,1]", "7"), ("X[3,2]", "9")] {
+        state = typed(found(state, cell), number);
+    }
+    let x = state.graph().require("X").unwrap();
+    let numbers: Vec<f64> = state.graph().matrix(x).unwrap().cells().collect();
+    assert_eq!(numbers, [7.0, 3.0, 2.0, 0.0, 0.0, 9.0]);
+}

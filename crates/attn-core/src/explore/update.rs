@@ -9,7 +9,7 @@ use super::message::Message;
 use super::moving::moved;
 use super::search::found;
 use super::source::Source;
-use super::state::{Mode, Purpose, State};
+use super::state::{MOST_CHANGES, Mode, Purpose, State, Version};
 use super::typing::begins_number;
 use crate::graph::{CellId, ChangedNumber, Graph, Step, Watch};
 use crate::text::number;
@@ -215,7 +215,11 @@ impl State {
     fn travel(&mut self, by: isize) {
         let next = self.at.checked_add_signed(by).filter(|at| *at < self.history.len());
         let Some(next) = next else {
-            self.message = Some(if by < 0 { Message::NothingToUndo } else { Message::NothingToRedo });
+            self.message = Some(match by {
+                1.. => Message::NothingToRedo,
+                _ if self.has_forgotten => Message::Forgotten(MOST_CHANGES),
+                _ => Message::NothingToUndo,
+            });
             return;
         };
         let before = Arc::clone(&self.history[self.at].graph);
@@ -236,14 +240,17 @@ impl State {
     }
 
     fn versus(&mut self) {
-        self.beside = match (self.beside, self.at) {
-            (_, 0) => {
+        let is_start = |version: &Arc<Version>| Arc::ptr_eq(version, &self.start);
+        self.beside = match &self.beside {
+            _ if is_start(&self.history[self.at]) => {
                 self.message = Some(Message::NothingChanged);
                 None
             }
-            (None, at) => Some(at - 1),
-            (Some(0), _) => None,
-            (Some(_), _) => Some(0),
+            None => {
+                Some(Arc::clone(self.at.checked_sub(1).map_or(&self.start, |before| &self.history[before])))
+            }
+            Some(beside) if is_start(beside) => None,
+            Some(_) => Some(Arc::clone(&self.start)),
         };
         self.find_moved();
     }

@@ -28,7 +28,12 @@ impl Op {
     /// is out of its range.
     pub fn check_fits(&self, inputs: &[Shape], result: Shape) -> Result<()> {
         self.arity().check(self, inputs.len())?;
-        self.check_parameters(result)?;
+        if let Op::Given(Origin::Rows(rows)) = self
+            && (rows.len() != result.rows || rows.iter().any(|row| matches!(row, Origin::Rows(_))))
+        {
+            return self.out_of_range("origin", "it has one origin for each row, and no list in it");
+        }
+        self.check_parameters()?;
         let given = self.result_shape(inputs, result).ok_or_else(|| self.misfit(inputs))?;
         if given == result {
             return Ok(());
@@ -164,20 +169,19 @@ impl Op {
         }
     }
 
-    /// Checks the parameters that no shape limits.
+    fn out_of_range(&self, what: &str, range: &str) -> Result<()> {
+        Err(Error::new(format!("the {what} of `{}` is out of its range: {range}", self.name())))
+    }
+
+    /// Checks the parameters that no shape limits, whoever gives them: a file, a recipe, a page.
+    ///
+    /// # Errors
+    /// If one is out of its range.
     #[allow(clippy::wildcard_enum_match_arm, reason = "most ops have no such parameter")]
-    fn check_parameters(&self, result: Shape) -> Result<()> {
-        let out_of_range = |what: &str, range: &str| {
-            Err(Error::new(format!("the {what} of `{}` is out of its range: {range}", self.name())))
-        };
+    pub(super) fn check_parameters(&self) -> Result<()> {
+        let out_of_range = |what: &str, range: &str| self.out_of_range(what, range);
         let is_position = |first: usize| (first as u64) < MOST;
         match self {
-            Op::Given(Origin::Rows(rows)) => {
-                if rows.len() != result.rows || rows.iter().any(|row| matches!(row, Origin::Rows(_))) {
-                    return out_of_range("origin", "it has one origin for each row, and no list in it");
-                }
-                Ok(())
-            }
             Op::Mask(Mask { window: Some(0), .. }) | Op::MaskPattern(Mask { window: Some(0), .. }) => {
                 out_of_range("window", "a window of 1 shows the query's own position, and none is smaller")
             }

@@ -138,8 +138,9 @@ impl Graph {
             return self.given(name, tensor, origin);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
-        let value = self
-            .room_for(op.cells(&shapes))
+        let value = op
+            .check_parameters()
+            .and_then(|()| self.room_for(op.cells(&shapes)))
             .and_then(|()| self.value_of(name, &op, inputs))
             .map_err(|error| {
                 let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();

@@ -1,6 +1,7 @@
 //! A graph that is made once more with something changed: given numbers are replaced, and what does not depend on a change is
 //! taken from the graph before.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Graph, Node, NodeId, Op, Origin, Precision, Role, Value, Watch};
@@ -101,8 +102,9 @@ impl Graph {
 
     /// A given matrix with the numbers that replace some of its own.
     pub(super) fn with_changed_numbers(&self, name: &str, tensor: Tensor) -> Result<Tensor> {
+        let own = self.in_layer(name);
         let here: Vec<&ChangedNumber> =
-            self.prepared.numbers.iter().filter(|number| number.node == self.in_layer(name)).collect();
+            self.prepared.numbers.iter().filter(|number| number.node == own).collect();
         if here.is_empty() {
             return Ok(tensor);
         }
@@ -122,10 +124,9 @@ impl Graph {
         }
         let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
         let before = tensor.into_matrix()?;
-        let changed = |i: usize, j: usize| {
-            let number = here.iter().rev().find(|number| (number.row, number.col) == (i, j));
-            number.map_or(before[(i, j)], |number| number.value)
-        };
+        let here: BTreeMap<(usize, usize), f64> =
+            here.iter().map(|number| ((number.row, number.col), number.value)).collect();
+        let changed = |i: usize, j: usize| here.get(&(i, j)).copied().unwrap_or(before[(i, j)]);
         let changed = Matrix::from_fn(height, width, changed).with_row_labels(rows).with_col_labels(cols);
         if self.precision == Precision::Exact { Ok(changed.into()) } else { Tensor::rounded::<f32>(&changed) }
     }
@@ -133,7 +134,7 @@ impl Graph {
     /// The origin of a given matrix of this many rows: those with a changed number are given by hand.
     pub(super) fn origin_with_changes(&self, name: &str, origin: Origin, rows: usize) -> Origin {
         let name = self.in_layer(name);
-        let changed: Vec<usize> = self
+        let changed: BTreeSet<usize> = self
             .prepared
             .numbers
             .iter()

@@ -39,13 +39,13 @@ impl Pages {
             }
             Request::Do(page, events) => {
                 let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
-                let (before, changes) = (story.state.undoable(), story.state.changes().clone());
+                let before = story.state.clone();
                 for event in events {
                     for event in event.events(&story.state)? {
                         story.state = update(story.state.clone(), event);
                     }
                 }
-                let has_changed = story.state.undoable() != before || *story.state.changes() != changes;
+                let has_changed = !story.state.has_version_of(&before);
                 Ok(view::view(page, story, has_changed))
             }
         }

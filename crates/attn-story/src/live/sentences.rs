@@ -7,7 +7,7 @@ use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Set
 use crate::graph::recipes::{PositionKind, Scale};
 use crate::graph::{ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
-use crate::text::{clip, counted};
+use crate::text::{clip, counted, grouped};
 
 /// What a message says.
 pub fn message(state: &State, message: &Message) -> String {
@@ -27,6 +27,9 @@ pub fn message(state: &State, message: &Message) -> String {
         Message::Stopped => "Stopped: nothing is changed. For the change, type it again.".to_string(),
         Message::Refused(error) => error.lines().next().unwrap_or_default().to_string(),
         Message::NothingToUndo => "There is nothing to undo.".to_string(),
+        Message::Forgotten(most) => {
+            format!("Only the last {} changes are kept: no earlier one can be undone.", grouped(*most as u64))
+        }
         Message::NothingToRedo => "There is nothing to make again.".to_string(),
         Message::NothingChanged => "Nothing has been changed yet that could be compared.".to_string(),
         Message::NoKnob(knob) => {

@@ -20,10 +20,11 @@ pub fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
         Digits::AsNumPy => with_infinity(without_bare_points(numpy::cells(matrix)), charset),
         Digits::Places(places) => {
-            let values: Vec<f64> = matrix.cells().collect();
-            let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
+            // The first number that needs them all decides: to find the shortest text of a number takes longer than to write it.
+            let more = |most: usize, x: f64| Some(most.max(decimals_of(x))).filter(|&most| most < places);
+            let needed = matrix.cells().try_fold(0, more).unwrap_or(places);
             let text = |x: f64| number(x, if is_large(x) { places } else { needed });
-            aligned(values.iter().map(|&x| charset.spelled(&text(x)).into_owned()).collect())
+            aligned(matrix.cells().map(|x| charset.spelled(&text(x)).into_owned()).collect())
         }
     }
 }

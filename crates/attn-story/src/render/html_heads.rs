@@ -76,7 +76,7 @@ pub fn model_page(
     style: &Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let style = &style.of_a_browser();
+    let style = &style.of_document();
     let mut graph = layer(1)?;
     let steps = page.layer(&graph, 1, style).steps()?;
     let detail = Detail::fitting(&graph, &steps, page.heads.len());

@@ -29,6 +29,9 @@ pub enum Format {
     LiveHtml,
 }
 
+/// The columns of what is drawn in characters in a document.
+const COLUMNS_OF_DOCUMENT: usize = 80;
+
 impl Format {
     /// Returns true for formats that people read; programs read the others.
     pub fn is_for_people(self) -> bool {
@@ -75,9 +78,13 @@ impl Style {
         self.places.is_none() && self.format == Format::Table
     }
 
-    /// This style for an HTML page, which has all characters, whatever the terminal has.
-    pub fn of_a_browser(&self) -> Style {
-        Style { charset: Charset::Utf8, ..*self }
+    /// This style for a document, which is the same whatever screen it is written from; for a screen it stays.
+    pub fn of_document(&self) -> Style {
+        let Screen { width, colour, theme, charset } = Screen::plain(COLUMNS_OF_DOCUMENT);
+        match self.format {
+            Format::Table => *self,
+            _ => Style { width, colour, theme, charset, ..*self },
+        }
     }
 
     /// Writes text in the characters that may be written.

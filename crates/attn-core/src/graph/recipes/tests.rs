@@ -305,3 +305,20 @@ fn heads_with_other_steps_than_these_are_computed_one_by_one() {
         assert!(joined(&recipe, &qkv, StepsOfHeads::Kept) == forgotten, "{recipe:?}");
     }
 }
+
+#[test]
+fn a_parameter_that_no_file_may_have_no_recipe_may_have_either() {
+    let inputs = || AttendInputs::of_tokens(Matrix::identity(2));
+    for most in [308, u32::MAX] {
+        for recipe in [
+            Recipe { score_decimals: Some(most), ..Recipe::default() },
+            Recipe { weight_decimals: Some(most), ..Recipe::default() },
+        ] {
+            let made = attend(&recipe, inputs());
+            assert_eq!(made.is_ok(), most == 308);
+            if let Err(error) = made {
+                assert!(error.to_string().contains("the decimals of `round` is out of its range"), "{error}");
+            }
+        }
+    }
+}
