@@ -10,6 +10,7 @@ mod golden;
 mod mistakes;
 
 mod batch;
+mod coincidences;
 mod command;
 mod gradient_command;
 mod gradient_slips;

@@ -120,7 +120,7 @@ The ids, with `|` between id and sentence; those of right implementations and of
     bias-of-queries              | A bias of the queries: never blamed.
     bias-of-keys                 | A bias of the keys, which changes S but, as it shifts whole rows of S, not O: right.
     biases-left-in               | nn.Linear with its biases, in all projections at once: never blamed.
-    dropout                      | Dropout of the weights or of the result, p = 0.1: never blamed.
+    dropout                      | Dropout of the weights or of the result, p = 0.1: blamed on nothing else.
     noise                        | Gaussian noise of size 1e-3: never blamed.
     half-precision               | float16 at every step, or a result stored as float16 or bfloat16: right, at half precision.
     result-rounded               | The right result to 1, 2, 3 or 4 decimals: right.

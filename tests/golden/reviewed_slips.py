@@ -51,7 +51,7 @@ as it is, or has a number that is not finite, is left out.
     result-left-zero      | Rows of the result are never filled.
     one-number-wrong      | One number of the result has the wrong sign, or is 1 too large.
     result-surplus        | A header or an index stands among the numbers.
-    dropout               | Dropout after W_O, before the residual, p = 0.2: never blamed.
+    dropout               | Dropout after W_O, before the residual, p = 0.2: blamed on nothing else.
 """
 
 import layout

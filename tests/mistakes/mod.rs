@@ -132,6 +132,12 @@ pub fn reviewed_cases() -> &'static [More] {
     ALL.get_or_init(|| of_another_hand("reviewed_slips.json"))
 }
 
+/// Those of tests/golden/coincidences.json: results that several slips give alike.
+pub fn coincidence_cases() -> &'static [More] {
+    static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
+    ALL.get_or_init(|| of_another_hand("coincidences.json"))
+}
+
 fn of_another_hand(file: &str) -> Vec<More> {
     let golden = golden::json(file);
     let slip = |value: &Value| {
