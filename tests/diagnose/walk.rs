@@ -216,5 +216,9 @@ fn one_matrix_where_every_head_has_its_own_is_a_finding() {
     assert_eq!(named(&diagnosis), std::slice::from_ref(&not_split.ids));
     let stack = Answer { matrices: vec![case.right.clone(); 3], ..answer("O", &case.right) };
     let diagnosis = case.examiner.examine(&[stack]).unwrap();
+    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(form) if form.id == "batch"));
+    let mut wrong = vec![case.right.clone(); 3];
+    wrong[1] = wrong[1].map(|x| x + 1.0);
+    let diagnosis = case.examiner.examine(&[Answer { matrices: wrong, ..answer("O", &case.right) }]).unwrap();
     assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherCount(3, 1)) && named(&diagnosis).is_empty());
 }

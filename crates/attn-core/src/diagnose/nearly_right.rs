@@ -18,7 +18,7 @@ use super::tolerance::CellTolerance;
 
 /// A result with fewer numbers is too small for one wrong number to stand out.
 const LEAST_CELLS: usize = 6;
-/// One wrong number is told from noise where it is off by more than this many times what is allowed around it.
+/// A wrong number, or two exchanged ones, are told from noise where they are off by more than this many times what is allowed around it.
 const LEAST_DISTANCE: f64 = 100.0;
 
 /// Rows, or columns, of the result that are 0 while all others are right.
@@ -109,7 +109,9 @@ pub(super) fn exchanged(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let is = |at: (usize, usize), from: (usize, usize)| {
         distance(whole.yours[at], whole.right[from]) <= whole.allowed.around(whole.right[from])
     };
-    if rows * cols < LEAST_CELLS || !is(a, b) || !is(b, a) {
+    let apart = distance(whole.right[a], whole.right[b]);
+    let is_noise = apart <= LEAST_DISTANCE * whole.allowed.around(whole.right[a]);
+    if rows * cols < LEAST_CELLS || is_noise || !is(a, b) || !is(b, a) {
         return None;
     }
     let graph = search.task.right();
