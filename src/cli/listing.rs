@@ -6,7 +6,7 @@ use colored::Colorize;
 use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::render::Style;
+use crate::render::{Format, Style};
 use crate::story::Table;
 use crate::terminal::{paged, rows};
 
@@ -68,30 +68,28 @@ pub(super) fn shown(
     streams: &mut Streams<'_>,
     write: impl FnOnce(&mut Streams<'_>) -> Result<()>,
 ) -> Result<u8> {
-    if look.format() != FormatArg::Table {
-        write(streams)?;
-        return Ok(EXIT_DONE);
-    }
-    buffered(env, streams, write).map(|((), code)| code)
+    paged_text(look.style(env).format, env, streams, write)
 }
 
-/// Writes what `write` writes, paged on a terminal that has fewer rows; with the result of `write` and the exit code of the pager.
-/// What has been written before an error is shown as it is.
-pub(super) fn buffered<T>(
+/// Writes what `write` writes in a format, which is paged if it is for a terminal, and the terminal has fewer rows. Returns the exit
+/// code. What has been written before an error is shown as it is.
+pub(super) fn paged_text(
+    format: Format,
     env: &Env,
     streams: &mut Streams<'_>,
-    write: impl FnOnce(&mut Streams<'_>) -> Result<T>,
-) -> Result<(T, u8)> {
-    if !env.has_screen || !env.has_keys {
-        return Ok((write(streams)?, EXIT_DONE));
+    write: impl FnOnce(&mut Streams<'_>) -> Result<()>,
+) -> Result<u8> {
+    if format != Format::Table || !env.has_screen || !env.has_keys {
+        write(streams)?;
+        return Ok(EXIT_DONE);
     }
     let mut text = Vec::new();
     let written = write(&mut Streams { input: &mut *streams.input, out: &mut text, err: &mut *streams.err });
     if written.is_err() {
         streams.out.write_all(&text)?;
     }
-    let written = written?;
-    Ok((written, paged_if_long(&text, env, streams)?))
+    written?;
+    paged_if_long(&text, env, streams)
 }
 
 fn lines(groups: &[Group], style: &Style) -> String {

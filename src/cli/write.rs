@@ -5,10 +5,10 @@ use colored::Colorize;
 use super::env::Env;
 use super::listing;
 use super::streams::Streams;
-use crate::error::{EXIT_DONE, Result};
+use crate::error::Result;
 use crate::foreign::visible_lines;
 use crate::graph::Graph;
-use crate::render::{self, Format, Page, Style};
+use crate::render::{self, Page, Style};
 use crate::text::abridged;
 
 /// Writes pages, and their warnings to standard error.
@@ -30,12 +30,7 @@ pub(super) fn paged(
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let write = |streams: &mut Streams<'_>| self::pages(pages, command, style, streams);
-    if style.format != Format::Table {
-        write(streams)?;
-        return Ok(EXIT_DONE);
-    }
-    listing::buffered(env, streams, write).map(|((), code)| code)
+    listing::paged_text(style.format, env, streams, |streams| self::pages(pages, command, style, streams))
 }
 
 /// Writes the warnings of a graph, and remarks that are not part of the output, to standard error.

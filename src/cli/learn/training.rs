@@ -5,10 +5,12 @@ use super::history::{End, History};
 use super::numbers;
 use super::progress::Progress;
 use super::saved::SavedModel;
+use crate::cli::listing;
 use crate::cli::machine::machine;
 use crate::cli::{Env, Outcome, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
+use crate::graph::Convention;
 use crate::input;
 use crate::learn::{Learner, Settings, Task, Trainer};
 use crate::memory;
@@ -60,8 +62,12 @@ impl LearnArgs {
         if let Some(file) = &self.plot {
             self.write_picture(file, &history, env)?;
         }
-        self.show(&history, env, streams)?;
+        let format = self.output.style(env, Convention::Rows).format;
+        let code = listing::paged_text(format, env, streams, |streams| self.show(&history, env, streams))?;
         let outcome = ended(&history.end, env, streams)?;
+        if code != EXIT_DONE {
+            return Ok(Outcome::of_code(code));
+        }
         Ok(Outcome { graphs: vec![numbers::graph(&history)?], ..outcome })
     }
 

@@ -11,7 +11,7 @@ use crate::cli::nodes::NodeArgs;
 use crate::cli::presentation::{self, Presentation};
 use crate::cli::program::Program;
 use crate::cli::{Env, Outcome, Streams, versus, write};
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{Error, Result};
 use crate::explain::Depth;
 use crate::foreign::to_path;
 use crate::graph::{Convention, Graph, Node, NodeId};
@@ -133,8 +133,9 @@ impl ModelArgs {
             self.output.digits.precision,
         )?;
         let pages = vec![page];
-        write::pages(&pages, "model", &self.live.style(&self.output, env, Convention::Rows), streams)?;
-        Ok(Outcome::of_pages(EXIT_DONE, pages))
+        let style = self.live.style(&self.output, env, Convention::Rows);
+        let code = write::paged(&pages, "model", &style, env, streams)?;
+        Ok(Outcome::of_pages(code, pages))
     }
 
     /// The model of this command where the other command opens other weights.

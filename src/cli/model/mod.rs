@@ -23,6 +23,7 @@ mod window;
 
 use clap::Args;
 
+use super::listing;
 use super::nodes::NodeArgs;
 use super::output::{LiveArgs, OutputArgs};
 use super::program::Program;
@@ -195,8 +196,10 @@ impl ModelArgs {
 
     /// Writes tables of words.
     fn tables(&self, parts: Vec<(String, Table)>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        render::tables(&parts, "model", &self.live.style(&self.output, env, Convention::Rows), streams.out)?;
-        outcome(&parts)
+        let style = self.live.style(&self.output, env, Convention::Rows);
+        let write = |streams: &mut Streams<'_>| render::tables(&parts, "model", &style, streams.out);
+        let code = listing::paged_text(style.format, env, streams, write)?;
+        Ok(Outcome { code, ..outcome(&parts)? })
     }
 }
 
