@@ -132,7 +132,7 @@ impl DiagnoseArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
-        if matches!(self.look.format(), FormatArg::Csv | FormatArg::Numpy) {
+        if self.look.format() == FormatArg::Csv {
             return Err(
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );

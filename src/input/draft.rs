@@ -136,7 +136,7 @@ pub fn target(path: &Path) -> PathBuf {
 }
 
 /// The path at the end of a chain of links, which need not exist.
-fn behind_links(path: &Path) -> std::result::Result<PathBuf, Box<dyn std::error::Error>> {
+pub(super) fn behind_links(path: &Path) -> std::result::Result<PathBuf, Box<dyn std::error::Error>> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&target) {

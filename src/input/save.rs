@@ -11,7 +11,7 @@ use serde::ser::Serialize;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
-use super::draft::{Draft, WriteResult, write_whole};
+use super::draft::{Draft, WriteResult, behind_links, write_whole};
 use super::number::{is_meant_as_number, shortest};
 use super::open::examined;
 use super::save_binary::{npy, npz, safetensors};
@@ -177,7 +177,10 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
 pub(super) fn is_for_a_file(path: &Path) -> Result<()> {
     WritePermission::Allowed.check(path)?;
     let shown = visible(&from_path(path)).into_owned();
-    if examined(path, fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
+    let is_link = examined(path, fs::symlink_metadata(path))?.is_some_and(|found| found.is_symlink());
+    let target = if is_link { behind_links(path) } else { Ok(path.to_path_buf()) };
+    let target = target.map_err(|error| not_written(path, &*error))?;
+    if examined(&target, fs::metadata(&target))?.is_some_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
             .help("choose another name"));

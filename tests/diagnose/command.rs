@@ -294,7 +294,7 @@ fn what_cannot_be_judged_is_refused_with_what_to_do() {
         (&["--yours", &right, "--rtol", "-1"], "--rtol is"),
         (&["--yours", &right, "--atol", "much"], "--atol is `much`"),
         (&["--yours", &right, "--format", "csv"], "a diagnosis is not a matrix"),
-        (&["--yours", &right, "--format", "numpy"], "a diagnosis is not a matrix"),
+        (&["--yours", &right, "--format", "numpy"], "invalid value 'numpy'"),
         (&["--yours", &right, "--batch", "."], "cannot be used with"),
         (&["--by-mistake"], "--batch"),
         (&["--by-mistake", "--yours", &right], "cannot be used with"),

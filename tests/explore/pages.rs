@@ -226,7 +226,7 @@ fn what_cannot_be_a_page_that_computes_says_so() {
     html("attend --words 'bat cave' --explain A[bat,cave]").refused(&["leave out --explain or --live"]);
     html("model words 'the bat sleeps'").refused(&["leave out --live"]);
     html("attend --random 4,4 --fast").refused(&["leave out --live", "cannot compute for itself"]);
-    html("diagnose --list").refused(&["leave out --live"]);
+    html("diagnose --list").refused(&["unexpected argument '--live'"]);
 }
 
 #[test]

@@ -132,8 +132,8 @@ fn snapshot(hub: &Path) -> Result<PathBuf> {
     let folders = names_in(&hub.join(SNAPSHOTS), Path::is_dir)?;
     let main = hub.join("refs").join("main");
     let main = match examined(&main, fs::metadata(&main))? {
-        Some(_) => read_text(&main, 1000)?,
-        None => String::new(),
+        Some(file) if file.len() > 0 => read_text(&main, 1000)?,
+        _ => String::new(),
     };
     if let Some(main) = folders.iter().find(|name| **name == main.trim()) {
         return Ok(to_path(main));

@@ -21,10 +21,15 @@ fn a_path_that_is_no_folder_is_refused_with_the_way_to_one() {
         format!("FOLDER/notes.txt: this is not a folder\n  {name_a_folder}")
     );
     assert!(folder.refusal_of("x.gguf").contains("help: .gguf files are not read"));
-    assert_eq!(folder.refusal_of("none"), format!("FOLDER/none: no such folder\n  {name_a_folder}"));
+    let get_one = "this one gets GPT-2 (0.5 GB): hf download openai-community/gpt2 config.json model.safetensors \
+                   tokenizer.json --local-dir gpt2; `words` needs no download";
+    assert_eq!(
+        folder.refusal_of("none"),
+        format!("FOLDER/none: no such folder\n  {name_a_folder}; {get_one}")
+    );
     let said = |path: &str| ModelFolder::open(Path::new(path)).unwrap_err().to_string();
     assert_eq!(said(""), format!("the name of the folder is empty\n  {name_a_folder}"));
-    assert_eq!(said("tests/none"), format!("tests/none: no such folder\n  {name_a_folder}"));
+    assert_eq!(said("tests/none"), format!("tests/none: no such folder\n  {name_a_folder}; {get_one}"));
     assert_eq!(
         said("some-owner/some-model"),
         "some-owner/some-model: no such folder\n  help: attn downloads nothing: first `hf download some-owner/some-model`, \
