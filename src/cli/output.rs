@@ -63,7 +63,7 @@ pub(super) struct DigitsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LiveArgs {
-    /// With --format html: a page whose numbers can be changed
+    /// With html: a page whose numbers can be changed
     #[arg(long)]
     pub live: bool,
 }

@@ -42,7 +42,7 @@ Examples:
   attn params llama3-8b --context 8192   the size of its key/value cache
   attn params mixtral-8x7b               all weights, and those one token uses
   attn params path/to/config.json        a configuration from Hugging Face
-  attn params ./gpt2                     that of a folder, whatever its name";
+  attn params ~/models/gpt2              that of a folder, whatever its name";
 
 /// On narrower screens a count and its share are in one column.
 const WIDE: usize = 100;

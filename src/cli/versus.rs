@@ -25,7 +25,7 @@ const MOST_KEPT: usize = 1 << 30;
 pub(super) struct VersusArgs {
     /// Compare with a second run that also has these options
     ///
-    /// They are options of the same command that change the numbers: attn softmax 1 2 3 --versus "--temperature 2".
+    /// Options that change numbers: --versus "--temperature 2".
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }

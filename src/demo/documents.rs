@@ -50,7 +50,7 @@ impl Document {
     pub fn found(self) -> &'static str {
         [
             "“All about matrix multiplications.”, published June 19, 2023",
-            "joshbelanich.com/attention-as-matrix-multiplication",
+            "to be found at joshbelanich.com",
             "adapted from “The math behind Attention: Keys, Queries, and Values matrices”, a video by Luis Serrano",
             "“An intuitive build up to Attention and Transformer”, licensed under CC BY 4.0",
             "by ElMan23, following 3Blue1Brown, July 27, 2024",

@@ -178,11 +178,18 @@ impl LayerFile<'_> {
             names.map(|(position, _)| behind(&prefix, &self.names[*position]).to_string()).collect()
         };
         let (masks, norms) = (of_kind(Apart::CausalMask), of_kind(Apart::Norm));
+        let rotary = of_kind(Apart::Rotary);
+        for (position, _) in apart.iter().filter(|(_, apart)| *apart == Apart::CausalMask) {
+            self.check_causal(*position, &prefix)?;
+        }
         let applies = format!("the causal mask of that layer; {} applies one.", Hint::Causal);
         self.note(
             &masks,
             [&format!("is left out: it is {applies}"), &format!("are left out: they are of {applies}")],
         );
+        let turns =
+            format!("left out: the layer rotates queries and keys, and {} rope does that.", Hint::Position);
+        self.note(&rotary, [&format!("is {turns}"), &format!("are {turns}")]);
         let norm = "left out: what follows the attention is not computed.";
         self.note(&norms, [&format!("is {norm}"), &format!("are {norm}")]);
         // A fused matrix says how the others are kept.
@@ -235,6 +242,31 @@ impl LayerFile<'_> {
         }
         self.bundle.unscaled |= scheme.unscaled;
         Ok(())
+    }
+
+    /// # Errors
+    /// If a mask of a layer is another than the causal one, which an option applies; the single number that stands for −∞ is none.
+    fn check_causal(&mut self, position: usize, prefix: &str) -> Result<()> {
+        let part = self.part(position, Role::Mask)?;
+        let values = part.array.values();
+        let n = part.array.dims().last().copied().unwrap_or(1);
+        let is_square = values.len() == n * n;
+        let is_causal = values.len() == 1
+            || is_square && {
+                let (kept, hidden) = (values[0], values[n - 1]);
+                kept != hidden
+                    && values
+                        .iter()
+                        .enumerate()
+                        .all(|(at, x)| *x == if at % n <= at / n { kept } else { hidden })
+            };
+        if is_causal {
+            return Ok(());
+        }
+        let name = clip(behind(prefix, &part.name));
+        Err(Error::new(format!("`{name}` is not a causal mask, and no other mask is taken from a layer"))
+            .in_source(self.name)
+            .help(format!("to compute without it: {} {name}", Hint::Ignore)))
     }
 
     /// The number of heads of a matrix that has one head after the other, with a note on how it is read.

@@ -82,6 +82,8 @@ pub(super) enum Kept {
 pub(super) enum Apart {
     CausalMask,
     Norm,
+    /// The frequencies of rotary positions.
+    Rotary,
 }
 
 /// The names that a library gives to the weights of one attention layer.
@@ -116,10 +118,10 @@ const LINEAR: Scheme =
 #[rustfmt::skip]
 pub(super) const SCHEMES: [Scheme; 22] = [
     Scheme { of: "PyTorch's MultiheadAttention", entries: &[("in_proj_weight", QKV), ("q_proj_weight", Q), ("k_proj_weight", K), ("v_proj_weight", V), ("out_proj.weight", O)], ..LINEAR },
-    Scheme { of: "Llama, Mistral, Qwen", entries: &[("q_proj.weight", Q), ("k_proj.weight", K), ("v_proj.weight", V), ("o_proj.weight", O)], ..LINEAR },
+    Scheme { of: "Llama, Mistral, Qwen", entries: &[("q_proj.weight", Q), ("k_proj.weight", K), ("v_proj.weight", V), ("o_proj.weight", O)], apart: &[("rotary_emb.inv_freq", Apart::Rotary)], ..LINEAR },
     Scheme { of: "BART, OPT, CLIP, Whisper", entries: &[("q_proj.weight", Q), ("k_proj.weight", K), ("v_proj.weight", V), ("out_proj.weight", O)], ..LINEAR },
     Scheme { of: "Meta's Llama", entries: &[("wq.weight", Q), ("wk.weight", K), ("wv.weight", V), ("wo.weight", O)], ..LINEAR },
-    Scheme { of: "BERT", entries: &[("self.query.weight", Q), ("self.key.weight", K), ("self.value.weight", V), ("output.dense.weight", O)], apart: &[("output.LayerNorm.weight", Apart::Norm), ("output.LayerNorm.bias", Apart::Norm)], ..LINEAR },
+    Scheme { of: "BERT", entries: &[("self.query.weight", Q), ("self.key.weight", K), ("self.value.weight", V), ("output.dense.weight", O)], apart: &[("output.LayerNorm.weight", Apart::Norm), ("output.LayerNorm.bias", Apart::Norm), ("output.LayerNorm.gamma", Apart::Norm), ("output.LayerNorm.beta", Apart::Norm)], ..LINEAR },
     Scheme { of: "ViT in transformers", entries: &[("attention.query.weight", Q), ("attention.key.weight", K), ("attention.value.weight", V), ("output.dense.weight", O)], ..LINEAR },
     Scheme { of: "minGPT", entries: &[("query.weight", Q), ("key.weight", K), ("value.weight", V), ("proj.weight", O)], apart: &[("mask", Apart::CausalMask)], ..LINEAR },
     Scheme { of: "GPT-2 and nanoGPT", kept: Kept::Conv1dOrLinear, entries: &[("c_attn.weight", QKV), ("c_proj.weight", O)], apart: &[("bias", Apart::CausalMask), ("masked_bias", Apart::CausalMask)], ..LINEAR },
@@ -133,7 +135,7 @@ pub(super) const SCHEMES: [Scheme; 22] = [
     Scheme { of: "diffusers and vit-pytorch", entries: &[("to_q.weight", Q), ("to_k.weight", K), ("to_v.weight", V), ("to_kv.weight", KV), ("to_qkv.weight", QKV), ("to_out.0.weight", O), ("to_out.weight", O)], ..LINEAR },
     Scheme { of: "ModernBERT", entries: &[("Wqkv.weight", QKV), ("Wo.weight", O)], ..LINEAR },
     Scheme { of: "T5", entries: &[("q.weight", Q), ("k.weight", K), ("v.weight", V), ("o.weight", O), ("relative_attention_bias.weight", R)], unscaled: true, ..LINEAR },
-    Scheme { of: "GPT-NeoX and BLOOM", entries: &[("query_key_value.weight", QKV), ("dense.weight", O)], head_by_head: true, apart: &[("bias", Apart::CausalMask), ("masked_bias", Apart::CausalMask)], ..LINEAR },
+    Scheme { of: "GPT-NeoX and BLOOM", entries: &[("query_key_value.weight", QKV), ("dense.weight", O)], head_by_head: true, apart: &[("bias", Apart::CausalMask), ("masked_bias", Apart::CausalMask), ("rotary_emb.inv_freq", Apart::Rotary)], ..LINEAR },
     Scheme { of: "TransformerLens", kept: Kept::Heads, entries: &[("W_Q", Q), ("W_K", K), ("_W_K", K), ("W_V", V), ("_W_V", V), ("W_O", O)], apart: &[("mask", Apart::CausalMask), ("IGNORE", Apart::CausalMask)], ..LINEAR },
     Scheme { of: "Flax", kept: Kept::Kernel, entries: &[("query.kernel", Q), ("key.kernel", K), ("value.kernel", V), ("out.kernel", O)], ..LINEAR },
     Scheme { of: "Keras", kept: Kept::Kernel, entries: &[("query.kernel", Q), ("key.kernel", K), ("value.kernel", V), ("attention_output.kernel", O)], ..LINEAR },

@@ -65,7 +65,7 @@ fn a_changed_number_moves_all_that_follow_and_undo_takes_it_back() {
     });
     terminal.shows("u", "change 0 of 1");
     terminal.wait_until("all as it was", |screen| !screen.contains("S_masked*"));
-    terminal.shows("t", "Temperature: 1, which changes nothing");
+    terminal.shows("t", "Temperature: 1 (no effect)");
     terminal.shows(RIGHT, "Temperature: 1.1");
     terminal.press("\rq");
     terminal.wait_for("code 0");

@@ -120,10 +120,11 @@ fn every_number_in_the_prose_is_a_checked_number() {
     }
 }
 
-/// Whether a wrong answer of a question is computed.
+/// Whether a wrong answer of a question is computed, or proven wrong by a computed condition.
 fn has_computed_distractor(question: &Question) -> bool {
     let right = question.key.as_ref().and_then(|key| key.letter);
-    question.choices.iter().any(|choice| choice.computed.is_some() && Some(choice.letter) != right)
+    let wrong = question.choices.iter().filter(|choice| Some(choice.letter) != right);
+    { wrong }.any(|choice| choice.computed.is_some() || choice.condition.is_some())
 }
 
 fn is_for_the_student(step: &Step) -> bool {

@@ -231,7 +231,7 @@ fn sizes_that_make_no_model_are_refused() {
         ),
         ("--at 3 --explain 'L1.dW_Q[2,9]'", "has no column 9"),
         ("--format numpy", "a training is no array"),
-        ("--live --format html", "a training is no page that can compute"),
+        ("--live --format html", "unexpected argument '--live'"),
     ] {
         attn(&format!("learn reverse {options}")).refused(&[words]);
     }

@@ -84,7 +84,7 @@ fn in_another_page_a_text_of_a_model_has_its_tables_and_no_pictures() {
     assert_eq!(ill_formed(&format!("<html>{inside}</html>")), None);
     assert!(page.contains("class=\"sentence\"") && page.contains("id=\"heads\""));
     assert!(!inside.contains("class=\"sentence\"") && !inside.contains("id=\"heads\""), "{inside}");
-    for title in ["Tokens", "The next token", "What each head looks at, in letters", "Letters"] {
+    for title in ["Tokens", "The next token", "What each head attends to, in letters", "Letters"] {
         assert!(inside.contains(&format!(">{title}</h5>")), "{title}: {inside}");
     }
 }

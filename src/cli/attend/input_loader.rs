@@ -217,7 +217,8 @@ impl InputLoader {
     fn mask_for_every_query(&mut self, kind: Option<MatrixRule>) -> Result<()> {
         let queries = self.inputs.q.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
         let (Some(queries @ 2..), Some(mask)) = (queries, &mut self.inputs.mask) else { return Ok(()) };
-        if mask.shape().rows != 1 {
+        let keys = self.inputs.k.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
+        if mask.shape().rows != 1 || Some(mask.shape().cols) != keys {
             return Ok(());
         }
         let means = if mask.tensor.dtype() == Dtype::Bool && kind.is_none() {

@@ -61,7 +61,7 @@ pub(super) struct InputArgs {
     /// Seed of --random
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u32,
-    /// Entries of FILE to leave out, by the ends of their names: bias
+    /// Leave out entries of FILE that end so: bias
     #[arg(long, hide_short_help = true, value_name = "NAME,…", requires = "file", value_delimiter = ',')]
     ignore: Vec<String>,
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
@@ -80,7 +80,7 @@ pub(super) struct InputArgs {
     /// What a 1 in the mask means: allow, block or add
     #[arg(long, value_enum, value_name = "KIND")]
     mask_kind: Option<MaskKindArg>,
-    /// Numbers to add to the scores of every head
+    /// A matrix that is added to the scores of every head
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
     /// Names of the tokens: the,cat,sat

@@ -9,7 +9,8 @@ use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::fitting::{DROPOUT, fit, number, slip};
+use super::digits::number;
+use super::fitting::{DROPOUT, fit, slip};
 use super::search::{Fit, Search};
 use super::tolerance::{CellTolerance, spread};
 

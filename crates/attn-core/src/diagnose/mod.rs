@@ -15,6 +15,7 @@ mod clues;
 mod column;
 mod compare;
 mod diagnosis;
+mod digits;
 mod evidence;
 mod examiner;
 mod exercise;

@@ -120,7 +120,7 @@ pub fn setting(state: &State, knob: Knob) -> String {
     match knob {
         Knob::Temperature => match op(|op| matches!(op, Op::Temperature(_))) {
             Some(Op::Temperature(temperature)) => number_alone(*temperature, 4),
-            _ => "1, which changes nothing".to_string(),
+            _ => "1 (no effect)".to_string(),
         },
         Knob::Scale => scale_of(graph),
         Knob::Mask => match op(|op| matches!(op, Op::Mask(_))) {

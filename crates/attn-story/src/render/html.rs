@@ -25,7 +25,7 @@ enum Kind {
 /// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
 pub fn live(page: &Page, style: &Style) -> String {
     let pages = std::slice::from_ref(page);
-    let mut html = Html { kind: Kind::Live, ..Html::new(pages, "", style) };
+    let mut html = Html::part(Kind::Live, pages, style);
     super::document::write_all(pages, style, &mut html)
 }
 
@@ -44,6 +44,9 @@ pub struct Html<'a> {
     in_step: bool,
     /// What surrounds what is written.
     kind: Kind,
+    /// Makes of the inside what is written. The program of a page has no use for whole pages, and so does not hold their styles and
+    /// scripts.
+    whole: fn(&mut Html<'a>, String) -> String,
     /// The data of each story that can compute for itself, as JSON.
     openings: &'a [String],
     /// The program that they run, as text.
@@ -54,17 +57,23 @@ pub struct Html<'a> {
 impl<'a> Html<'a> {
     /// For these stories; none where nothing but tables of words is written.
     pub fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
+        Html { command, whole: Html::whole_page, ..Html::part(Kind::Page, pages, style) }
+    }
+
+    /// What stands inside of a page.
+    fn part(kind: Kind, pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
-            command,
+            command: "",
             begun: 0,
             sources: SourceFinder::default(),
             symbols: None,
             title: None,
             titles: 0,
             in_step: false,
-            kind: Kind::Page,
+            kind,
+            whole: |_, inside| inside,
             openings: &[],
             program: "",
             text: String::new(),
@@ -78,7 +87,7 @@ impl<'a> Html<'a> {
 
     /// For tables of words that stand inside of a page.
     pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html { kind: Kind::Tables, ..Html::new(&[], "", style) }
+        Html::part(Kind::Tables, &[], style)
     }
 
     fn end_step(&mut self) {
@@ -261,9 +270,13 @@ impl Markup for Html<'_> {
     fn finish(&mut self) -> String {
         self.end_story();
         let inside = std::mem::take(&mut self.text);
-        if self.kind != Kind::Page {
-            return inside;
-        }
+        (self.whole)(self, inside)
+    }
+}
+
+impl Html<'_> {
+    /// A page with this inside.
+    fn whole_page(&mut self, inside: String) -> String {
         let command = format!("attn {}", self.command);
         let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
         // A single headline is the page's own; several go below it.

@@ -32,7 +32,7 @@
 
   // What stands in the panel while there is nothing else to say.
   const how = {
-    look: "Choose a number: its operands have frames, what it feeds is dotted.",
+    look: "Click a number: solid frames show what it was made of, dotted ones what it is used for.",
     change: "Underlined numbers are given: type another one, and everything follows.",
     guess: "The number under the cursor is hidden. Type your guess.",
   };

@@ -60,7 +60,7 @@ pub fn picture(drawing: &Drawing) -> String {
             let (x, y) = frame.place(spot.x, spot.y);
             let name = escaped(&spot.label());
             inside.push_str(&format!(
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{name}</title></circle>"
+                "<g><title>{name}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/></g>"
             ));
         }
         inside.push_str(&label);

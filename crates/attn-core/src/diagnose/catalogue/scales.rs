@@ -1,7 +1,7 @@
 //! Other numbers to divide by, and other places to divide.
 
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
-use crate::diagnose::fitting::in_words;
+use crate::diagnose::digits::in_words;
 use crate::diagnose::{Change, Facts};
 use crate::graph::recipes::{Alter, Recipe, Scale, Site};
 use crate::text::all_of;
