@@ -106,7 +106,7 @@ fn memory_arg() -> clap::Arg {
     clap::Arg::new("memory")
         .long("memory")
         .value_name("SIZE")
-        .help("Use at most this much memory: 500M, 2G [default: all that is free]")
+        .help("Use at most this memory: 500M, 2G [default: all free]")
         .hide_short_help(true)
         .value_parser(memory::parsed)
 }

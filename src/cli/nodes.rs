@@ -16,7 +16,7 @@ use crate::story::{Step, StepItem, Story};
 pub(super) struct NodeArgs {
     /// Show only these nodes or pictures: S,A,O or plane
     ///
-    /// A star stands for any characters: 'A_*' is the attention of every head.
+    /// A star stands for any text: 'A_*' takes every head.
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]

@@ -25,7 +25,7 @@ pub(super) struct StepArgs {
     steps: Option<String>,
     /// Show one sentence and one result for each step
     ///
-    /// The result is the last matrix that the step computes. Operands are left out.
+    /// Operands and checks are left out.
     #[arg(long)]
     brief: bool,
     /// Stop at a node and leave its values open

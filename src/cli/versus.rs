@@ -24,8 +24,6 @@ const MOST_KEPT: usize = 1 << 30;
 #[command(next_help_heading = "Output")]
 pub(super) struct VersusArgs {
     /// Compare with a second run that also has these options
-    ///
-    /// Options that change numbers: --versus "--temperature 2".
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }

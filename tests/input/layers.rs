@@ -286,7 +286,7 @@ fn a_padding_mask_of_one_row_holds_for_every_query() {
     );
     assert!(
         fast("0 0 -inf").code == 0
-            && o("0 0 -inf 0", "").err.contains("the mask is 3×4, but the scores are 3×3")
+            && o("0 0 -inf 0", "").err.contains("the mask is 1×4, but the scores are 3×3")
     );
     assert!(o("1 1 0", "").err.contains("--mask-kind"));
 }

@@ -27,7 +27,7 @@ pub(crate) struct GradientArgs {
         requires = "targets"
     )]
     loss: Option<LossArg>,
-    /// The right column of O for each row, - for none: x,2,-
+    /// The right column of O per row, - for none: x,2,-
     #[arg(long, value_name = "A,B,…", hide_short_help = true, requires = "loss", allow_hyphen_values = true)]
     targets: Option<String>,
 }

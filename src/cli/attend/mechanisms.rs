@@ -64,7 +64,7 @@ pub(super) struct MechanismArgs {
     /// C · tanh(S / C), after bias and temperature, before the mask.
     #[arg(long, value_name = "C", hide_short_help = true)]
     softcap: Option<String>,
-    /// An extra score per head, without a key (attention sink)
+    /// An extra score per head, without a key (sink)
     ///
     /// One number for all heads, or one row with a number for each. It takes a share of the softmax, so that the weights sum to
     /// less than 1.

@@ -22,7 +22,7 @@ pub(super) struct WindowArgs {
     #[arg(long, value_name = "FROM-TO", value_parser = range, hide_short_help = true)]
     cols: Option<RangeInclusive<usize>>,
     /// Show the rows and columns around a token
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long, value_name = "TOKEN", hide_short_help = true)]
     around: Option<String>,
 }
 

@@ -47,7 +47,7 @@ pub(super) fn scaling(demo: &mut Builder, words: [NodeId; 2], f: NodeId) -> Resu
         all([less(1.0, "factor[1,1]"), squeezed(number)]),
         &format!(
             "With scaled frequencies the score at distance {far} is the old one at distance {TRAINED}: no angle is larger than in \
-             training. Most lie between those of training, so models are trained a little more."
+             training, but most are new."
         ),
     )
     .claim(

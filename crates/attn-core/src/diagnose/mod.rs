@@ -32,6 +32,7 @@ mod mechanism_change;
 mod naming;
 mod nearly_right;
 mod never_shown;
+mod number;
 mod numbers;
 mod one_head;
 mod partial;

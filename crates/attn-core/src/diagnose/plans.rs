@@ -10,7 +10,7 @@ use super::cache::{Cache, Row};
 use super::candidates::{Variant, standing_for};
 use super::catalogue::{Likelihood, Mistake, Way, catalogue};
 use super::column::Probe;
-use super::temperature::Number;
+use super::number::Number;
 use super::ways::{MistakeWay, Plan, Ways};
 use super::{Change, Slip, Task};
 
