@@ -7,8 +7,10 @@ use std::io::Write;
 
 use attn::learn::{AdamSettings, Defaults, Task, Trainer, defaults};
 
-/// Models: layers, heads, width, width of the MLP, steps, learning rate, seeds.
-const MODELS: [(usize, usize, usize, Option<usize>, usize, f64, u32); 7] = [
+/// Layers, heads, width, width of the MLP, steps, learning rate, seeds.
+type Model = (usize, usize, usize, Option<usize>, usize, f64, u32);
+
+const MODELS: [Model; 7] = [
     (2, 1, 32, None, 400, 0.01, 20),
     (1, 1, 32, None, 400, 0.01, 20),
     (1, 2, 48, None, 400, 0.01, 20),

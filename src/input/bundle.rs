@@ -394,7 +394,7 @@ fn unstack(entry: &Part, parts: usize, heads: Option<usize>) -> Result<Vec<Part>
         _ => (0, 0),
     };
     let each = outputs / parts;
-    if each == 0 || outputs % parts != 0 || each % heads.unwrap_or(1).max(1) != 0 {
+    if each == 0 || outputs % parts != 0 || !each.is_multiple_of(heads.unwrap_or(1).max(1)) {
         let all = if parts == 2 { "key and value" } else { "query, key and value" };
         let rule = if below {
             format!("{parts}E×E, with the rows of")

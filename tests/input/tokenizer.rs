@@ -278,7 +278,7 @@ fn a_broken_file_is_refused_by_what_is_wrong() {
 /// The error of a text in a fixture after a change.
 fn text_refused(name: &str, text: &str, change: impl FnOnce(&mut Value)) -> String {
     let tokenizer = changed(name, change).expect("a tokenizer");
-    tokenizer.encode(text).err().expect("an error").to_string()
+    tokenizer.encode(text).expect_err("an error").to_string()
 }
 
 #[test]

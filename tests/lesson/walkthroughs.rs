@@ -69,7 +69,7 @@ fn prose(lesson: &Lesson) -> Vec<&Prose> {
 }
 
 /// Digits that are a part of a name, and no claim.
-const NAMES: [&str; 3] = ["GPT-2", "GPT-3", "Llama 3 8B"];
+const NAMES: [&str; 4] = ["DeepSeek-V3", "GPT-2", "GPT-3", "Llama 3 8B"];
 
 /// The runs of digits in the words of a Markdown text that are no part of a checked number. Code is names, not claims, and so
 /// are [`NAMES`] and the index of `W_1`.

@@ -119,7 +119,7 @@ fn a_document_does_not_depend_on_the_screen_either() {
     ] {
         for format in ["latex", "markdown", "csv", "json", "html", "numpy"] {
             let document =
-                |env: &Env| attn(command).arg(&format!("--format={format}")).env(env.clone()).run().out;
+                |env: &Env| attn(command).arg(format!("--format={format}")).env(env.clone()).run().out;
             assert_eq!(document(&narrow), document(&Env::default()), "{command} as {format}");
         }
     }

@@ -136,7 +136,7 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
         is_ruled: j == from,
     };
     let columns: Vec<Column> = std::iter::once(label).chain((from..to).map(number)).collect();
-    let heads = view.cols[from..to].iter().map(|head| right(head));
+    let heads = view.cols[from..to].iter().map(right);
     let head = std::iter::once(left(&view.name)).chain(heads).collect();
     let rows = view.rows.iter().zip(&view.cells).map(|(label, cells)| {
         let cells = cells[from..to].iter().map(|cell| shaded(&cell.text, cell.shade));

@@ -37,7 +37,7 @@ pub(super) fn widest(views: &[&View], width: usize, style: &Style) -> Block {
 /// The frame, the columns of each matrix this far apart.
 pub(super) fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
     let head = (!views.iter().all(|view| view.has_plain_columns())).then(|| {
-        let names = views.iter().flat_map(|view| &view.cols).map(|name| right(name));
+        let names = views.iter().flat_map(|view| &view.cols).map(right);
         std::iter::once(left("")).chain(names).collect()
     });
     let names = views.first().map_or(&[][..], |view| &view.rows);

@@ -128,7 +128,7 @@ pub(in crate::diagnose) fn coincidence(
     if facts.x.is_some() || recipe.heads > 1 {
         known.push(("d_model", width));
     }
-    if recipe.heads > 1 && width % recipe.heads == 0 && width != recipe.heads * facts.d_k {
+    if recipe.heads > 1 && width.is_multiple_of(recipe.heads) && width != recipe.heads * facts.d_k {
         known.push(("d_model/H", width / recipe.heads));
     }
     let is = |x: f64| (x - number).abs() <= 1e-9 * number;
