@@ -12,6 +12,7 @@ mod escapes;
 mod guard;
 mod keys;
 mod pager;
+mod pressed;
 mod signals;
 
 pub(crate) use asciicast::Asciicast;
@@ -21,9 +22,10 @@ pub(crate) use edit_line::EditLine;
 #[cfg(unix)]
 pub(crate) use escapes::inputs;
 pub(crate) use guard::{ERASE, Guard, OwnTerminal, Terminal};
+pub(crate) use keys::Input;
 pub use keys::Key;
-pub(crate) use keys::{Input, pressed};
 pub(crate) use pager::{paged, rows};
+pub(crate) use pressed::pressed;
 pub(crate) use signals::{HUNG_UP, INTERRUPTED, Readiness, Signals, is_running, suspend, unless_gone, wait};
 
 /// The red, green and blue of the terminal's ground, each from 0 to 1, if standard input is a terminal that says so within 50

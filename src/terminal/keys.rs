@@ -1,7 +1,5 @@
 //! Keys, whatever terminal or clicker they come from.
 
-use super::inputs;
-
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -50,16 +48,4 @@ pub enum Input {
     Key(Key),
     /// A click with the first button, at this column and row from 0.
     Click(u16, u16),
-}
-
-/// The keys that have been pressed by now.
-///
-/// # Errors
-/// If the terminal cannot be read.
-pub(crate) fn pressed() -> std::io::Result<Vec<Key>> {
-    let keys = inputs()?.into_iter().filter_map(|input| match input {
-        Input::Key(key) => Some(key),
-        Input::Click(..) => None,
-    });
-    Ok(keys.collect())
 }
