@@ -63,7 +63,12 @@ impl LearnArgs {
             self.write_picture(file, &history, env)?;
         }
         let format = self.output.style(env, Convention::Rows).format;
-        let code = listing::paged_text(format, env, streams, |streams| self.show(&history, env, streams))?;
+        let show = |streams: &mut Streams<'_>| self.show(&history, env, streams);
+        // Who stops a training wants to be at the prompt.
+        let code = match history.end {
+            End::Stopped(_) => show(streams).map(|()| EXIT_DONE)?,
+            _ => listing::paged_text(format, env, streams, show)?,
+        };
         let outcome = ended(&history.end, env, streams)?;
         if code != EXIT_DONE {
             return Ok(Outcome::of_code(code));
