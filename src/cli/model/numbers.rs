@@ -59,7 +59,7 @@ impl NumbersArgs {
         first(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
     }
 
-    /// The value of --memory that is enough for so many tokens, where there is a limit.
+    /// The value of --memory that is enough for this many tokens, where there is a limit.
     pub fn enough_memory(&self, model: &OpenedModel, tokens: usize) -> Option<String> {
         let is_exact = self.chosen(model, tokens, Edits::default()).options.precision == Precision::Exact;
         memory::limit_for(model.bytes_of_pass(tokens, is_exact))

@@ -163,7 +163,7 @@ impl OpenedModel {
         Ok(found.unwrap_or_default())
     }
 
-    /// More than the bytes that a pass over so many tokens takes, all steps of all layers included; in `f32` less is kept.
+    /// More than the bytes that a pass over this many tokens takes, all steps of all layers included; in `f32` less is kept.
     pub fn bytes_of_pass(&self, tokens: usize, is_exact: bool) -> u64 {
         let own = &self.architecture.model;
         let tokens = tokens as u64;

@@ -173,7 +173,7 @@ impl Op {
         Err(Error::new(format!("the {what} of `{}` is out of its range: {range}", self.name())))
     }
 
-    /// Checks the parameters that no shape limits, whoever gives them: a file, a recipe, a page.
+    /// Checks the parameters that no shape limits, from a file, a recipe or a page.
     ///
     /// # Errors
     /// If one is out of its range.

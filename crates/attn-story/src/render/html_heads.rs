@@ -156,7 +156,7 @@ impl ModelPage<'_> {
         )
     }
 
-    /// What can be done with the pictures, and what is left out of the page; a text with so many tokens has pictures.
+    /// What can be done with the pictures, and what is left out of the page; a text with at most this many tokens has pictures.
     fn remarks(&self, (detail, fitting): (Detail, usize)) -> String {
         let how = "<p class=\"how script\">A picture for each head: rows are queries, columns are keys, and the stronger the colour of \
                    a cell, the larger the weight. Point at a word above to find its row and its column. Open a head to see its numbers.</p>\n";
