@@ -23,13 +23,12 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Source, State, update};
 use crate::explorer::{COLUMNS, Opened, Script, Writer, cast, explore, plain};
 use crate::foreign::{to_path, visible};
+use crate::graph::resolve;
 use crate::graph::saved::{self, SavedGraph};
-use crate::graph::{CellId, NodeId, resolve};
 use crate::input::{Files, read_text, write_text};
 use crate::json_tree::tree;
-use crate::matrix::Shape;
 use crate::render::{Charset, Screen};
-use crate::story::{self, Story};
+use crate::story;
 
 /// Walk through the matrices with the arrow keys, and change numbers
 ///
@@ -169,9 +168,9 @@ impl ExploreArgs {
                 let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
                 let story = demo::find(&of.name)?.story(&settings)?;
                 let told = story::sentences(&story);
-                let begin = result(&story);
+                let begin = story.first_cell();
                 let state = State::new(Source::steps(story.graph))?;
-                let state = begin.map(Event::Point).into_iter().fold(state, update);
+                let state = begin.into_iter().fold(state, State::begun_at);
                 let state = state.with_assignments(&assignments, &removed)?;
                 (written_state::Explored::Demo, state, told, &of.options)
             }
@@ -184,16 +183,6 @@ impl ExploreArgs {
         let state = options.at.iter().try_fold(state, |state, address| at(state, address))?;
         options.run(of, (state.opened(), told), program, env, streams)
     }
-}
-
-/// The first cell of the last matrix that a demo shows: what comes after it is a number about it.
-fn result(story: &Story) -> Option<CellId> {
-    let is_matrix = |id: &NodeId| {
-        let Shape { rows, cols } = story.graph[*id].shape();
-        rows > 1 && cols > 1
-    };
-    let last = story.shown_nodes().into_iter().rev().find(is_matrix);
-    last.map(|node| CellId { node, row: 0, col: 0 })
 }
 
 /// The largest file of a computation.

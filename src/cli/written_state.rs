@@ -193,7 +193,7 @@ mod tests {
             "explore attend --words 'bat cave' --at S --causal --plain --play=k --width 70 --heads 1";
         assert_eq!(text(Explored::Attend, command, &start()), "attend --words bat cave --causal --heads 1");
         let shown = Explored::Attend.shown(&typed(command), &start());
-        assert_eq!(shown[shown.len() - 2..], ["--only", "O"]);
+        assert_eq!(shown[shown.len() - 2..], ["--only", "A"]);
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub struct Builder {
     seed: u32,
     assignments: Vec<String>,
     removed: Vec<String>,
+    begin: Option<String>,
 }
 
 /// The seed of document 000, and of every demo that draws.
@@ -40,6 +41,7 @@ impl Builder {
             seed,
             assignments: settings.assignments.clone(),
             removed: settings.removed.clone(),
+            begin: None,
         }
     }
 
@@ -218,6 +220,11 @@ impl Builder {
         StepBuilder { step: &mut self.steps[last], at: last, claims: &mut self.claims }
     }
 
+    /// Marks the cell to look at first: the explorer and a live page begin there.
+    pub fn begin_at(&mut self, address: &str) {
+        self.begin = Some(address.to_string());
+    }
+
     /// The finished story.
     ///
     /// # Errors
@@ -250,6 +257,7 @@ impl Builder {
             digits,
             claims,
             recipe: None,
+            begin: self.begin,
         })
     }
 }

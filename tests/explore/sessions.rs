@@ -79,7 +79,7 @@ fn every_way_out_restores_the_terminal() {
         let state = tempfile::tempdir().expect("a folder");
         let args = ["explore", "attend", "--words", "bat cave", "--causal"];
         let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
-        terminal.wait_for("o11 =");
+        terminal.wait_for("a21 =");
         let raw = terminal.settings();
         terminal.press(keys);
         if let Some(signal) = signal {
@@ -112,7 +112,7 @@ fn a_sequence_that_never_ends_keeps_no_signal_from_being_heard() {
         let state = tempfile::tempdir().expect("a folder");
         let args = ["explore", "attend", "--words", "bat cave", "--causal"];
         let mut terminal = Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &args, 80, 24);
-        terminal.wait_for("o11 =");
+        terminal.wait_for("a21 =");
         let raw = terminal.settings();
         terminal.press(begun);
         std::thread::sleep(Duration::from_millis(100));
@@ -170,13 +170,13 @@ fn a_stop_from_outside_gives_the_terminal_back() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "o11 =");
+    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "a21 =");
     let shell = terminal.process();
     let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("its children");
     let pid = children.trim().parse().ok().and_then(rustix::process::Pid::from_raw).expect("one child");
     rustix::process::kill_process(pid, Signal::TSTP).expect("the signal is sent");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
-    terminal.shows("fg\r", "o11 =");
+    terminal.shows("fg\r", "a21 =");
     terminal.press("q");
     terminal.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
 }
@@ -187,10 +187,10 @@ fn it_pauses_and_comes_back() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 80, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "o11 =");
+    terminal.shows(&format!("{attn} explore attend --words 'bat cave' --causal\r"), "a21 =");
     terminal.press("\x1a");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
-    terminal.shows("fg\r", "o11 =");
+    terminal.shows("fg\r", "a21 =");
     terminal.press("q");
     terminal.wait_until("the shell again", |screen| screen.trim_end().ends_with("shell>"));
 }

@@ -48,6 +48,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let weights = by_columns(demo, s, grid)?;
     let (s_scaled, a) = by_rows(demo, s)?;
     compare(demo, v, weights, a)?;
+    demo.begin_at("A[3,1]");
     literally(demo, v, s_scaled)
 }
 

@@ -31,6 +31,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     jacobian(demo)?;
     let head = head(demo)?;
     gradients(demo, &head)?;
+    demo.begin_at("dS[1,2]");
     check(demo, &head)
 }
 

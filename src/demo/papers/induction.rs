@@ -33,6 +33,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let x_2 = text.previous_token(demo, x)?;
     let (a, v) = text.induction(demo, x_2)?;
     text.how_strong(demo)?;
+    demo.begin_at("A_2[6,4]");
     text.predicted(demo, a, v)
 }
 
@@ -152,7 +153,8 @@ impl Text {
                 ),
             )
             .show(&[a])
-            .folded(&[closed]);
+            .folded(&[closed])
+            .in_brief(a);
         let v = columns(demo, "V_1", x, self.token())?;
         let o = demo.compute("O_1", Op::Product, &[a, v])?;
         let nothing = demo.compute("nothing", Op::Scale(Factor::Number(0.0)), &[x])?;

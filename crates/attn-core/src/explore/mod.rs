@@ -37,6 +37,7 @@ mod search;
 mod settings;
 mod source;
 mod state;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod typing;
@@ -53,5 +54,6 @@ pub use message::{Form, Message};
 pub use relations::{Sources, sources};
 pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};
+pub use telling::most_telling;
 pub use typing::begins_number;
 pub use update::{plan, update};

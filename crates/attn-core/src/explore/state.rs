@@ -10,6 +10,7 @@ use super::message::{Form, Message};
 use super::relations::{Sources, largest_operand, operands, sources};
 use super::search::within;
 use super::source::Source;
+use super::telling::most_telling;
 use crate::error::Result;
 use crate::graph::recipes::Recipe;
 use crate::graph::{CellId, Graph, NodeId, Op, Origin};
@@ -107,16 +108,22 @@ pub struct State {
 }
 
 impl State {
-    /// The state at the start: the cursor stands on the first cell of the result; of the logits of a model on that of the token which
-    /// is predicted at the last position.
+    /// The state at the start: the cursor stands on the most telling cell; of the logits of a model on that of the token which is
+    /// predicted at the last position.
     ///
     /// # Errors
     /// If the computation fails.
     pub fn new(source: Source) -> Result<State> {
         let graph = Arc::new(source.graph(&Changes::default(), None)?);
         let node = graph.last().ok_or_else(|| crate::error::Error::new("there are no steps to explore"))?;
-        let cursor = CellId { node, row: 0, col: 0 };
         let last = graph[node].shape().rows.saturating_sub(1);
+        let all: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
+        let begin = if graph.is_of_model() && graph[node].name == "logits" {
+            None
+        } else {
+            most_telling(&graph, &all)
+        };
+        let cursor = begin.unwrap_or(CellId { node, row: 0, col: 0 });
         let start = Arc::new(Version { changes: Changes::default(), graph });
         let state = State {
             source,
@@ -159,6 +166,11 @@ impl State {
     pub fn begun_here(mut self) -> State {
         self.path.clear();
         self
+    }
+
+    /// This state with the cursor on a cell, where it begins; where the node is smaller, on its nearest one.
+    pub fn begun_at(self, cell: CellId) -> State {
+        State { cursor: within(self.graph(), cell), ..self }.begun_here()
     }
 
     /// This state as it is opened: of a graph that can only be looked at, it says so at once.

@@ -145,7 +145,9 @@ impl Opening {
             None if fields.is_empty() => Source::steps(graph),
             None => return Err(not_live("it has no recipe that could be changed")),
         };
-        State::new(source)
+        let state = State::new(source)?;
+        let begin = self.told.first_cell(state.graph());
+        Ok(begin.into_iter().fold(state, State::begun_at))
     }
 
     /// Whether a matrix that this story shows has other numbers than in an earlier one.

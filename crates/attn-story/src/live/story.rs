@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::explore::State;
-use crate::graph::{Convention, Graph, NodeId};
+use crate::graph::{CellId, Convention, Graph, NodeId};
 use crate::render::Page;
 use crate::story::{self, Digits, Plane, Step, StepItem, Story};
 
@@ -24,6 +24,9 @@ pub(super) struct Told {
     digits: Digits,
     headed: bool,
     skipped: usize,
+    /// The node, row and column to look at first, from 0.
+    #[serde(default)]
+    begin: Option<(String, usize, usize)>,
     /// Whether it is the story of a pipeline, which is told again where the steps change.
     is_of_pipeline: bool,
 }
@@ -39,6 +42,7 @@ impl Told {
             };
             shown(&told) == shown(&story)
         };
+        let begin = story.first_cell().map(|cell| (story.graph[cell.node].name.clone(), cell.row, cell.col));
         let told = |graph: Graph| story::attend(&story.title, graph, convention, Vec::new()).unfolded();
         Told {
             is_of_pipeline: story.recipe.is_some() && page.headed && as_told(told(story.graph.clone())),
@@ -53,7 +57,14 @@ impl Told {
             digits: story.digits,
             headed: page.headed,
             skipped: page.skipped,
+            begin,
         }
+    }
+
+    /// The cell to look at first in this graph.
+    pub(super) fn first_cell(&self, graph: &Graph) -> Option<CellId> {
+        let (name, row, col) = self.begin.as_ref()?;
+        Some(CellId { node: graph.find(name)?, row: *row, col: *col })
     }
 
     /// This story with the same steps whatever happens to the graph.

@@ -1,5 +1,6 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
+use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
 use super::plane::Plane;
 use super::sentence::{in_convention, in_sentence};
@@ -46,6 +47,9 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
         step.text.extend(unchanged(&graph, step));
     }
     steps.extend(movement(&graph));
+    for step in &mut steps {
+        step.notice = look_at(&graph, step);
+    }
     steps.insert(0, first(&graph, given));
     let mut story = Story { remarks, ..Story::of_steps(title, graph, steps) };
     if let Some(BackwardSteps { loss, gradients, of, .. }) = backward {

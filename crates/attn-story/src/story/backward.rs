@@ -1,5 +1,6 @@
 //! The story of the backward pass: what each number did to the loss, from the result back to the weights.
 
+use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
 use super::sentence::{in_convention, in_sentence};
 use crate::graph::{
@@ -53,6 +54,9 @@ pub(super) fn tell_gradients(
         }
     }
     steps.extend(told.into_iter().map(|(_, step)| step));
+    for step in &mut steps {
+        step.notice = look_at(graph, step);
+    }
     if let (Some(last), Some(largest)) = (steps.last_mut(), largest(graph, gradients, of)) {
         last.notice = Some(largest);
     }

@@ -9,6 +9,7 @@ mod comparison;
 pub mod condition;
 pub mod diagnosis;
 mod head_steps;
+mod look_at;
 mod mechanisms;
 mod model;
 mod model_layer;

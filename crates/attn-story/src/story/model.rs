@@ -40,6 +40,8 @@ pub struct Story {
     pub claims: Vec<Claim>,
     /// The recipe that built the graph of its given matrices, where one did.
     pub recipe: Option<Recipe>,
+    /// The address of the cell to look at first, where the author marked one.
+    pub begin: Option<String>,
 }
 
 /// The format of numbers in text.
@@ -125,6 +127,7 @@ impl Story {
             window: Window::default(),
             claims: Vec::new(),
             recipe: None,
+            begin: None,
         }
     }
 
@@ -143,7 +146,8 @@ impl Story {
     /// The story with some of its remarks in its first step, which shows the matrices they are about.
     pub fn saying_first(mut self, remarks: &[String]) -> Story {
         if let Some(step) = self.steps.first_mut().filter(|_| !remarks.is_empty()) {
-            step.notice = Some(remarks.join(" "));
+            step.notice =
+                Some(remarks.iter().cloned().chain(step.notice.take()).collect::<Vec<_>>().join(" "));
         }
         self
     }

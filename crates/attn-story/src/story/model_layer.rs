@@ -1,6 +1,7 @@
 //! The steps of a model's layer in the field's words.
 
 use super::attend::{PipelinePart, sentence};
+use super::look_at::look_at;
 use super::model::{Step, StepItem, Story};
 use crate::attention::key_value_head;
 use crate::graph::{Graph, Node, NodeId, Role, Stage};
@@ -32,6 +33,9 @@ pub fn model_layer(title: &str, graph: Graph, shown: ShownLayer) -> Story {
         if let Some(step) = steps.last_mut() {
             step.shown.push(StepItem::Node(id));
         }
+    }
+    for step in &mut steps {
+        step.notice = look_at(&graph, step);
     }
     Story::of_steps(title, graph, steps)
 }

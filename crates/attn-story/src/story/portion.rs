@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use super::model::{Step, StepItem, Story};
-use crate::graph::{Graph, NodeId};
+use crate::explore::most_telling;
+use crate::graph::{CellId, Cells, Graph, NodeId, Op, resolve};
 
 impl Story {
     /// The number of numbered steps: a step without a sentence belongs to the one before it.
@@ -59,11 +60,20 @@ impl Story {
         nodes.dedup();
         nodes
     }
+
+    /// The cell to look at first: the one that the author marked, or else the most telling one of what is shown.
+    pub fn first_cell(&self) -> Option<CellId> {
+        let marked = self.begin.as_deref().and_then(|address| match resolve(&self.graph, address) {
+            Ok(Cells::Cell(cell)) => Some(cell),
+            _ => None,
+        });
+        marked.or_else(|| most_telling(&self.graph, &self.shown_nodes()))
+    }
 }
 
 impl Step {
     /// Leaves the first sentence and one result: what the author marked, or else the last matrix that is computed and not a mere
-    /// check, or else a table of words, or the first matrix that is given.
+    /// check, or what is checked, or a table of words, or the first matrix that is given.
     fn shorten(&mut self, graph: &Graph) {
         self.text.truncate(first_sentence(&self.text).len());
         self.notice = None;
@@ -72,7 +82,11 @@ impl Step {
         let last = |is_meant: &dyn Fn(NodeId) -> bool| {
             shown.iter().rev().find_map(|shown| shown.one_of(is_meant, true))
         };
-        let computed = || last(&|id| is_computed(id) && !is_check(graph, id)).or_else(|| last(&is_computed));
+        let checked = || {
+            let check = shown.iter().rev().flat_map(StepItem::nodes).find(|&id| is_computed(id))?;
+            Some(StepItem::Together(vec![what_is_checked(graph, check)?]))
+        };
+        let computed = || last(&|id| is_computed(id) && !is_check(graph, id)).or_else(checked);
         let table = || shown.iter().find(|shown| shown.nodes().is_empty()).cloned();
         let given = || shown.iter().find_map(|shown| shown.one_of(|_| true, false));
         let result = self.in_brief.take().or_else(computed).or_else(table).or_else(given);
@@ -81,13 +95,24 @@ impl Step {
     }
 }
 
-/// Whether a node is one number that only says whether others are right: a sum of 1, a difference of 0, NaN.
+/// Whether a node only says that others are right: one number that is shown as 0 or 1, as a sum or the largest difference is, or
+/// NaN; differences that are all shown as 0.
 fn is_check(graph: &Graph, id: NodeId) -> bool {
-    let number = graph[id].matrix().filter(|matrix| matrix.rows() == 1 && matrix.cols() == 1);
-    number.is_some_and(|matrix| {
-        let number = matrix[(0, 0)];
-        number == 0.0 || number == 1.0 || number.is_nan()
-    })
+    let is_near = |number: f64, target: f64| (number - target).abs() < SHOWN_AS_EQUAL;
+    let Some(matrix) = graph[id].matrix() else { return false };
+    match (matrix.rows(), matrix.cols()) {
+        (1, 1) => matrix.cells().all(|x| is_near(x, 0.0) || is_near(x, 1.0) || x.is_nan()),
+        _ => graph[id].op == Op::Subtract && matrix.cells().all(|x| is_near(x, 0.0)),
+    }
+}
+
+/// Numbers nearer to each other than this are the same with four decimals.
+const SHOWN_AS_EQUAL: f64 = 0.00005;
+
+/// The node that a check is about: the first operand of the first operand, and so on, that is no check.
+fn what_is_checked(graph: &Graph, check: NodeId) -> Option<NodeId> {
+    std::iter::successors(Some(check), |&id| graph[id].inputs.first().copied())
+        .find(|&id| !is_check(graph, id))
 }
 
 impl StepItem {

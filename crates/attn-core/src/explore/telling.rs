@@ -1,0 +1,41 @@
+//! The cell to look at first.
+
+use crate::graph::{CellId, Graph, NodeId, Op};
+
+/// The most telling cell of some nodes: in the last matrix of attention weights the largest weight by which a token attends to
+/// another one; without weights the number of the largest size in the last matrix that was computed. A number that is shown as 0 or
+/// 1 tells little: a sum, a difference, a weight without a choice. `None` where no cell has another number.
+pub fn most_telling(graph: &Graph, nodes: &[NodeId]) -> Option<CellId> {
+    let is_matrix = |id: NodeId| graph[id].shape().rows > 1 && graph[id].shape().cols > 1;
+    let last = |is_meant: &dyn Fn(NodeId) -> bool| {
+        nodes.iter().rev().filter(|&&id| is_meant(id)).find_map(|&id| largest(graph, id))
+    };
+    last(&|id| is_matrix(id) && is_weights(&graph[id].op))
+        .or_else(|| last(&|id| is_matrix(id) && !graph[id].op.is_given()))
+        .or_else(|| last(&|id| !graph[id].op.is_given()))
+}
+
+fn is_weights(op: &Op) -> bool {
+    matches!(op, Op::Softmax(..) | Op::SoftmaxWithSink { .. })
+}
+
+/// Nearer than this to 0 or 1, a number is shown as 0.0000 or 1.0000.
+const LEAST: f64 = 0.00005;
+
+/// The number of the largest size that is not shown as 0 or 1, the first one of equal ones; of weights not that of a token on itself.
+fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
+    let tensor = graph[node].tensor()?;
+    let shape = tensor.shape();
+    let is_of_tokens = is_weights(&graph[node].op) && shape.rows == shape.cols;
+    let mut best: Option<(f64, CellId)> = None;
+    for row in 0..shape.rows {
+        for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
+            let size = tensor.at(row, col).abs();
+            let is_telling = size.is_finite() && size > LEAST && (size - 1.0).abs() > LEAST;
+            if is_telling && best.is_none_or(|(most, _)| size > most) {
+                best = Some((size, CellId { node, row, col }));
+            }
+        }
+    }
+    best.map(|(_, cell)| cell)
+}
