@@ -131,14 +131,20 @@ fn of_text(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNu
 }
 
 /// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
-/// `5×3 Matrix{Float64}:`. Numbers and separators belong to a table.
+/// `5×3 Matrix{Float64}:`, `2×2 Array{Float64, 2}:`; or `sep=;`, which names the separator for spreadsheets. Numbers and separators
+/// belong to a table.
 fn after_label(text: &str) -> usize {
     let start = skip_comments(text, 0, char::is_whitespace);
     let line = text[start..].split(LINE_ENDS).next().unwrap_or_default();
     let is_label = line.trim_end().ends_with([':', '='])
         && !line.contains([',', ';', '\t', '"'])
         && !line.split_whitespace().any(is_meant_as_number);
-    if is_label { start + line.len() } else { 0 }
+    let has_shape = line.split_once(' ').is_some_and(|(shape, kind)| {
+        let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
+        shape.split(['x', '×']).all(is_side) && kind.trim_start().starts_with(char::is_alphabetic)
+    });
+    let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
+    if is_label || has_shape || is_separator { start + line.len() } else { 0 }
 }
 
 /// The contents of a file.

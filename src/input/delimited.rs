@@ -143,9 +143,9 @@ impl Table {
     fn no_header(&self, has: &str, numbers: usize, line: &str) -> Error {
         let names = self.col_labels.as_ref().map_or(0, Vec::len);
         let error = Error::new(format!(
-            "{has}, but the text above it, `{}`, has {}",
+            "{has}, but the text above it, `{}`, names {}",
             clip(line),
-            counted(names, "word")
+            counted(names, "column")
         ))
         .help("begin a title with #, or give each column a name");
         if names + 1 == numbers && !self.layout.first_column {
@@ -276,7 +276,7 @@ mod tests {
         let said = fails("x,y,z\n1,2\n");
         assert!(
             said.starts_with(
-                "x.csv:2:1: this line has 2 numbers, but the text above it, `x,y,z`, has 3 words"
+                "x.csv:2:1: this line has 2 numbers, but the text above it, `x,y,z`, names 3 columns"
             ),
             "{said}"
         );

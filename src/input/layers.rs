@@ -7,7 +7,9 @@ use crate::graph::Role;
 use crate::hint::Hint;
 use crate::text::{clip, listed_briefly};
 
-use super::names::{Apart, EntryKind, Layout, Meaning, SCHEMES, Scheme, TOKENS, dotted, meanings, own};
+use super::names::{
+    Apart, EntryKind, Layout, Meaning, SCHEMES, Scheme, TOKENS, dotted, is_part_of_model, meanings, own,
+};
 
 /// Which layer of a file is read, and what its names leave open.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +84,7 @@ pub(super) fn choose(names: &[String], options: LayerOptions<'_>) -> Result<Choi
             .help(format!("the file has {}", listed(names))));
     }
     let kept: Vec<usize> = (0..names.len()).filter(|&position| !is_ignored(&names[position])).collect();
-    let (layer, others) = chosen_layer(layers(names, &kept), options.layer)?;
+    let (layer, others) = chosen_layer(layers(names, &kept), options.layer, names)?;
     let of_layer: BTreeSet<usize> = layer.iter().flat_map(LayerEntries::positions).collect();
     let of_others: BTreeSet<usize> = others.iter().flat_map(LayerEntries::positions).collect();
     let mut own_entries = Vec::new();
@@ -92,9 +94,13 @@ pub(super) fn choose(names: &[String], options: LayerOptions<'_>) -> Result<Choi
         match own(name) {
             _ if of_layer.contains(&position) => {}
             Some(kind) => own_entries.push((position, kind)),
-            // The other parts of a model are left alone.
+            // The other parts of a model are left alone; beside other layers, all that has a place in it.
             None if of_others.contains(&position) => {}
-            None if layer.as_ref().is_some_and(|layer| !layer.contains(&dotted(name))) => {}
+            None if layer.as_ref().is_some_and(|layer| {
+                let name = dotted(name);
+                let has_place = !others.is_empty() && name.contains('.');
+                !layer.contains(&name) && (has_place || is_part_of_model(&name))
+            }) => {}
             None => unknown.push(name.as_str()),
         }
     }
@@ -158,6 +164,7 @@ fn layers(names: &[String], kept: &[usize]) -> Vec<LayerEntries> {
 fn chosen_layer(
     layers: Vec<LayerEntries>,
     wanted: Option<&str>,
+    names: &[String],
 ) -> Result<(Option<LayerEntries>, Vec<LayerEntries>)> {
     let list = listed_briefly(layers.iter().map(|layer| layer.prefix.as_str()));
     let count = layers.len();
@@ -169,10 +176,11 @@ fn chosen_layer(
             return Ok((chosen.pop(), others));
         }
         Some(wanted) if count == 0 => {
-            return Err(Error::new(format!(
-                "there is no layer `{}`: no name in this file contains a layer",
-                clip(wanted)
-            )));
+            return Err(with_known_names(Error::new(format!(
+                "there is no layer `{}`: no name in this file is one of a layer that is known here; the file has {}",
+                clip(wanted),
+                listed(names)
+            ))));
         }
         Some(wanted) if chosen.is_empty() => {
             format!("there is no layer `{}`; the layers are {list}", clip(wanted))
@@ -220,9 +228,14 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
     let unknown_names = listed_briefly(unknown.iter().copied());
     if let Some(layer) = layer {
         let ends = layer.scheme.entries.iter().map(|(end, _)| *end);
-        let unknown: Vec<&str> = unknown.iter().map(|name| behind(&layer.prefix, name)).collect();
-        let of_layer =
-            if layer.prefix.is_empty() { String::new() } else { format!(" in{}", of_prefix(layer)) };
+        let is_within = unknown.iter().all(|name| layer.contains(&dotted(name)));
+        let prefix = if is_within { &layer.prefix } else { "" };
+        let unknown: Vec<&str> = unknown.iter().map(|name| behind(prefix, name)).collect();
+        let of_layer = match layer.prefix.as_str() {
+            "" => String::new(),
+            _ if is_within => format!(" in{}", of_prefix(layer)),
+            _ => format!(" beside the layer{}", of_prefix(layer)),
+        };
         let names = listed_briefly(unknown.iter().copied());
         return Error::new(format!("unknown names {names}{of_layer}; the file has {found}"))
             .help(format!(
@@ -244,13 +257,18 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
         }
         _ => format!("unknown names {unknown_names}; the file has {found}"),
     };
+    with_known_names(Error::new(what))
+}
+
+/// Adds the names that are known.
+fn with_known_names(error: Error) -> Error {
     let mut firsts: Vec<&str> = Vec::new();
     for (end, _) in SCHEMES.iter().filter_map(|scheme| scheme.entries.first()) {
         if !firsts.contains(end) {
             firsts.push(end);
         }
     }
-    Error::new(what)
+    error
         .help(format!(
             "name the matrices {}, {TOKENS}, mask, bias",
             Role::all().map(Role::name).collect::<Vec<_>>().join(", ")
@@ -319,7 +337,7 @@ mod tests {
         );
         assert!(fails(&["a.b"], None).starts_with("no name in this file is that of a matrix"));
         assert!(fails(&[], None).starts_with("the file has no matrices"));
-        assert!(fails(&["X"], Some("0")).contains("no name in this file contains a layer"));
+        assert!(fails(&["X"], Some("0")).contains("no name in this file is one of a layer"));
     }
 
     #[test]
@@ -329,6 +347,22 @@ mod tests {
         let said = fails(&["b.attn.qkv.weight", "b.attn.q_norm.weight", "b.norm.weight"], None);
         assert!(said.contains("unknown names `q_norm.weight` in `b.attn`; the file"), "{said}");
         assert!(choice(&["b.attn.qkv.weight", "b.norm.weight", "norm.weight"], None).is_ok());
+        let beside = |name| choice(&["b.0.attn.qkv.weight", "b.0.attn.proj.weight", name], None);
+        for name in ["b.0.foo", "foo", "b.0.attn_extra.weight", "b.0.out_proj.weight", "other.0.weight"] {
+            let said = beside(name).err().unwrap().to_string();
+            assert!(
+                said.starts_with(&format!("unknown names `{name}` beside the layer `b.0.attn`; the file")),
+                "{said}"
+            );
+            assert!(said.contains("which has `qkv.weight`, `proj.weight`"), "{said}");
+        }
+        for name in ["b.0.ln_1.weight", "b.0.mlp.fc1.bias", "wte.weight", "lm_head.weight", "cls_token"] {
+            assert!(beside(name).is_ok(), "{name}");
+        }
+        let two = ["b.0.attn.qkv.weight", "b.1.attn.qkv.weight", "b.0.mixer.weight"];
+        assert!(choice(&two, Some("0")).is_ok());
+        let said = fails(&[&two[..], &["foo"]].concat(), Some("0"));
+        assert!(said.starts_with("unknown names `foo` beside the layer `b.0.attn`"), "{said}");
         let said = fails(&["a.W_QQ.weight", "a.out_proj.weight", "X"], None);
         assert!(said.contains("unknown names `a.W_QQ.weight`, `a.out_proj.weight`"), "{said}");
     }

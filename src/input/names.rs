@@ -150,6 +150,37 @@ pub(super) enum Meaning {
     Apart(Apart),
 }
 
+/// What names of the other parts of models contain: embeddings, norms, the network behind attention, what predicts.
+const OTHER_PARTS: [&str; 18] = [
+    "norm",
+    "emb",
+    "mlp",
+    "moe",
+    "expert",
+    "router",
+    "dense",
+    "linear",
+    "conv",
+    "pool",
+    "head",
+    "classif",
+    "feed",
+    "generator",
+    "token",
+    "scale",
+    "shared",
+    "score",
+];
+/// The same where they stand alone between points and `_`, before a number.
+const SHORT_PARTS: [&str; 10] = ["ln", "ff", "ffn", "fc", "net", "wte", "wpe", "cls", "pos", "ls"];
+
+/// True if a name with points is that of another part of a model than attention.
+pub(super) fn is_part_of_model(dotted: &str) -> bool {
+    let lower = dotted.to_ascii_lowercase();
+    let mut words = lower.split(['.', '_']).map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    OTHER_PARTS.iter().any(|part| lower.contains(part)) || words.any(|word| SHORT_PARTS.contains(&word))
+}
+
 /// A name as the schemes have it: `/` of Flax and Keras is a point, and `:0` of Keras is no part of it.
 pub(super) fn dotted(name: &str) -> String {
     name.strip_suffix(":0").unwrap_or(name).replace('/', ".")

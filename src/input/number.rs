@@ -80,7 +80,7 @@ pub fn check_commas(row: &str) -> Result<()> {
 }
 
 /// True if a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
-/// `0x1F`, `1_000`, `+-1`, `=A1*2`. A date is none.
+/// `0x1F`, `1_000`, `+-1`, `1/4`, `10%`, `1:`, `=A1*2`. A date is none.
 pub(super) fn is_meant_as_number(text: &str) -> bool {
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -89,6 +89,9 @@ pub(super) fn is_meant_as_number(text: &str) -> bool {
     let has_digits = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     is_cell(&text)
         || has_digits && bare.parse::<f64>().is_ok()
+        || has_digits
+            && unsigned.strip_suffix(['%', ':']).unwrap_or(unsigned).split('/').all(is_cell)
+            && unsigned.matches('/').count() < 2
         || is_of_another_base(unsigned)
         || spreadsheet::is_formula(&text)
         || spreadsheet::starts_with_error(&text)

@@ -43,10 +43,15 @@ impl Delimiter {
     /// wins over both, since it is chosen where the comma is taken; what is quoted does not count. Quotation marks belong to
     /// tables with commas.
     fn detect(text: &str, order: [u8; 2]) -> Delimiter {
+        let text = text.get(skip_comments(text, 0, char::is_whitespace)..).unwrap_or_default();
+        // R prints the numbers of columns and rows so.
+        if text.trim_start().starts_with("[,1]") {
+            return Delimiter::Blanks;
+        }
         let mut found = [false; 2];
         let mut quoted = false;
         let mut marks = false;
-        for byte in text.get(skip_comments(text, 0, char::is_whitespace)..).unwrap_or_default().bytes() {
+        for byte in text.bytes() {
             match byte {
                 b'"' => (quoted, marks) = (!quoted, true),
                 _ if quoted => {}

@@ -38,6 +38,9 @@ fn a_line_that_says_what_the_numbers_are_is_no_header_at_any_width() {
         "context vectors:\n",
         "5×3 Matrix{Float64}:\n",
         "3×3 adjoint(::Matrix{Float64}) with eltype Float64:\n",
+        "2×2 Array{Float64, 2}:\n",
+        "5x2 Matrix\n",
+        "sep=;\n",
         "2×2 transpose(::Matrix{Float64}) with eltype Float64:\r\n",
     ] {
         for (width, named, separator) in
@@ -57,6 +60,22 @@ fn a_line_that_says_what_the_numbers_are_is_no_header_at_any_width() {
     }
     let (array, _) = read("Q:\n  x y\nbat 1 2\ncave 3 4\n").unwrap();
     assert_eq!((array.dims(), names(array.col_labels())), (&[2, 2][..], vec!["x".into(), "y".into()]));
+    let (array, _) = read("     [,1] [,2]\n[1,]    1    2\n[2,]    3    4\n").unwrap();
+    assert_eq!(
+        (array.values(), names(array.row_labels())),
+        (&[1.0, 2.0, 3.0, 4.0][..], vec!["[1,]".into(), "[2,]".into()])
+    );
+}
+
+#[test]
+fn what_is_nearly_a_number_names_no_row() {
+    for cell in ["1/4", "10%", "1:", "-1/2"] {
+        for text in [format!("{cell} 1 2\n3 4 5\n"), format!("{cell},1,2\n3,4,5\n")] {
+            let said = read(&text).unwrap_err();
+            assert!(said.contains(&format!("`{cell}` is not a number")), "{text}: {said}");
+        }
+    }
+    assert_eq!(names(read("2024/01/02 1 2\n").unwrap().0.row_labels()), ["2024/01/02"]);
 }
 
 #[test]
@@ -82,7 +101,7 @@ fn no_words_above_numbers_cost_a_number() {
                 }
                 Err(said) => {
                     refused += 1;
-                    let cause = format!("the text above it, `{line}`, has {count} word");
+                    let cause = format!("the text above it, `{line}`, names {count} column");
                     let cause = if named && width + 1 != count { "the text above it, `" } else { &cause };
                     assert!(
                         said.contains(cause) && said.contains("begin a title with #"),
@@ -101,7 +120,7 @@ fn names_of_rows_that_are_numbers_need_a_sign() {
     // What R's write.table and pandas write without a name for the first column.
     let said = read("x y\n1 0.5 1.5\n2 10.5 11.5\n").unwrap_err();
     assert!(
-        said.contains("2:1: this line has 3 numbers, but the text above it, `x y`, has 2 words"),
+        said.contains("2:1: this line has 3 numbers, but the text above it, `x y`, names 2 columns"),
         "{said}"
     );
     assert!(said.contains("if the first column names the rows by numbers"), "{said}");
@@ -140,7 +159,7 @@ fn a_right_result_that_matlab_or_julia_printed_is_right() {
     }
     // Three columns under two words.
     let wide = attn("diagnose --random 5,3 --yours -").input("attention weights\n1 2 3\n4 5 6\n").run();
-    assert!(wide.code == 2 && wide.err.contains("`attention weights`, has 2 words"), "{}", wide.err);
+    assert!(wide.code == 2 && wide.err.contains("`attention weights`, names 2 columns"), "{}", wide.err);
 }
 
 #[test]

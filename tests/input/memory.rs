@@ -138,6 +138,24 @@ fn what_the_estimate_does_not_see_is_refused_as_well_and_no_abort() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_tokenizer_that_the_limits_of_the_process_have_no_room_for_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokenizer.json");
+    let run = |kibibytes: u64, model: String| {
+        fs::write(&path, format!(r#"{{"model": {{{model}}}}}"#)).unwrap();
+        assert_refused_for_memory(kibibytes, &["tokens", path.to_str().unwrap(), "bat"]);
+    };
+    // Objects of one entry, which take the room of three; words that share no beginning, each letter of which is a node.
+    let objects: Vec<String> = (0..300_000).map(|id| format!(r#""w{id}":{{"a":{{"b":1}}}}"#)).collect();
+    run(200_000, format!(r#""type": "BPE", "merges": [], "vocab": {{{}}}"#, objects.join(",")));
+    let pieces: Vec<String> = (0..60_000u64)
+        .map(|id| format!(r#"["{:016x}",-1]"#, id.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        .collect();
+    run(200_000, format!(r#""type": "Unigram", "unk_id": 0, "vocab": [{}]"#, pieces.join(",")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_lesson_of_many_long_outputs_takes_no_more_memory_than_one_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let lesson = folder.path().join("long.md");
@@ -160,7 +178,8 @@ fn memory_sets_what_a_command_may_take_and_changes_no_output() {
         assert_eq!(attn(&format!("{command} --memory {allowed}")).ok().out, usual.out);
     }
     attn(&format!("{command} --memory 10M"))
-        .refused(&["of memory, but at most 10.0 MiB may be used here", "allow more: --memory 1"]);
+        .refused(&["of memory, but at most 10.0 MiB may be used here", "allow more: --memory 32M"]);
+    attn("model words 'the bat' --memory 1K").refused(&["allow more: --memory 32M"]);
     attn("bench --n 100000 --memory 100M").refused(&["but at most 100 MiB may be used here", "--memory 2G"]);
     attn(&format!("{command} --memory 10Q")).refused(&["write a size such as 500M or 2G"]);
     attn(&format!("{command} --memory 0")).refused(&["write a size such as 500M or 2G"]);

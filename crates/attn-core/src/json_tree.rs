@@ -9,8 +9,8 @@ use serde_json::{Map, Number, Value};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The bytes of an entry of an object, with the rest of its room, beside the letters of its name.
-const AN_ENTRY: u64 = 200;
+/// The bytes of an entry of an object, with its part of the table that finds it, beside its name.
+const AN_ENTRY: u64 = size_of::<(u64, String, Value)>() as u64 + 20;
 
 /// Reads a whole text. `known` are the names that objects have, by their depth, of which all others are passed over; deeper objects have
 /// all of theirs.
@@ -32,14 +32,19 @@ pub fn tree(
 /// The bytes that a tree takes.
 pub fn bytes(tree: &Value) -> u64 {
     let inside = match tree {
-        Value::String(text) => text.len() as u64,
+        Value::String(text) => allocated(text.len()),
         Value::Array(list) => list.iter().map(bytes).sum(),
         Value::Object(entries) => {
-            entries.iter().map(|(name, value)| AN_ENTRY + name.len() as u64 + bytes(value)).sum()
+            entries.iter().map(|(name, value)| AN_ENTRY + allocated(name.len()) + bytes(value)).sum()
         }
         _ => 0,
     };
     inside + memory::bytes_of::<Value>(1)
+}
+
+/// The bytes that an allocation of this length takes with its own head.
+fn allocated(length: usize) -> u64 {
+    (length as u64 + 8).next_multiple_of(16).max(32)
 }
 
 /// Makes the tree of a value.
@@ -97,7 +102,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
-        self.charge(text.len() as u64)?;
+        self.charge(allocated(text.len()))?;
         Ok(Value::String(text.to_string()))
     }
 
@@ -106,7 +111,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
         while let Some(value) = seq.next_element_seed(self)? {
             if list.len() == list.capacity() {
                 let more = list.capacity().max(4);
-                self.charge(memory::bytes_of::<Value>(more))?;
+                self.charge(memory::bytes_of::<Value>(more) + 16)?;
                 list.try_reserve_exact(more).map_err(|_| self.refusal(memory::exhausted()))?;
             }
             list.push(value);
@@ -120,12 +125,23 @@ impl<'de> Visitor<'de> for Tree<'_> {
             [] => (None, self.known),
         };
         let mut entries = Map::new();
+        // Room for 3 entries, then for 7, 14, 28, …: the least tables that are at most 7/8 full.
+        let mut room = 0;
         while let Some(name) = map.next_key::<String>()? {
             if known.is_some_and(|known| !known.contains(&name.as_str())) {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            self.charge(AN_ENTRY + name.len() as u64)?;
+            if entries.len() == room {
+                let more = match room {
+                    0 => 3,
+                    3 => 4,
+                    _ => room,
+                };
+                self.charge(AN_ENTRY * more as u64 + 64)?;
+                room += more;
+            }
+            self.charge(allocated(name.len()))?;
             entries.insert(name, map.next_value_seed(Tree { known: deeper, ..self })?);
         }
         Ok(Value::Object(entries))

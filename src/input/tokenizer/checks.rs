@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory;
 use crate::text::{clip, grouped};
 
 use super::charsmap;
@@ -13,6 +14,9 @@ use super::normalizing::Normalizing;
 
 /// Ids above this are no ids: the largest vocabularies have a quarter of a million pieces.
 const LARGEST_ID: u64 = 10_000_000;
+
+/// The bytes that the crate takes for a letter of a tree of letters.
+const A_LETTER: u64 = 300;
 
 /// The most steps before the model, and after it: each goes through the whole text.
 const MOST_PARTS: usize = 32;
@@ -113,7 +117,7 @@ fn ids(vocabulary: &Map<String, Value>) -> Result<usize> {
     if vocabulary.is_empty() {
         return Err(Error::new("the vocabulary is empty"));
     }
-    let mut pieces: Vec<Option<&str>> = vec![None; vocabulary.len()];
+    let mut pieces: Vec<(u64, &str)> = memory::room_for(vocabulary.len())?;
     for (piece, id) in vocabulary {
         let Some(id) = id.as_u64().filter(|&id| id <= LARGEST_ID) else {
             return Err(Error::new(format!(
@@ -123,23 +127,23 @@ fn ids(vocabulary: &Map<String, Value>) -> Result<usize> {
             ))
             .help(format!("an id is a whole number from 0 to {}", grouped(LARGEST_ID))));
         };
-        let at = id as usize;
-        if at >= pieces.len() {
-            pieces.resize(at + 1, None);
-        }
-        if let Some(other) = pieces[at].replace(piece) {
-            return Err(Error::new(format!(
-                "pieces `{}` and `{}` have the same id, {id}",
-                clip(other),
-                clip(piece)
-            )));
-        }
+        pieces.push((id, piece));
     }
-    Ok(pieces.iter().rposition(Option::is_some).map_or(0, |last| last + 1))
+    pieces.sort_by_key(|&(id, _)| id);
+    if let Some([(id, one), (_, other)]) = pieces.array_windows().find(|[one, other]| one.0 == other.0) {
+        return Err(Error::new(format!(
+            "pieces `{}` and `{}` have the same id, {id}",
+            clip(one),
+            clip(other)
+        )));
+    }
+    Ok(pieces.last().map_or(0, |&(last, _)| last as usize + 1))
 }
 
-/// Unigram: checks that each entry is a piece and its score; its id is its position. Returns their number.
+/// Unigram: checks that each entry is a piece and its score; its id is its position. Returns their number. Charges the crate's tree of
+/// letters, in which pieces share how they begin.
 fn scored_pieces(pieces: &[Value]) -> Result<usize> {
+    let mut sorted: Vec<&[u8]> = memory::room_for(pieces.len())?;
     for (id, entry) in pieces.iter().enumerate() {
         let piece = entry.get(0).and_then(Value::as_str).filter(|piece| !piece.is_empty());
         let is_scored =
@@ -147,7 +151,13 @@ fn scored_pieces(pieces: &[Value]) -> Result<usize> {
         if piece.is_none() || !is_scored {
             return Err(Error::new(format!("entry {id} of the vocabulary is not a piece and its score")));
         }
+        sorted.extend(piece.map(str::as_bytes));
     }
+    sorted.sort_unstable();
+    let shared = |[one, other]: &[&[u8]; 2]| one.iter().zip(*other).take_while(|(a, b)| a == b).count();
+    let letters = sorted.iter().map(|piece| piece.len()).sum::<usize>()
+        - sorted.array_windows().map(shared).sum::<usize>();
+    memory::hold((letters as u64).saturating_mul(A_LETTER))?.keep();
     if pieces.is_empty() {
         return Err(Error::new("the vocabulary is empty"));
     }

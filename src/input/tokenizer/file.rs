@@ -19,6 +19,18 @@ use super::words::words;
 const MOST_BYTES: usize = 100_000_000;
 /// What the rules need in memory beside the tree of the file, in bytes for each of its own.
 const RULES: u64 = 24;
+/// The parts of a file; others are passed over.
+const PARTS: [&str; 9] = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+];
 /// The most bytes that are looked through for the pieces of words.
 const MOST_COST: u64 = 2_000_000_000;
 /// What a byte of a text needs in memory while it becomes tokens.
@@ -62,9 +74,10 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<TokenizerFile> {
             .in_source(name));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let file = tree(bytes, &[], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))?;
     // The crate copies the tree.
     memory::hold((bytes.len() as u64).saturating_mul(RULES)).map_err(|error| error.in_source(name))?.keep();
+    let file =
+        tree(bytes, &[&PARTS], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))?;
     described(file).map_err(|error| error.in_source(name).help(HELP))
 }
 

@@ -148,7 +148,9 @@ pub fn hold(bytes: u64) -> Result<Charge> {
         && used > limit
     {
         let left = limit.saturating_sub(account.used);
-        return Err(too_much(bytes, left).help(allow(used, account.limit)));
+        // A small part of what is needed already is one of many that are still to come.
+        let more = if bytes < used / 8 { used.saturating_mul(2) } else { used };
+        return Err(too_much(bytes, left).help(allow(more, account.limit)));
     }
     ACCOUNT.set(Account { used, ..account });
     Ok(Charge { bytes, here: PhantomData })
@@ -212,8 +214,8 @@ pub fn exhausted() -> Error {
     ))
 }
 
-fn allow(used: u64, limit: Limit) -> String {
-    let more = enough(used);
+fn allow(bytes: u64, limit: Limit) -> String {
+    let more = enough(bytes);
     match limit {
         Limit::Asked(_) => format!("give smaller matrices, or allow more: {} {more}", Hint::Memory),
         _ => format!(
@@ -238,7 +240,7 @@ mod tests {
         let said = hold(500).unwrap_err().to_string();
         assert!(
             said.contains("this needs 500 bytes of memory, but at most 400 bytes")
-                && said.contains(&format!("{} 1M", Hint::Memory)),
+                && said.contains(&format!("{} 32M", Hint::Memory)),
             "{said}"
         );
         drop(first);

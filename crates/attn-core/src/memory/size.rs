@@ -1,9 +1,12 @@
 //! Sizes of memory as people type them.
 
-/// A value of `--memory` that allows `bytes`.
+use super::SMALL;
+
+/// A value of `--memory` that allows `bytes`, and what any command takes beside them.
 pub fn enough(bytes: u64) -> String {
+    let bytes = bytes.max(SMALL);
     match bytes {
-        0..=0x3fff_ffff => format!("{}M", bytes.div_ceil(1 << 20).max(1)),
+        0..=0x3fff_ffff => format!("{}M", bytes.div_ceil(1 << 20)),
         _ => format!("{}G", bytes.div_ceil(1 << 30)),
     }
 }
@@ -49,6 +52,6 @@ mod tests {
         for text in ["", "M", "-1G", "2X", "1e9", "inf", "nan", "0", "1 G"] {
             assert!(parsed(text).is_err(), "{text}");
         }
-        assert_eq!([enough(1), enough(900 << 20), enough(3 << 29)], ["1M", "900M", "2G"]);
+        assert_eq!([enough(1), enough(900 << 20), enough(3 << 29)], ["32M", "900M", "2G"]);
     }
 }
