@@ -1,7 +1,8 @@
 //! A part of a demo, or of `attend`: one step, some steps, each in brief; and the whole step by step on a terminal.
 
 use crate::common::{Outcome, attn};
-use attn::demo::{Demo, demos};
+use attn::demo::{Demo, Settings, demos};
+use attn::story::StepItem;
 use serde_json::Value;
 
 const WORDS: &str = "attend --words 'bat cave racket' --causal";
@@ -194,6 +195,45 @@ fn a_part_that_is_not_there_is_refused_with_the_range_and_a_command_that_works()
     ] {
         for part in ["--step 3", "--steps 1-2", "--brief", "--until A"] {
             attn(&format!("demo mask {part} {other}")).refused(&[words, "leave out"]);
+        }
+    }
+}
+
+#[test]
+fn each_step_of_attend_says_what_to_look_at() {
+    let told = |line: &str| {
+        let out = attn(line).ok().out;
+        let lines = out.lines().filter_map(|line| line.trim_start().strip_prefix("→ ")).map(String::from);
+        lines.filter(|line| line.ends_with('.')).collect::<Vec<_>>()
+    };
+    // By hand: bat = (3, 3), cave = (4, 0), racket = (0, 5); 25/√2 = 17.6777; 1/(1 + e^(4/√2)) = 0.0558.
+    let expected = [
+        "The longest key: K[racket], with the length 5.",
+        "One of the largest scores between two different tokens: S[bat,racket] = 15.",
+        "The largest score by size was 25 and is now 17.6777.",
+        "The mask hides 3 of 9 scores.",
+        "The largest weight between two different tokens: A[cave,bat] = 0.0558.",
+        "O[cave] = 0.9442 · V[cave] + 0.0558 · V[bat].",
+        // The way from (4, 0) to (3.9442, 0.1674).
+        "No token moves further than X[cave]: by 0.1765.",
+    ];
+    assert_eq!(told(WORDS), expected);
+    // One token has no other one; queries and keys that are given may be of different tokens.
+    assert_eq!(told("attend --x '2'")[1], "The largest score: S[1,1] = 4.");
+    assert_eq!(told("attend --q '1; 2' --k '1; 3' --v '1; 0'")[0], "The largest score: S[2,2] = 6.");
+    assert_eq!(told("attend --x '1 0; 0 1' --mask '1 0; 0 1'")[4], "No token attends to another one.");
+}
+
+#[test]
+fn no_brief_step_shows_a_number_that_only_says_that_others_are_right() {
+    for demo in demos() {
+        let brief = demo.story(&Settings::default()).expect("a story").in_brief();
+        for id in brief.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes) {
+            let node = &brief.graph[id];
+            let number = node.matrix().filter(|matrix| (matrix.rows(), matrix.cols()) == (1, 1));
+            let number = number.filter(|_| !node.op.is_given()).map(|matrix| matrix[(0, 0)]);
+            let is_check = number.is_some_and(|x| x.abs() < 5e-5 || (x - 1.0).abs() < 5e-5 || x.is_nan());
+            assert!(!is_check, "{}: {}", demo.name, node.name);
         }
     }
 }

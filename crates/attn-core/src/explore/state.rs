@@ -117,12 +117,12 @@ impl State {
         let graph = Arc::new(source.graph(&Changes::default(), None)?);
         let node = graph.last().ok_or_else(|| crate::error::Error::new("there are no steps to explore"))?;
         let last = graph[node].shape().rows.saturating_sub(1);
-        let all: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
-        let begin = if graph.is_of_model() && graph[node].name == "logits" {
-            None
-        } else {
-            most_telling(&graph, &all)
-        };
+        // Gradients that were asked for come before the steps that they are of.
+        let from = graph.backward().map(|backward| backward.first());
+        let told: Vec<NodeId> =
+            graph.nodes().map(|(id, _)| id).filter(|id| from.is_none_or(|from| *id >= from)).collect();
+        let is_model = graph.is_of_model() && graph[node].name == "logits";
+        let begin = if is_model { None } else { most_telling(&graph, &told) };
         let cursor = begin.unwrap_or(CellId { node, row: 0, col: 0 });
         let start = Arc::new(Version { changes: Changes::default(), graph });
         let state = State {

@@ -1,6 +1,6 @@
 //! The cell to look at first.
 
-use crate::graph::{CellId, Graph, NodeId, Op};
+use crate::graph::{CellId, Graph, Node, NodeId, Op, Stage};
 
 /// The most telling cell of some nodes: in the last matrix of attention weights the largest weight by which a token attends to
 /// another one; without weights the number of the largest size in the last matrix that was computed. A number that is shown as 0 or
@@ -10,13 +10,14 @@ pub fn most_telling(graph: &Graph, nodes: &[NodeId]) -> Option<CellId> {
     let last = |is_meant: &dyn Fn(NodeId) -> bool| {
         nodes.iter().rev().filter(|&&id| is_meant(id)).find_map(|&id| largest(graph, id))
     };
-    last(&|id| is_matrix(id) && is_weights(&graph[id].op))
+    last(&|id| is_matrix(id) && is_weights(&graph[id]))
         .or_else(|| last(&|id| is_matrix(id) && !graph[id].op.is_given()))
         .or_else(|| last(&|id| !graph[id].op.is_given()))
 }
 
-fn is_weights(op: &Op) -> bool {
-    matches!(op, Op::Softmax(..) | Op::SoftmaxWithSink { .. })
+fn is_weights(node: &Node) -> bool {
+    let is_loss = node.step.is_some_and(|step| step.stage == Stage::Loss);
+    matches!(node.op, Op::Softmax(..) | Op::SoftmaxWithSink { .. }) && !is_loss
 }
 
 /// Nearer than this to 0 or 1, a number is shown as 0.0000 or 1.0000.
@@ -26,7 +27,7 @@ const LEAST: f64 = 0.00005;
 fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
     let tensor = graph[node].tensor()?;
     let shape = tensor.shape();
-    let is_of_tokens = is_weights(&graph[node].op) && shape.rows == shape.cols;
+    let is_of_tokens = is_weights(&graph[node]) && shape.rows == shape.cols;
     let mut best: Option<(f64, CellId)> = None;
     for row in 0..shape.rows {
         for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
