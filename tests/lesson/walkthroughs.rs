@@ -50,6 +50,14 @@ fn every_block_prints_on_the_real_binary_what_stands_there() {
     }
 }
 
+#[test]
+fn check_finds_nothing_not_even_to_remark() {
+    let outcome = crate::common::attn("lesson check").arg(folder().display().to_string()).run();
+    assert_eq!(outcome.code, 0, "{}", outcome.out);
+    assert!(!outcome.out.contains("remark"), "{}", outcome.out);
+    assert!(outcome.out.contains("\n10 lessons, "), "{}", outcome.out);
+}
+
 /// The prose of a lesson, that of its options too.
 fn prose(lesson: &Lesson) -> Vec<&Prose> {
     let blocks = lesson.every_block().filter_map(|block| match block {
