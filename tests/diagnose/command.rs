@@ -521,7 +521,7 @@ screens! {
 fn matrices_of_a_stack_have_one_clue_together() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("o.json");
-    fs::write(&path, "[[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]").unwrap();
+    std::fs::write(&path, "[[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]").unwrap();
     let ran = attn("diagnose --random 2,4 --heads 2 --yours").arg(path.to_str().unwrap()).run();
     assert_eq!(ran.out.matches("All rows of O are equal").count(), 1, "{}", ran.out);
 }
