@@ -7,7 +7,7 @@ use crate::foreign::visible;
 use crate::graph::{Role, Stage};
 use crate::hint::Hint;
 use crate::tensor::{Dtype, Tensor};
-use crate::text::{all_of, briefly, clip};
+use crate::text::{all_of, briefly, clip, listed_briefly};
 
 use super::array::Array;
 use super::container::Container;
@@ -67,6 +67,12 @@ pub(super) fn read(
     let Choice { own, layer } = choose(&names, options).map_err(|error| error.in_source(name))?;
     let mut file =
         LayerFile { name, names, container, options, bundle: Bundle::default(), stacks: Vec::new() };
+    let is_ignored = |name: &&String| options.ignore.iter().any(|end| name.ends_with(end.as_str()));
+    let ignored: Vec<&str> = file.names.iter().filter(is_ignored).map(String::as_str).collect();
+    if !ignored.is_empty() {
+        let note = format!("{} leaves out {} of {}.", Hint::Ignore, listed_briefly(ignored), visible(name));
+        file.bundle.notes.push(note);
+    }
     let own_biases = own.iter().filter(|(_, kind)| *kind == EntryKind::ProjectionBias);
     file.without_biases(own_biases.map(|(position, _)| *position).collect(), "")?;
     if let Some(layer) = layer {

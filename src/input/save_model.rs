@@ -137,6 +137,9 @@ pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()>
     writing.check(folder)?;
     let refused = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(shown(folder));
     let another = "name a folder that is new, empty, or one that attn wrote a model into";
+    if from_path(folder).trim().is_empty() {
+        return Err(refused("the name of the folder is blank").help(another));
+    }
     let Some(metadata) = examined(folder, fs::metadata(folder))? else {
         // The folder will be made in the nearest one that is there.
         let there = folder.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("."));

@@ -516,3 +516,12 @@ screens! {
     the_list_of_mistakes: vec!["--list".into()];
     one_of_the_list: vec!["--list".into(), "mask-late".into()];
 }
+
+#[test]
+fn matrices_of_a_stack_have_one_clue_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("o.json");
+    std::fs::write(&path, "[[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]").unwrap();
+    let ran = attn("diagnose --random 2,4 --heads 2 --yours").arg(path.to_str().unwrap()).run();
+    assert_eq!(ran.out.matches("All rows of O are equal").count(), 1, "{}", ran.out);
+}

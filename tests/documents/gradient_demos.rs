@@ -52,6 +52,20 @@ fn a_nudge_that_is_too_small_is_lost_in_rounding() {
     assert!(error(1e-13) > 1e3 * error(1e-8), "{} {}", error(1e-13), error(1e-8));
 }
 
+#[test]
+fn a_move_of_0_has_no_slope_and_a_small_one_is_said_not_to_be_0() {
+    let said = |size: f64| {
+        let story = told("backward", &[("nudge", Matrix::of([[size, 0.0], [0.0, 0.0]]))]).unwrap();
+        format!("{:?}", story.steps.last().unwrap().notice)
+    };
+    for (size, sentence) in
+        [(0.0, "0 divided by 0 is no slope"), (1e-12, "The move is not 0"), (1e-5, "The move is not 0")]
+    {
+        assert!(said(size).contains(sentence), "{size}: {}", said(size));
+    }
+    assert!(!said(1e-3).contains("not 0") && !said(1e-12).contains("no slope"));
+}
+
 /// The sentences about the steps of a descent are true of the steps that were made.
 #[test]
 fn a_descent_is_told_as_it_went() {

@@ -200,6 +200,11 @@ fn kept_steps_are_opened_compared_and_explored() {
 }
 
 #[test]
+fn a_blank_name_is_no_folder_for_a_model() {
+    attn("learn reverse --steps 1 --save").arg(" ").refused(&["the name of the folder is blank"]);
+}
+
+#[test]
 fn sizes_that_make_no_model_are_refused() {
     for (options, words) in [
         ("--steps 0", "0 is not between 1 and 1000000"),

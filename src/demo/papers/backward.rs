@@ -206,6 +206,14 @@ fn check(demo: &mut Builder, head: &Head) -> Result<()> {
              times its gradient.",
         )
         .claim(
+            equal("nudge_size[1,1]", 0.0),
+            "Nothing moves, so nothing changes: 0 divided by 0 is no slope.",
+        )
+        .claim(
+            all([less(0.0, "nudge_size[1,1]"), less("nudge_size[1,1]", 5e-5)]),
+            "The move is not 0, though with four decimals it is 0.0000.",
+        )
+        .claim(
             all([less(0.0, "nudge_size[1,1]"), less("nudge_size[1,1]", 1e-9), less(0.01, max_size_of("loss"))]),
             "With so small a move the loss changes in its last digits alone, and they are rounded.",
         )

@@ -74,10 +74,10 @@ impl Clue {
             }
             Clue::ColumnSums(node) => format!("The columns of {node} sum to 1, but its rows should."),
             Clue::Negative(node, least) => {
-                format!("{node} has negative weights, down to {}; no weight is below 0.", number(least))
+                format!("{node} has negative weights, down to {}; a softmax gives none below 0.", number(least))
             }
             Clue::AboveOne(node, most) => {
-                format!("{node} has weights above 1, up to {}; no weight is above 1.", number(most))
+                format!("{node} has weights above 1, up to {}; a softmax gives none above 1.", number(most))
             }
             Clue::NotANumber { node, cells, rows } => match rows[..] {
                 [] => format!("{node} has NaN in {}.", counted(*cells, "cell")),

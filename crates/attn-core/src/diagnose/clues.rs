@@ -34,8 +34,15 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
             break;
         }
     }
-    all.truncate(MOST);
-    all
+    // Matrices of a stack may have the same clue.
+    let mut clues: Vec<Clue> = Vec::new();
+    for clue in all {
+        if !clues.contains(&clue) {
+            clues.push(clue);
+        }
+    }
+    clues.truncate(MOST);
+    clues
 }
 
 /// Of several heads, those that are wrong, if others are right.

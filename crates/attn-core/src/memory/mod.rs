@@ -19,10 +19,7 @@ use crate::text::size_in_brief;
 
 pub use charged_bytes::ChargedBytes;
 pub use reserve::{bytes_of, grow, reserved, room_for, uncharged_zeros, zeros};
-pub use size::{enough, parsed};
-
-/// A command that needs no more than this is not compared with the free memory.
-pub const SMALL: u64 = 32 << 20;
+pub use size::{SMALL, enough, parsed};
 
 /// The share of the free memory that may be used, in eighths: the rest is for allocations that are too small to be charged.
 const EIGHTHS: u64 = 7;

@@ -1,6 +1,7 @@
 //! Sizes of memory as people type them.
 
-use super::SMALL;
+/// A command that needs no more than this is not compared with the free memory.
+pub const SMALL: u64 = 32 << 20;
 
 /// A value of `--memory` that allows `bytes`, and what any command takes beside them.
 pub fn enough(bytes: u64) -> String {
