@@ -180,6 +180,7 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
                 ["lesson", "update", ..] => "lesson update my-lesson.md",
                 ["lesson", "new", ..] => "lesson new my-lesson",
                 ["lesson", ..] => "lesson play 0-tour",
+                ["explore", "demo", ..] => "explore demo mask (list the demos with: attn demo)",
                 ["find", ..] => "find softmax",
                 ["completions", ..] => "completions bash",
                 ["softmax", ..] => "softmax 1 2 3",
@@ -189,6 +190,19 @@ fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> 
             };
             Some(format!("for example: attn {example}"))
         }
+        // A number or a word where `explore` has a file.
+        ErrorKind::ArgumentConflict if first == "explore" => Some(
+            "explore words, a demo, a model or a file of --format json: attn explore attend --words \"bat cave\", \
+             attn explore demo weights"
+                .to_string(),
+        ),
+        ErrorKind::InvalidValue => match text(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
+            "pdf" | "pptx" | "svg" | "png" => {
+                let page = if first == "lesson" { "--to html" } else { "--format html" };
+                Some(format!("make a page with {page}, open it in a browser, and print it as PDF or take a picture of it"))
+            }
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -65,7 +65,7 @@ use definitions::{Cli, definitions, memory_allowed};
 use program::{Program, check_names, matches};
 use variables::has_flag;
 
-use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
+use crate::error::{EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
 use crate::hint;
 use crate::input::system;
@@ -93,7 +93,8 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
     let hints::CorrectedArgs { args, said } = hints::meant(typed, definitions);
-    let (args, env) = match variables::applied(args, env, definitions) {
+    let applied = variables::check_charset(&args).and_then(|()| variables::applied(args, env, definitions));
+    let (args, env) = match applied {
         Ok(applied) => applied,
         Err(error) => {
             report(&error, env, streams);
@@ -179,8 +180,8 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || args.is_empty();
     if is_help {
         let text = help::written(&failed.render(), env);
-        streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
-        return Ok(CommandLine::Answered(EXIT_DONE));
+        let text = env.charset.spelled(&text);
+        return Ok(CommandLine::Answered(listing::paged_if_long(text.as_bytes(), env, streams)?));
     }
     hints::improve(&mut failed, args, program.definitions);
     let text = failed.render();

@@ -16,6 +16,30 @@ pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
 }
 
+/// The value of an option that is typed before any `--`.
+fn typed_value(args: &[OsString], option: &str) -> Option<String> {
+    let words: Vec<_> =
+        args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy().into_owned()).collect();
+    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(option)? {
+        "" => words.get(at + 1).cloned(),
+        rest => rest.strip_prefix('=').map(str::to_string),
+    })
+}
+
+/// # Errors
+/// If ASCII is asked for in a format that has its own characters on every screen.
+pub(super) fn check_charset(args: &[OsString]) -> Result<()> {
+    match typed_value(args, "--format").as_deref() {
+        Some(format @ ("json" | "numpy" | "markdown" | "csv" | "html"))
+            if typed_value(args, "--charset").as_deref() == Some("ascii") =>
+        {
+            Err(Error::new(format!("--charset is for tables on a screen, not for --format {format}"))
+                .help("leave out --charset, or use --format table or --format latex, which can be ASCII"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The arguments, with an option added for each variable whose option the command has and the user has not typed; and the
 /// environment with the settings of these variables, for commands that have no such option.
 ///

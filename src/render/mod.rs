@@ -124,8 +124,8 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Json => return json::write_tables(parts, command, out),
         Format::Csv => return data(&csv::tables(parts)?, out),
         Format::Numpy => {
-            return Err(Error::new("a table of words is no array")
-                .help(format!("{0} csv or {0} json has it as data", Hint::Format)));
+            return Err(Error::new("a table of words cannot be written as NumPy arrays")
+                .help(format!("use {0} csv or {0} json", Hint::Format)));
         }
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),

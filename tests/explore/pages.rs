@@ -188,6 +188,37 @@ fn on_a_phone_a_tap_chooses_and_the_panel_takes_another_number() {
 }
 
 #[test]
+fn the_panel_takes_a_fifth_of_the_window_and_leads_to_the_largest_change() {
+    let Some(mut browser) = browser() else { return };
+    for (width, height) in [(1280, 720), (390, 844)] {
+        let mut page = browser.open(&page_of(WORDS), window(width, height));
+        started(&mut page);
+        assert_eq!(page.eval("document.querySelector('.jump').hidden"), true, "nothing has changed");
+        page.eval("cell('Q[1,1]').focus()");
+        for key in ["9", "Enter"] {
+            page.press(key);
+        }
+        assert_eq!(
+            page.eval("panel().getBoundingClientRect().height <= innerHeight / 5 + 0.1"),
+            true,
+            "{width}×{height}"
+        );
+        page.click(".jump");
+        let moved = "(td) => Math.abs(parseFloat(td.firstChild.textContent.replace('−', '-')) \
+            - parseFloat(td.querySelector('del').textContent.slice(4).replace('−', '-')))";
+        let is_largest = format!(
+            "(() => {{ const moved = {moved}; const here = document.activeElement; \
+             const all = [...document.querySelectorAll('td.changed:not([data-given])')].filter((td) => td.querySelector('del')); \
+             return all.length > 5 && all.every((td) => moved(td) <= moved(here)); }})()"
+        );
+        assert_eq!(page.eval(&is_largest), true, "{width}×{height}");
+        let is_seen = "(() => { const box = document.activeElement.getBoundingClientRect(); \
+            return box.top >= 0 && box.bottom <= panel().getBoundingClientRect().top; })()";
+        assert_eq!(page.eval(is_seen), true, "{width}×{height}");
+    }
+}
+
+#[test]
 fn without_webassembly_the_page_is_the_one_that_is_printed() {
     let Some(mut browser) = browser() else { return };
     let html = page_of(WORDS);

@@ -198,6 +198,36 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
 }
 
 #[test]
+fn no_label_of_a_plane_overprints_another_or_leaves_the_picture() {
+    let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
+        const { width, height } = svg.viewBox.baseVal; \
+        const labels = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBBox()]); \
+        const met = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y + 1 < b.y + b.height && b.y + 1 < a.y + a.height; \
+        return [labels.length, labels.flatMap(([text, box], at) => [ \
+            ...labels.slice(at + 1).filter(([, other]) => met(box, other)).map(([other]) => text + ' on ' + other), \
+            ...(box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > height ? [text + ' outside'] : [])])]; })";
+    let attend = |words: &str| attn(&format!("attend --words '{words}' --format html")).ok().out;
+    let pages = [
+        ("README", 1, attend("The bat lives in the cave")),
+        ("fox", 1, attend("The quick brown fox jumps over the lazy dog")),
+        ("descent", 2, page("8-where-weights-come-from", "--answers shown").to_string()),
+    ];
+    let Some(mut browser) = browser() else { return };
+    for (name, planes, html) in &pages {
+        for width in [1280, 390] {
+            let mut page = browser.open(html, window(width, 800));
+            let seen = page.eval(measured);
+            let seen = seen.as_array().unwrap();
+            assert_eq!(seen.len(), *planes, "{name}");
+            for plane in seen {
+                assert!(plane[0].as_u64() >= Some(12), "{name}: {plane}");
+                assert_eq!(plane[1], serde_json::json!([]), "{name} at {width}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_option_that_is_chosen_says_whether_it_is_right_and_what_the_lesson_says_to_it() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));

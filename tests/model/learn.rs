@@ -235,7 +235,7 @@ fn sizes_that_make_no_model_are_refused() {
             "the gradients of the weights are dW_E dW_P L1.dW_Q L1.dW_K L1.dW_V L1.dW_O dW_U;",
         ),
         ("--at 3 --explain 'L1.dW_Q[2,9]'", "has no column 9"),
-        ("--format numpy", "a training is no array"),
+        ("--format numpy", "a training cannot be written as NumPy arrays"),
         ("--live --format html", "unexpected argument '--live'"),
     ] {
         attn(&format!("learn reverse {options}")).refused(&[words]);

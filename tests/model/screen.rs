@@ -81,8 +81,7 @@ fn the_screen_of_a_text_has_at_most_40_lines_and_says_where_to_look() {
 fn the_screen_says_how_sure_the_model_is_and_from_which_layer_on() {
     let out = attn(&format!("{TEXT} --width 200")).ok().out;
     assert!(out.contains("→ The model is almost certain."), "{out}");
-    let lens =
-        "→ If the model ended after layer 1, it would say food (53.2 %); from layer 2 on, animal is ahead.";
+    let lens = "→ After layer 1 the best guess would be food (53.2 %); from layer 2 on, animal is ahead.";
     assert!(out.replace('\u{a0}', " ").contains(lens), "{out}");
     // Zeros: each of the seven tokens has the same probability.
     let folder = zeros(20);

@@ -126,6 +126,17 @@ fn ascii_is_ascii() {
 }
 
 #[test]
+fn a_format_that_is_not_ascii_refuses_the_option() {
+    for format in ["json", "numpy", "markdown", "csv", "html"] {
+        let refused = [format!("--format {format}"), "leave out --charset".to_string()];
+        attn(&format!("demo weights --charset ascii --format {format}")).refused(&[&refused[0], &refused[1]]);
+    }
+    for accepted in ["--charset ascii --format latex", "--charset utf8 --format csv"] {
+        attn(&format!("demo weights {accepted}")).ok();
+    }
+}
+
+#[test]
 fn latex_is_ascii_and_needs_no_packages_for_characters() {
     for command in commands() {
         let out = attn(&command).arg("--format=latex").ok().out;

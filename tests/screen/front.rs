@@ -243,6 +243,10 @@ fn a_command_that_is_nearly_right_names_the_right_one() {
         ("attend --words 'bat cave' --step 99", "attn attend --words 'bat cave' --step 7"),
         ("examples --write /dev/null/x", "name a folder that you may write to"),
         ("find sofmax", "attn find softmax"),
+        ("explore demo", "list the demos with: attn demo"),
+        ("explore softmax 1 2 3", "attn explore demo weights"),
+        ("lesson export 0 --to pdf", "make a page with --to html"),
+        ("demo weights --format svg", "make a page with --format html"),
     ] {
         attn(typed).refused(&[words]);
     }

@@ -93,7 +93,7 @@ fn in_another_page_a_text_of_a_model_has_its_tables_and_no_pictures() {
 fn a_page_does_not_depend_on_the_terminal() {
     let command = "attend --words 'bat cave racket' --causal";
     let plain = page(command);
-    for screen in ["--charset=ascii", "--color=always", "--width=40"] {
+    for screen in ["--charset=utf8", "--color=always", "--width=40"] {
         assert_eq!(attn(command).arg("--format=html").arg(screen).ok().out, plain, "{screen}");
     }
 }

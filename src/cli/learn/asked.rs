@@ -15,8 +15,8 @@ impl LearnArgs {
             (Some(_), None) => Err(Error::new("--at says which step, but not what is shown of it")
                 .help("add --explain 'L1.dW_Q[2,1]' to see what changed this weight, or --only L1.dW_Q")),
             (None, None) if self.output.look.format == FormatArg::Numpy => {
-                Err(Error::new("a training is no array")
-                    .help("--format csv or --format json has its steps as data"))
+                Err(Error::new("a training cannot be written as NumPy arrays")
+                    .help("use --format csv or --format json"))
             }
             _ => Ok(()),
         }

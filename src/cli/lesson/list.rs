@@ -38,12 +38,15 @@ impl ListArgs {
     }
 }
 
+/// Ways through the lessons of the program; `walkthroughs/README.md` says what each needs.
+const ROUTES: &str = "One lecture of 45 minutes: 0, 5. A course of four: 2, 3, 5, 6, after 0";
+
 /// The lessons of a folder, or those in the program, under a title.
 pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {
     let (title, rows) = match folder {
         None => {
             let rows = BUILT_IN.iter().map(|(file, text)| row(file.trim_end_matches(".md"), file, text, env));
-            ("Lessons: attn lesson play NAME".to_string(), rows.collect::<Vec<_>>())
+            (format!("Lessons: attn lesson play NAME. {ROUTES}"), rows.collect::<Vec<_>>())
         }
         Some(folder) => {
             let path = from_path(&to_path(folder).join("FILE"));

@@ -52,7 +52,11 @@ use window::WindowArgs;
 /// With --layer, it shows every step of a layer, as `attn attend` does. With --explain, a level of --depth goes down to the next step
 /// that reads weights.
 #[derive(Args, Debug)]
-#[command(after_help = FIRST_EXAMPLES, after_long_help = EXAMPLES)]
+#[command(
+    after_help = FIRST_EXAMPLES,
+    after_long_help = EXAMPLES,
+    mut_arg("live", |live| live.help("With --layer and html: a page you can change"))
+)]
 pub(super) struct ModelArgs {
     /// A model's folder
     #[arg(value_name = "FOLDER")]

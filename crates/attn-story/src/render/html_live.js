@@ -92,6 +92,7 @@
     let cells = new Map(); // The elements of each cell, by its place: a matrix may be shown several times.
     let current = null; // The element that is focused, of the cell under the cursor.
     let moved = []; // The elements that say what they were before.
+    let largest = null; // The element of a computed number that the last change has moved most.
     let named = []; // The elements under the cursor, with the names that they have elsewhere.
 
     const told = make("div", { class: "steps" });
@@ -126,8 +127,13 @@
       }
       const inside = new DOMParser().parseFromString(html, "text/html").querySelector(".story");
       if (!followed(told, inside)) list();
+      const value = (text) => parseFloat(text.replace("−", "-"));
+      let most = 0;
+      largest = null;
       moved = changed.flatMap(([node, row, col, before]) =>
         (cells.get(key([node, row, col])) ?? []).map((cell) => {
+          const difference = Math.abs(value(cell.textContent) - value(before ?? ""));
+          if (difference > most && !("given" in cell.dataset) && cell.checkVisibility()) [most, largest] = [difference, cell];
           cell.classList.add("changed");
           // Where it looks as before, only digits that are not shown have moved.
           if (before !== null) cell.append(make("del", {}, `was ${before}`));
@@ -266,6 +272,11 @@
       const redo = button("Redo", "redo", "Ctrl-Y");
       const predict = button("Guess", "predict", "Hide the number under the cursor until it is guessed: a");
       const head = button("", "remove-head", "The output of the head becomes 0");
+      const jump = make("button", { type: "button", class: "jump" }, "Largest change");
+      jump.addEventListener("click", () => {
+        largest.scrollIntoView({ block: "center", inline: "nearest" });
+        largest.focus({ preventScroll: true });
+      });
       const knobs = make("div", { class: "knobs" });
       // On a phone there is no room for everything at once.
       const more = make("details", { class: "more" }, make("summary", {}, "Settings"), knobs);
@@ -275,7 +286,7 @@
         "section",
         { class: "panel", "aria-label": "The chosen number, and what can be changed" },
         make("div", { class: "cell" }, address, arithmetic),
-        make("div", { class: "tools" }, form, undo, redo, predict, head),
+        make("div", { class: "tools" }, form, undo, redo, predict, jump, head),
         more,
         status
       );
@@ -354,6 +365,7 @@
           form.hidden = !canWrite;
           label.firstChild.textContent = cell.is_hidden ? "Your guess " : "New number ";
           field.setAttribute("aria-label", `${cell.is_hidden ? "Your guess of" : "New number for"} ${cell.address}`);
+          jump.hidden = !largest;
           undo.disabled = !now.undo;
           redo.disabled = !now.redo;
           predict.setAttribute("aria-pressed", now.predicts);

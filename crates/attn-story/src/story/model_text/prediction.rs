@@ -146,7 +146,7 @@ pub fn lens_in_words(
         (Some((before, prediction)), Some((from, _))) => {
             let (other, p) = first(prediction);
             format!(
-                "If the model ended after {before}, it would say {} ({}); from {from} on, {best} is ahead.",
+                "After {before} the best guess would be {} ({}); from {from} on, {best} is ahead.",
                 name(other),
                 percent(p, true)
             )
