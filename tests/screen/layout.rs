@@ -50,7 +50,7 @@ fn no_demo_is_longer_than_a_class_reads() {
         ("qkv", 140),
         ("output", 158),
         ("linear", 160),
-        ("backward", 164),
+        ("backward", 162),
         ("similarity", 166),
         ("order", 171),
         ("vectorize", 175),

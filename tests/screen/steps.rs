@@ -221,7 +221,10 @@ fn each_step_of_attend_says_what_to_look_at() {
     // One token has no other one; queries and keys that are given may be of different tokens.
     assert_eq!(told("attend --x '2'")[1], "The largest score: S[1,1] = 4.");
     assert_eq!(told("attend --q '1; 2' --k '1; 3' --v '1; 0'")[0], "The largest score: S[2,2] = 6.");
-    assert_eq!(told("attend --x '1 0; 0 1' --mask '1 0; 0 1' --mask-kind allow")[4], "No token attends to another one.");
+    assert_eq!(
+        told("attend --x '1 0; 0 1' --mask '1 0; 0 1' --mask-kind allow")[4],
+        "No token attends to another one."
+    );
 }
 
 #[test]
