@@ -51,7 +51,7 @@ def main():
     print(f"README.md and docs/speed.md: Python with NumPy takes {measured([sys.executable, '-c', NUMPY])}")
     print(f"`attn demo --all` takes {measured([attn, 'demo', '--all'])}")
     print(f"the program is a file of {os.path.getsize(attn) / 1e6:.0f} MB")
-    print(f"README.md: {ran([attn, 'lesson', 'check', 'walkthroughs']).stdout.splitlines()[-1]}")
+    print(f"the lessons: {ran([attn, 'lesson', 'check', 'walkthroughs']).stdout.splitlines()[-1]}")
     for command in ["demo", "glossary", "errata", "diagnose --list", "params"]:
         print(f"`attn {command}` lists {listed(attn, *command.split())}")
 

@@ -164,8 +164,8 @@ impl SearchEntry {
             }
         };
         // What has just this name comes first.
-        let mut sum =
-            if self.command.to_lowercase().ends_with(&format!(" {}", words.join(" "))) { 1 } else { 0 };
+        let name = self.command.splitn(3, ' ').nth(2).map(str::to_lowercase);
+        let mut sum = usize::from(name.is_some_and(|name| name == words.join(" ")));
         for word in words {
             match fit(word) {
                 0 => return 0,

@@ -462,3 +462,12 @@ fn every_lesson_can_be_found_by_its_title() {
         assert!(found(&lesson.title).contains(&command), "{command}");
     }
 }
+
+#[test]
+fn find_shows_the_term_of_just_this_name_first() {
+    for word in ["softmax", "attention", "query", "head"] {
+        let out = attn(&format!("find {word}")).ok().out;
+        let first = out.lines().find(|line| line.contains("attn ")).expect("an entry");
+        assert!(first.contains(&format!("attn glossary {word} ")), "{first}");
+    }
+}

@@ -203,7 +203,7 @@ fn what_is_searched_is_an_address_a_label_a_number_or_a_step() {
         (cell.row, cell.col)
     };
     assert_eq!([in_result("cave"), in_result("sport"), in_result("3.94")], [(1, 0), (0, 1), (1, 0)]);
-    assert_eq!(at("s_sc"), ("S_scaled".into(), 0, 0));
+    assert_eq!(at("s_sc"), ("S_scaled".into(), 1, 0));
     assert!(matches!(found(start(), "nowhere").message(), Some(Message::NotFound(_))));
 }
 
