@@ -131,8 +131,8 @@ fn of_text(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNu
 }
 
 /// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
-/// `5×3 Matrix{Float64}:`, `2×2 Array{Float64, 2}:`; or `sep=;`, which names the separator for spreadsheets. Numbers and separators
-/// belong to a table.
+/// `5×3 Matrix{Float64}:`, `2×2 Array{Float64, 2}:`, `attention weights`; or `sep=;`, which names the separator for spreadsheets.
+/// Numbers and separators belong to a table.
 fn after_label(text: &str) -> usize {
     let start = skip_comments(text, 0, char::is_whitespace);
     let line = text[start..].split(LINE_ENDS).next().unwrap_or_default();
@@ -144,7 +144,20 @@ fn after_label(text: &str) -> usize {
         shape.split(['x', '×']).all(is_side) && kind.trim_start().starts_with(char::is_alphabetic)
     });
     let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
-    if is_label || has_shape || is_separator { start + line.len() } else { 0 }
+    if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { 0 }
+}
+
+/// Whether a line is what people call a whole matrix, and no names of columns: `attention weights`, `masked attention scores`.
+fn is_title(line: &str) -> bool {
+    const KINDS: &str = "matrix output outputs pattern scores tensor vectors weights";
+    const WHOSE: &str = "attention context head input key masked output query scaled softmax value weight";
+    let is_one_of = |words: &str, word: &str| words.split(' ').any(|known| known == word);
+    let line = line.to_lowercase();
+    let mut words = line.split_whitespace().rev();
+    let (kind, whose) = (words.next(), words.collect::<Vec<_>>());
+    kind.is_some_and(|kind| is_one_of(KINDS, kind))
+        && !whose.is_empty()
+        && whose.iter().all(|word| is_one_of(WHOSE, word))
 }
 
 /// The contents of a file.
