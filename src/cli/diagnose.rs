@@ -10,8 +10,7 @@ use clap::Args;
 
 use super::attend::{Computation, ComputationArgs, GradientArgs};
 use super::output::{DigitsArgs, FormatArg, TablesArgs};
-use super::write;
-use super::{Env, Streams};
+use super::{Env, Streams, listing, write};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::input::{self, Files};
@@ -80,7 +79,9 @@ Examples:
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if let Some(id) = &self.list {
-            return list::write(id.as_deref(), &self.look.look(), env, streams).map(|()| EXIT_DONE);
+            let write =
+                |streams: &mut Streams<'_>| list::write(id.as_deref(), &self.look.look(), env, streams);
+            return listing::shown(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")

@@ -141,7 +141,9 @@ fn after_label(text: &str) -> usize {
         && !line.split_whitespace().any(is_meant_as_number);
     let has_shape = line.split_once(' ').is_some_and(|(shape, kind)| {
         let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
-        shape.split(['x', '×']).all(is_side) && kind.trim_start().starts_with(char::is_alphabetic)
+        shape.contains(['x', '×'])
+            && shape.split(['x', '×']).all(is_side)
+            && kind.trim_start().starts_with(char::is_alphabetic)
     });
     let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
     if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { 0 }

@@ -239,7 +239,7 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
         let names = listed_briefly(unknown.iter().copied());
         return Error::new(format!("unknown names {names}{of_layer}; the file has {found}"))
             .help(format!(
-                "the other names of the layer{} are those of {}, which has {}",
+                "the other names of the layer{} are those of {} ({})",
                 of_prefix(layer),
                 layer.scheme.of,
                 listed_briefly(ends)
@@ -354,7 +354,7 @@ mod tests {
                 said.starts_with(&format!("unknown names `{name}` beside the layer `b.0.attn`; the file")),
                 "{said}"
             );
-            assert!(said.contains("which has `qkv.weight`, `proj.weight`"), "{said}");
+            assert!(said.contains("(`qkv.weight`, `proj.weight`)"), "{said}");
         }
         for name in ["b.0.ln_1.weight", "b.0.mlp.fc1.bias", "wte.weight", "lm_head.weight", "cls_token"] {
             assert!(beside(name).is_ok(), "{name}");

@@ -70,6 +70,14 @@ fn a_line_that_says_what_the_numbers_are_is_no_header_at_any_width() {
 }
 
 #[test]
+fn a_whole_number_before_a_word_is_a_row_and_no_label() {
+    for word in ["nan", "inf", "NA", "None", "abc"] {
+        let said = read(&format!("1 {word}\n2 3\n4 5\n")).unwrap_err();
+        assert!(said.contains(":1:3"), "{said}");
+    }
+}
+
+#[test]
 fn what_is_nearly_a_number_names_no_row() {
     for cell in ["1/4", "10%", "1:", "-1/2"] {
         for text in [format!("{cell} 1 2\n3 4 5\n"), format!("{cell},1,2\n3,4,5\n")] {

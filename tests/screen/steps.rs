@@ -218,6 +218,12 @@ fn each_step_of_attend_says_what_to_look_at() {
         "No token moves further than X[cave]: by 0.1765.",
     ];
     assert_eq!(told(WORDS), expected);
+    assert_eq!(told(&format!("{WORDS} --scale 0"))[2], "The largest score by size was 25 and is now 0.");
+    // 1e200 squared is no number: no length and no largest score are told. 1e-299 is not 0.
+    let large = told("attend --x '0 1e200; 1e200 0'");
+    assert!(!large.iter().any(|line| line.contains("longest") || line.contains("score")), "{large:?}");
+    let small = told("attend --x '1 0; 0 2' --temperature 1e300");
+    assert!(small.iter().any(|line| line.ends_with("= 2.8e−300.")), "{small:?}");
     // One token has no other one; queries and keys that are given may be of different tokens.
     assert_eq!(told("attend --x '2'")[1], "The largest score: S[1,1] = 4.");
     assert_eq!(told("attend --q '1; 2' --k '1; 3' --v '1; 0'")[0], "The largest score: S[2,2] = 6.");

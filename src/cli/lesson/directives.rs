@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::output::TablesArgs;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, listing};
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::Function;
@@ -20,7 +20,7 @@ pub(super) struct DirectivesArgs {
 }
 
 impl DirectivesArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let parts = [
             ("The file", file()),
             ("Directives, each alone on its line", directives()),
@@ -29,7 +29,7 @@ impl DirectivesArgs {
             ("Blocks of commands", blocks()),
         ];
         let parts = parts.map(|(title, table)| (title.to_string(), table));
-        self.look.tables("lesson", &parts, env, streams)
+        listing::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &parts, env, streams))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::text::quoted;
 use clap::Args;
 
 use crate::cli::output::TablesArgs;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, listing};
 use crate::error::{Error, Result};
 use crate::input::{exists, is_folder, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
@@ -32,9 +32,9 @@ impl ListArgs {
         ListArgs { folder: None, look }
     }
 
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let table = table(self.folder.as_deref(), env)?;
-        self.look.tables("lesson", &[table], env, streams)
+        listing::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))
     }
 }
 

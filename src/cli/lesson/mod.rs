@@ -76,18 +76,17 @@ enum LessonCommand {
 impl LessonArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let Some(command) = &self.command else {
-            list::ListArgs::built_in(self.look.clone()).run(env, streams)?;
-            return Ok(EXIT_DONE);
+            return list::ListArgs::built_in(self.look.clone()).run(env, streams);
         };
         match command {
-            LessonCommand::List(args) => args.run(env, streams)?,
+            LessonCommand::List(args) => return args.run(env, streams),
             LessonCommand::Play(args) => return args.run(program, env, streams),
             LessonCommand::Follow(args) => return args.run(env, streams),
             LessonCommand::Quiz(args) => return args.run(program, env, streams),
             LessonCommand::Check(args) => return args.run(program, env, streams),
             LessonCommand::Update(args) => return args.run(program, env, streams),
             LessonCommand::New(args) => args.run(program, env, streams)?,
-            LessonCommand::Directives(args) => args.run(env, streams)?,
+            LessonCommand::Directives(args) => return args.run(env, streams),
             LessonCommand::Export(args) => args.run(program, env, streams)?,
         }
         Ok(EXIT_DONE)

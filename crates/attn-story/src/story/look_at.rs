@@ -30,11 +30,11 @@ pub(super) fn look_at(graph: &Graph, step: &Step) -> Option<String> {
 /// A number in a sentence: one that is not 0 is not told as 0, and one that is not whole not as a whole one.
 fn told(number: f64) -> String {
     let texts = (4..=12).map(|places| in_sentence(number, places));
-    let text = { texts }.find(|text| text != "0").unwrap_or_else(|| "0".to_string());
-    if number.fract() != 0.0 && text != "0" && !text.contains(['.', 'e']) {
-        format!("{text}.0000")
-    } else {
-        text
+    match { texts }.find(|text| text != "0") {
+        None if number == 0.0 => "0".to_string(),
+        None => format!("{number:.1e}").replace('-', "−"),
+        Some(text) if number.fract() != 0.0 && !text.contains(['.', 'e']) => format!("{text}.0000"),
+        Some(text) => text,
     }
 }
 
@@ -47,7 +47,8 @@ fn cell_told(graph: &Graph, cell: CellId) -> Option<String> {
     Some(format!("{} = {}", address_of(graph, cell), told(at(graph, cell)?)))
 }
 
-/// The largest finite number among these nodes by a measure of the number: its first cell, and whether there are others.
+/// The largest number among these nodes by a measure of the number: its first cell, and whether there are others. A hidden −∞ is
+/// passed over; of numbers with ∞ or NaN among them none is the largest.
 fn largest_cell(
     graph: &Graph,
     nodes: &[NodeId],
@@ -56,11 +57,15 @@ fn largest_cell(
     let mut best: Option<(f64, CellId, bool)> = None;
     for &node in nodes {
         let shape = graph[node].shape();
+        let stage = graph[node].step.map(|step| step.stage);
+        let hides = !matches!(stage, Some(Stage::Scores | Stage::Scaled | Stage::Role(_)));
         for (row, col) in (0..shape.rows).flat_map(|row| (0..shape.cols).map(move |col| (row, col))) {
             let cell = CellId { node, row, col };
-            let Some(size) = at(graph, cell).filter(|x| x.is_finite()).and_then(|x| measure(cell, x)) else {
-                continue;
-            };
+            let number = at(graph, cell)?;
+            if number.is_nan() || number == f64::INFINITY || (number == f64::NEG_INFINITY && !hides) {
+                return None;
+            }
+            let Some(size) = measure(cell, number).filter(|size| size.is_finite()) else { continue };
             best = match best {
                 Some((most, first, _)) if size == most => Some((most, first, true)),
                 Some(best) if size < best.0 => Some(best),
@@ -121,12 +126,12 @@ fn is_computed(graph: &Graph, role: Role) -> bool {
     graph.at(role).is_some_and(|id| !graph[id].op.is_given())
 }
 
-/// The largest score before and after the scaling.
+/// The largest score before the scaling, and after it.
 fn scaled(graph: &Graph, node: NodeId) -> Option<String> {
     let &before = graph[node].inputs.first()?;
-    let (largest, _) = largest_cell(graph, &[node], |_, x| Some(x.abs()))?;
-    let was = at(graph, CellId { node: before, ..largest })?;
-    Some(format!("The largest score by size was {} and is now {}.", told(was), told(at(graph, largest)?)))
+    let (largest, _) = largest_cell(graph, &[before], |_, x| Some(x.abs()))?;
+    let [was, is] = [largest, CellId { node, ..largest }].map(|cell| at(graph, cell).map(told));
+    Some(format!("The largest score by size was {} and is now {}.", was?, is?))
 }
 
 /// How many scores the mask hides.
@@ -151,13 +156,18 @@ fn longest_key(graph: &Graph, nodes: &[NodeId]) -> Option<String> {
     let &keys = nodes.iter().find(is_keys)?;
     let tensor = graph[keys].tensor()?;
     let shape = tensor.shape();
-    let length = |row: usize| (0..shape.cols).map(|col| tensor.at(row, col).powi(2)).sum::<f64>().sqrt();
-    let (longest, _) =
-        largest_cell(graph, &[keys], |cell, _| Some(length(cell.row)).filter(|x| x.is_finite()))?;
+    // Of numbers whose squares are 0 or ∞ no length is told.
+    let square = |row: usize| (0..shape.cols).map(|col| tensor.at(row, col).powi(2)).sum::<f64>();
+    let is_zero = |row: usize| (0..shape.cols).all(|col| tensor.at(row, col) == 0.0);
+    if (0..shape.rows).any(|row| !square(row).is_normal() && !is_zero(row)) {
+        return None;
+    }
+    let length = |row: usize| square(row).sqrt();
+    let (longest, _) = largest_cell(graph, &[keys], |cell, _| Some(length(cell.row)))?;
     let most = length(longest.row);
     let count = (0..shape.rows).filter(|&row| length(row) == most).count();
     let which = if count == 1 { "The longest key" } else { "One of the longest keys" };
-    (shape.rows > 1)
+    (shape.rows > 1 && most > 0.0)
         .then(|| format!("{which}: {}, with the length {}.", row_name(graph, longest), told(most)))
 }
 
@@ -178,8 +188,7 @@ fn mixture(graph: &Graph, node: NodeId) -> Option<String> {
     let row = most_telling(graph, &[weights])?.row;
     let weight =
         |col: usize| graph[weights].tensor().and_then(|tensor| tensor.number(row, col)).unwrap_or(0.0);
-    let mut parts: Vec<usize> =
-        (0..graph[weights].shape().cols).filter(|&col| told(weight(col)) != "0").collect();
+    let mut parts: Vec<usize> = (0..graph[weights].shape().cols).filter(|&col| weight(col) != 0.0).collect();
     parts.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
     let rest = parts.split_off(parts.len().min(MOST_PARTS));
     let name = |row: usize| row_name(graph, CellId { node: values, row, col: 0 });
