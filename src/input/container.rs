@@ -154,7 +154,8 @@ fn is_title(line: &str) -> bool {
     const KINDS: &str = "matrix output outputs pattern scores tensor vectors weights";
     const WHOSE: &str = "attention context head input key masked output query scaled softmax value weight";
     let is_one_of = |words: &str, word: &str| words.split(' ').any(|known| known == word);
-    let line = line.to_lowercase();
+    let longest = KINDS.len() + WHOSE.len();
+    let line = if line.len() > longest { String::new() } else { line.to_lowercase() };
     let mut words = line.split_whitespace().rev();
     let (kind, whose) = (words.next(), words.collect::<Vec<_>>());
     kind.is_some_and(|kind| is_one_of(KINDS, kind))

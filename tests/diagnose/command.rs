@@ -389,6 +389,20 @@ fn where_few_digits_make_a_coincidence_likely_the_second_line_says_so() {
 }
 
 #[test]
+fn a_row_of_nan_beside_right_ones_has_no_mistake_of_its_own() {
+    let exercise = "--random 5,4 --seed 1 --causal";
+    let right = attn(&format!("attend {exercise} --only O --format csv")).ok().out.replace(',', " ");
+    for row in 1..=5 {
+        let rows =
+            right.lines().enumerate().map(|(i, line)| if i + 1 == row { "nan nan nan nan" } else { line });
+        let yours = rows.collect::<Vec<_>>().join("; ");
+        let said = attn(&format!("diagnose {exercise} --yours '{yours}'")).run().out;
+        assert!(said.contains("Two things usually make a whole row NaN"), "{said}");
+        assert!(!said.contains("only-some-rows"), "{said}");
+    }
+}
+
+#[test]
 fn a_mistake_that_gives_nan_alone_is_a_possibility_and_no_finding() {
     // A mask times −∞ gives 0 · ∞, and an exp that overflows gives ∞ / ∞: no number tells them apart.
     let nan = attn("diagnose --x '1 0; 0 1; 1 1' --causal --yours 'nan nan; nan nan; nan nan'");

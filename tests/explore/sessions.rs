@@ -296,8 +296,12 @@ fn a_slow_change_tells_how_far_it_is_and_arrives() {
     // The screen follows the window, and Ctrl-L draws it, without an end of the computation.
     terminal.resize(90, 30);
     terminal.press("\x0c");
-    let arrived = terminal.wait_for("change 1 of 1");
-    assert!(arrived.contains("X[1,1] = 7   (before: ") && !arrived.contains(RECOMPUTING), "{arrived}");
+    // The screen is drawn from above.
+    terminal.wait_until("the change", |screen| {
+        screen.contains("change 1 of 1")
+            && screen.contains("X[1,1] = 7   (before: ")
+            && !screen.contains(RECOMPUTING)
+    });
     terminal.press("q");
     terminal.wait_for("code 0");
 }

@@ -46,7 +46,12 @@ impl<'a> Walk<'a> {
                     Some(pairs) => found = found.or(pairs),
                     None => self.pairs_tried = false,
                 }
-                if resembles.is_none() {
+                // A row of NaN beside right ones has many causes: none is named for that row alone.
+                let only_nan = part
+                    .matrices
+                    .iter()
+                    .all(|(node, matrix)| is_nan_or_right(matrix, standing_for(task.right(), node)));
+                if resembles.is_none() && !only_nan {
                     for further in [Search::general, Search::partial] {
                         if found.named.is_empty() || only_whole_numbers(&found.named) {
                             found = found.or(further(&search));
