@@ -157,7 +157,7 @@ fn longest_key(graph: &Graph, nodes: &[NodeId]) -> Option<String> {
     let tensor = graph[keys].tensor()?;
     let shape = tensor.shape();
     // Of numbers whose squares are 0 or ∞ no length is told.
-    let square = |row: usize| (0..shape.cols).map(|col| tensor.at(row, col).powi(2)).sum::<f64>();
+    let square = |row: usize| (0..shape.cols).map(|col| squared(tensor.at(row, col))).sum::<f64>();
     let is_zero = |row: usize| (0..shape.cols).all(|col| tensor.at(row, col) == 0.0);
     if (0..shape.rows).any(|row| !square(row).is_normal() && !is_zero(row)) {
         return None;
@@ -169,6 +169,10 @@ fn longest_key(graph: &Graph, nodes: &[NodeId]) -> Option<String> {
     let which = if count == 1 { "The longest key" } else { "One of the longest keys" };
     (shape.rows > 1 && most > 0.0)
         .then(|| format!("{which}: {}, with the length {}.", row_name(graph, longest), told(most)))
+}
+
+fn squared(x: f64) -> f64 {
+    x * x
 }
 
 /// `K[cave]`.
@@ -211,7 +215,7 @@ fn furthest(graph: &Graph, (from, to): (NodeId, NodeId)) -> Option<String> {
     let [before, after] = [graph[from].tensor()?, graph[to].tensor()?];
     let cols = before.shape().cols;
     let way = |row: usize| {
-        (0..cols).map(|col| (after.at(row, col) - before.at(row, col)).powi(2)).sum::<f64>().sqrt()
+        (0..cols).map(|col| squared(after.at(row, col) - before.at(row, col))).sum::<f64>().sqrt()
     };
     let (cell, _) = largest_cell(graph, &[to], |cell, _| Some(way(cell.row)))?;
     let name = row_name(graph, CellId { node: from, ..cell });
