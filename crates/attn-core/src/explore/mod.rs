@@ -6,15 +6,16 @@
 //! of a fresh run.
 //!
 //! ```
-//! use attn_core::explore::{Event, Source, State, Way, update};
+//! use attn_core::explore::{Event, Source, State, update};
+//! use attn_core::graph::CellId;
 //! use attn_core::{AttendInputs, Matrix, Recipe};
 //!
 //! let inputs = AttendInputs::of_tokens(Matrix::of([[3.0, 3.0], [4.0, 0.0]]));
 //! let mut state = State::new(Source::attend(Recipe::default(), inputs))?;
-//! for event in [Event::Search, Event::Type('X'), Event::Accept, Event::Type('1'), Event::Accept] {
+//! let x = state.graph().require("X")?;
+//! for event in [Event::Point(CellId { node: x, row: 0, col: 0 }), Event::Type('1'), Event::Accept] {
 //!     state = update(state, event);
 //! }
-//! let x = state.graph().require("X")?;
 //! assert_eq!(state.graph().matrix(x)?[(0, 0)], 1.0);
 //! let state = update(state, Event::Undo);
 //! assert_eq!(state.graph().matrix(x)?[(0, 0)], 3.0);
