@@ -124,6 +124,9 @@ fn a_number_is_hidden_until_it_is_guessed() {
     page.press("a");
     assert_eq!(page.eval("document.querySelector('.panel strong').textContent"), "S[2,3] = ?");
     assert_eq!(page.eval("document.querySelector('td.here').classList.contains('guess')"), true);
+    let seen = "[...document.querySelectorAll('.notice')].map((said) => getComputedStyle(said).visibility)";
+    let seen = page.eval(&format!("[...new Set({seen})].join()"));
+    assert_eq!(seen, "hidden", "what a step says would give the number away");
     assert_eq!(
         page.eval("document.querySelector('.panel strong').dataset.exact"),
         "",

@@ -47,11 +47,7 @@ impl<'a> Walk<'a> {
                     None => self.pairs_tried = false,
                 }
                 // A row of NaN beside right ones has many causes: none is named for that row alone.
-                let only_nan = part
-                    .matrices
-                    .iter()
-                    .all(|(node, matrix)| is_nan_or_right(matrix, standing_for(task.right(), node)));
-                if resembles.is_none() && !only_nan {
+                if resembles.is_none() && !are_nan_or_right(part, task.right()) {
                     for further in [Search::general, Search::partial] {
                         if found.named.is_empty() || only_whole_numbers(&found.named) {
                             found = found.or(further(&search));
@@ -136,7 +132,7 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
 fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
-    if part.matrices.iter().all(|(node, matrix)| is_nan_or_right(matrix, standing_for(right, node))) {
+    if are_nan_or_right(part, right) {
         return true;
     }
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
@@ -149,6 +145,11 @@ fn may_be_chance(named: &NamedMistake, part: &Part<'_>, right: &Graph) -> bool {
     part.answer
         .decimals
         .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
+}
+
+/// [`is_nan_or_right`] of all matrices of a part.
+fn are_nan_or_right(part: &Part<'_>, right: &Graph) -> bool {
+    part.matrices.iter().all(|(node, matrix)| is_nan_or_right(matrix, standing_for(right, node)))
 }
 
 /// Whether most numbers are NaN, or some are and all others are near the right ones.

@@ -55,6 +55,6 @@ pub use message::{Form, Message};
 pub use relations::{Sources, sources};
 pub use source::Source;
 pub use state::{Change, Mode, Purpose, State};
-pub use telling::most_telling;
+pub use telling::{is_shown_as, most_telling};
 pub use typing::begins_number;
 pub use update::{plan, update};

@@ -107,6 +107,11 @@ pub struct State {
     pub(super) message: Option<Message>,
 }
 
+/// The logits, if the result is those of a model.
+fn logits(graph: &Graph) -> Option<NodeId> {
+    graph.last().filter(|&node| graph.is_of_model() && graph[node].name == "logits")
+}
+
 impl State {
     /// The state at the start: the cursor stands on the most telling cell; of the logits of a model on that of the token which is
     /// predicted at the last position.
@@ -121,8 +126,7 @@ impl State {
         let from = graph.backward().map(|backward| backward.first());
         let told: Vec<NodeId> =
             graph.nodes().map(|(id, _)| id).filter(|id| from.is_none_or(|from| *id >= from)).collect();
-        let is_model = graph.is_of_model() && graph[node].name == "logits";
-        let begin = if is_model { None } else { most_telling(&graph, &told) };
+        let begin = if logits(&graph).is_some() { None } else { most_telling(&graph, &told) };
         let cursor = begin.unwrap_or(CellId { node, row: 0, col: 0 });
         let start = Arc::new(Version { changes: Changes::default(), graph });
         let state = State {
@@ -151,13 +155,11 @@ impl State {
     /// the logits of a model, it stays as it is.
     pub fn predicting(mut self, row: usize) -> State {
         let graph = self.graph();
-        let is_of_model = graph.is_of_model() && graph[self.cursor.node].name == "logits";
-        if let Some(tensor) =
-            graph[self.cursor.node].tensor().filter(|tensor| is_of_model && row < tensor.shape().rows)
-        {
+        let logits = logits(graph).and_then(|node| Some((node, graph[node].tensor()?)));
+        if let Some((node, tensor)) = logits.filter(|(_, tensor)| row < tensor.shape().rows) {
             let larger = |best, col| if tensor.at(row, col) > tensor.at(row, best) { col } else { best };
             let col = (0..tensor.shape().cols).reduce(larger).unwrap_or(0);
-            self.cursor = CellId { row, col, ..self.cursor };
+            self.cursor = CellId { node, row, col };
         }
         self
     }

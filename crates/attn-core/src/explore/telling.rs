@@ -20,8 +20,10 @@ fn is_weights(node: &Node) -> bool {
     matches!(node.op, Op::Softmax(..) | Op::SoftmaxWithSink { .. }) && !is_loss
 }
 
-/// Nearer than this to 0 or 1, a number is shown as 0.0000 or 1.0000.
-const LEAST: f64 = 0.00005;
+/// Whether a number and another one are the same with four decimals.
+pub fn is_shown_as(number: f64, other: f64) -> bool {
+    (number - other).abs() < 0.00005
+}
 
 /// The number of the largest size that is not shown as 0 or 1, the first one of equal ones; of weights not that of a token on itself.
 fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
@@ -32,7 +34,7 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
     for row in 0..shape.rows {
         for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
             let size = tensor.at(row, col).abs();
-            let is_telling = size.is_finite() && size > LEAST && (size - 1.0).abs() > LEAST;
+            let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
             if is_telling && best.is_none_or(|(most, _)| size > most) {
                 best = Some((size, CellId { node, row, col }));
             }

@@ -369,6 +369,7 @@
           undo.disabled = !now.undo;
           redo.disabled = !now.redo;
           predict.setAttribute("aria-pressed", now.predicts);
+          article.classList.toggle("guessing", now.predicts);
           head.hidden = !now.head;
           if (now.head) head.textContent = `${now.head.is_removed ? "Put back" : "Take out"} head ${now.head.head}`;
           for (const [name, of] of Object.entries(now.settings)) {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::model::{Step, StepItem, Story};
-use crate::explore::most_telling;
+use crate::explore::{is_shown_as, most_telling};
 use crate::graph::{CellId, Cells, Graph, NodeId, Op, resolve};
 
 impl Story {
@@ -98,16 +98,12 @@ impl Step {
 /// Whether a node only says that others are right: one number that is shown as 0 or 1, as a sum or the largest difference is, or
 /// NaN; differences that are all shown as 0.
 fn is_check(graph: &Graph, id: NodeId) -> bool {
-    let is_near = |number: f64, target: f64| (number - target).abs() < SHOWN_AS_EQUAL;
     let Some(matrix) = graph[id].matrix() else { return false };
     match (matrix.rows(), matrix.cols()) {
-        (1, 1) => matrix.cells().all(|x| is_near(x, 0.0) || is_near(x, 1.0) || x.is_nan()),
-        _ => graph[id].op == Op::Subtract && matrix.cells().all(|x| is_near(x, 0.0)),
+        (1, 1) => matrix.cells().all(|x| is_shown_as(x, 0.0) || is_shown_as(x, 1.0) || x.is_nan()),
+        _ => graph[id].op == Op::Subtract && matrix.cells().all(|x| is_shown_as(x, 0.0)),
     }
 }
-
-/// Numbers nearer to each other than this are the same with four decimals.
-const SHOWN_AS_EQUAL: f64 = 0.00005;
 
 /// The node that a check is about: the first operand of the first operand, and so on, that is no check.
 fn what_is_checked(graph: &Graph, check: NodeId) -> Option<NodeId> {
