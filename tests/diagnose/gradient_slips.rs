@@ -10,7 +10,7 @@ use attn::matrix::Matrix;
 use serde_json::Value;
 
 use crate::golden;
-use crate::mechanism_slips;
+use crate::diagnose::mechanism_slips;
 use crate::mistakes::{Ids, answer, by_hand, inputs, named};
 
 /// An exercise with a backward pass.

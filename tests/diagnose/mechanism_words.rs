@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::mechanism_slips::exercises;
+use crate::diagnose::mechanism_slips::exercises;
 use crate::mistakes::answer;
 use attn::diagnose::catalogue;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::golden;
-use crate::gradient_slips;
+use crate::diagnose::gradient_slips;
 use crate::mistakes::{Ids, More, OtherSlip, answer, named, reviewed_cases};
 use attn::diagnose::{Diagnosis, catalogue};
 

@@ -1,5 +1,5 @@
 //! The list of mistakes, and the table of which can be told apart on which shapes: docs/mistakes.md. Update it with
-//! `UPDATE_MISTAKES=1 cargo test --test diagnose table::`.
+//! `UPDATE_MISTAKES=1 cargo test --test all diagnose::table::`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -4,7 +4,7 @@ use attn::elementary::ln;
 use attn::matrix::Matrix;
 
 use crate::common::attn;
-use crate::demo_numbers::{cell, node, told};
+use crate::documents::demo_numbers::{cell, node, told};
 
 #[test]
 fn every_gradient_of_the_demos_is_that_of_pytorch() {

@@ -4,7 +4,7 @@ use attn::matrix::Matrix;
 use serde_json::Value;
 
 use crate::common::attn;
-use crate::demo_numbers::{cell, node, number, told};
+use crate::documents::demo_numbers::{cell, node, number, told};
 use crate::golden::{assert_close, json, list, matrix};
 
 fn strength(case: &Value, name: &str) -> f64 {

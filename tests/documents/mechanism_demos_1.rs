@@ -2,7 +2,7 @@
 //! their claims.
 
 use crate::common::attn;
-use crate::demo_numbers::{cell, node, number, told};
+use crate::documents::demo_numbers::{cell, node, number, told};
 use attn::elementary::{exp, pow};
 use attn::matrix::Matrix;
 use attn::story::Story;

@@ -5,7 +5,7 @@ mod memories;
 mod transformers;
 
 use crate::common::attn;
-use crate::demo_numbers::{cell, node, told};
+use crate::documents::demo_numbers::{cell, node, told};
 use attn::matrix::Matrix;
 use attn::story::Story;
 use proptest::prelude::*;

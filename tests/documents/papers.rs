@@ -2,7 +2,7 @@
 //! of the masks.
 
 use crate::common::attn;
-use crate::demo_numbers::{cell, node, number, told};
+use crate::documents::demo_numbers::{cell, node, number, told};
 use attn::matrix::Matrix;
 use attn::story::StepItem;
 use proptest::prelude::*;

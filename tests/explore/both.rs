@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::terminal::Terminal;
-use crate::written::{COMPUTATIONS, key, script, words, written};
+use crate::explore::written::{COMPUTATIONS, key, script, words, written};
 
 /// Plays the keys on a real terminal.
 fn on_screen(command: &str, keys: &[String], folder: &Path) {

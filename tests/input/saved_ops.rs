@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cases::every_op;
 use crate::random::Random;
-use crate::saved::same_nodes;
+use crate::input::saved::same_nodes;
 
 /// A document of a graph in which every op is computed.
 fn every_op_written() -> (Value, Graph) {

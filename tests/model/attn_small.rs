@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::attn;
-use crate::fixtures::{Fixture, text};
+use crate::model::fixtures::{Fixture, text};
 
 /// The logits that `golden/attn_small.py` had from `transformers`.
 static GOLDEN: LazyLock<Value> =

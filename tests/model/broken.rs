@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::broken_folders::{changed, rewrite};
+use crate::model::broken_folders::{changed, rewrite};
 use crate::common::attn;
 
 #[track_caller]

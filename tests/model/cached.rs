@@ -4,7 +4,7 @@ use attn::graph::{Graph, Op, Precision};
 use attn::kernel::Machine;
 use attn::model::{ModelRun, PassOptions, Text};
 
-use crate::fixtures::{Expected, Fixture, folders, text};
+use crate::model::fixtures::{Expected, Fixture, folders, text};
 
 fn options(precision: Precision) -> PassOptions {
     PassOptions { precision, ..PassOptions::default() }

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-use crate::broken_folders::WEIGHTS;
-use crate::zeros::zeros;
+use crate::model::broken_folders::WEIGHTS;
+use crate::model::zeros::zeros;
 
 const POSITIONS: usize = 16;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::attn;
-use crate::fixtures::{Expected, Fixture, folders};
+use crate::model::fixtures::{Expected, Fixture, folders};
 
 fn json(line: &str) -> Value {
     let outcome = attn(line).arg("--format").arg("json").ok();

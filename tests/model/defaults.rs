@@ -67,7 +67,7 @@ fn the_layers_without_positions_and_the_form_of_gelu_are_said() {
 #[test]
 fn the_overview_says_by_how_much_positions_are_scaled() {
     let mut kinds = 0;
-    for folder in crate::fixtures::folders() {
+    for folder in crate::model::fixtures::folders() {
         let config = fs::read_to_string(folder.join("config.json")).unwrap();
         for kind in ["linear", "dynamic", "llama3", "yarn", "longrope"] {
             if !config.contains(&format!("\"{kind}\"")) {
@@ -99,7 +99,7 @@ fn a_folder_without_a_model_type_is_told_the_types_that_are_run() {
 
 #[test]
 fn a_line_break_among_the_tokens_is_shown_as_an_escape() {
-    let folder = crate::addressed::byte_level();
+    let folder = crate::model::addressed::byte_level();
     let place = folder.path().display().to_string();
     let out = attn("model").arg(place.clone()).arg("the\ncave the").arg("--all").ok().out;
     let tokens = &out[out.find("Tokens").unwrap()..out.find("The next token").unwrap()];

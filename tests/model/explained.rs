@@ -4,7 +4,7 @@ use attn::graph::{CellId, Graph, NodeId, Precision};
 use attn::kernel::Machine;
 use attn::model::PassOptions;
 
-use crate::fixtures::{Expected, Fixture, folders, text};
+use crate::model::fixtures::{Expected, Fixture, folders, text};
 
 /// The cells of a node that are looked at: all of a small one, a spread of a large one.
 fn cells(graph: &Graph, node: NodeId) -> Vec<CellId> {

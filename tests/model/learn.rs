@@ -10,7 +10,7 @@ use attn::learn::{AdamSettings, Defaults, Learner, Line, Settings, Step, Task, T
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::attn_small::logits;
+use crate::model::attn_small::logits;
 use crate::browser::{browser, window};
 use crate::common::attn;
 use crate::terminal::Terminal;

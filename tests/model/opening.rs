@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::broken_folders::{copied, with_fields, with_file};
+use crate::model::broken_folders::{copied, with_fields, with_file};
 use crate::common::attn;
 
 /// Runs the program in a folder: exit code, standard output, standard error.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::browser::{browser, window};
 use crate::common::attn;
-use crate::fixtures::{Expected, Fixture, folders};
+use crate::model::fixtures::{Expected, Fixture, folders};
 
 const SENTENCE: &str = "model words 'the bat sleeps in the cave . it is'";
 

@@ -4,7 +4,7 @@ use attn::graph::{Graph, NodeId, Precision, Stage};
 use attn::kernel::Machine;
 use attn::model::{Edits, HeadCache, LayerInput};
 
-use crate::fixtures::{Expected, Fixture, folders, text};
+use crate::model::fixtures::{Expected, Fixture, folders, text};
 
 /// The difference in `f64`, as a part of the largest value of a tensor.
 const EXACT: f64 = 1e-9;

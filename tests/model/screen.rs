@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::common::attn;
-use crate::zeros::{WEIGHTS_PER_TOKEN, zeros};
+use crate::model::zeros::{WEIGHTS_PER_TOKEN, zeros};
 
 const TEXT: &str = "model words 'the bat sleeps in the cave . it is'";
 

@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use tempfile::TempDir;
 
-use crate::broken_folders::{WEIGHTS, changed, with_file};
+use crate::model::broken_folders::{WEIGHTS, changed, with_file};
 use crate::common::attn;
 
 const IDS: &str = "5,9,3,17,4,40";

@@ -10,7 +10,7 @@ use attn::model::{Edits, LayerEdit, ModelRun, PassOptions, Text};
 use attn::story::Prediction;
 use serde_json::Value;
 
-use crate::fixtures::Fixture;
+use crate::model::fixtures::Fixture;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/words")

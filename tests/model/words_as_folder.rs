@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::broken_folders::copied;
+use crate::model::broken_folders::copied;
 
 /// A place with a folder `words`, which is another model with another tokenizer.
 fn place() -> TempDir {

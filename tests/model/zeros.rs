@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use crate::broken_folders::{WEIGHTS, tensor_file};
+use crate::model::broken_folders::{WEIGHTS, tensor_file};
 
 const WIDTH: usize = 128;
 const LAYERS: usize = 40;

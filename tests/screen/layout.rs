@@ -1,4 +1,4 @@
-//! Snapshots of screens: they hold the layout, not the numbers. `INSTA_UPDATE=always cargo test --test screen layout::` draws them again.
+//! Snapshots of screens: they hold the layout, not the numbers. `INSTA_UPDATE=always cargo test --test all screen::layout::` draws them again.
 
 use crate::common::attn;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{assert_refused, case};
-use crate::broken_folders::{changed, copied, with_fields, with_file};
+use crate::model::broken_folders::{changed, copied, with_fields, with_file};
 
 const PLACE: &str = "FOLDER/config.json: ";
 

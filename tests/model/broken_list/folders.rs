@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{assert_refused, case};
-use crate::broken_folders::{
+use crate::model::broken_folders::{
     INDEX, WEIGHTS, copied, with_fields, with_file, with_json, without_field, without_file,
 };
 

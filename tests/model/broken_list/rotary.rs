@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{assert_refused, case, run};
-use crate::broken_folders::{with_fields, without_field};
+use crate::model::broken_folders::{with_fields, without_field};
 
 const PLACE: &str = "FOLDER/config.json: ";
 

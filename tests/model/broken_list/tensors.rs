@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{assert_refused, case};
-use crate::broken_folders::{WEIGHTS, copied, parts, tensor_file, with_file, with_header};
+use crate::model::broken_folders::{WEIGHTS, copied, parts, tensor_file, with_file, with_header};
 
 const GAIN: &str = "model.norm.weight";
 

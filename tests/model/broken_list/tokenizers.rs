@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{assert_refused, case, run};
-use crate::broken_folders::{copied, with_file, with_json, without_file};
+use crate::model::broken_folders::{copied, with_file, with_json, without_file};
 
 const FILE: &str = "tokenizer.json";
 

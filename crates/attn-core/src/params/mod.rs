@@ -16,7 +16,7 @@
 //!    other names of experts, `listing_experts.rs`; for an encoder, `Model::is_encoder` in `model.rs`.
 //! 5. `built_in.rs`: its published models that can be named on the command line.
 //! 6. `tests/golden/params_more.py`: a configuration and its count by plain arithmetic, from the paper and not from this code;
-//!    `python params_more.py` writes `params_more.json`, which `cargo test --test input params::` reads.
+//!    `python params_more.py` writes `params_more.json`, which `cargo test --test all input::params::` reads.
 //!
 //! ```
 //! use attn_core::params::{Counts, ModelPart, named, weights};

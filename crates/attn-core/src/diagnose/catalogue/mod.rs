@@ -11,8 +11,8 @@
 //!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
 //!    `python3 mechanism_slips.py` writes `mechanism_slips.json`. A mistake of the backward pass is a [`Detour`] and a `slip` in
 //!    `gradient_slips.py`, and `python3 gradient_slips.py` writes `gradient_slips.json`.
-//! 4. `UPDATE_MISTAKES=1 cargo test --test diagnose table::` writes `docs/mistakes.md`, and
-//!    `INSTA_UPDATE=always cargo test --test diagnose the_list` the snapshot of `attn diagnose --list`.
+//! 4. `UPDATE_MISTAKES=1 cargo test --test all diagnose::table::` writes `docs/mistakes.md`, and
+//!    `INSTA_UPDATE=always cargo test --test all the_list_of_mistakes` the snapshot of `attn diagnose --list`.
 //!
 //! [`Detour`]: crate::graph::detours::Detour
 

@@ -1,12 +1,5 @@
 //! The figures of the five texts and the papers, and the claims of their demos: independent figures, errata, identities.
 
-#[path = "../cases/mod.rs"]
-mod cases;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../golden/mod.rs"]
-mod golden;
-
 mod attend;
 mod demo_numbers;
 mod demos;

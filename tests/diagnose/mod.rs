@@ -1,14 +1,5 @@
 //! `attn diagnose`: independently made mistakes are named, and correct answers are not called wrong.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../exercise/mod.rs"]
-mod exercise;
-#[path = "../golden/mod.rs"]
-mod golden;
-#[path = "../mistakes/mod.rs"]
-mod mistakes;
-
 mod batch;
 mod coincidences;
 mod command;

@@ -1,12 +1,5 @@
 //! Input: files, standard input, words and configurations, valid and broken.
 
-#[path = "../cases/mod.rs"]
-mod cases;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/random.rs"]
-mod random;
-
 mod against_numpy;
 mod bad;
 mod binary;

@@ -1,14 +1,5 @@
 //! Models from their folders: the numbers of `transformers`, and what a user sees.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-#[path = "../browser/mod.rs"]
-mod browser;
-
-#[path = "../terminal/mod.rs"]
-mod terminal;
-
 mod fixtures;
 
 mod addressed;

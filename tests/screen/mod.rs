@@ -1,12 +1,5 @@
 //! The command line and its screens: commands, pages, themes, steps, explanations, and their wording.
 
-#[path = "../cases/mod.rs"]
-mod cases;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../golden/mod.rs"]
-mod golden;
-
 mod commands;
 mod derivations;
 mod every_screen;
