@@ -9,8 +9,8 @@ use attn::graph::{BackwardPass, Given, Origin, Start};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
-use crate::golden;
 use crate::diagnose::mechanism_slips;
+use crate::golden;
 use crate::mistakes::{Ids, answer, by_hand, inputs, named};
 
 /// An exercise with a backward pass.

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::golden;
 use crate::diagnose::gradient_slips;
+use crate::golden;
 use crate::mistakes::{Ids, More, OtherSlip, answer, named, reviewed_cases};
 use attn::diagnose::{Diagnosis, catalogue};
 

@@ -89,6 +89,7 @@ fn its_weights_come_from_the_file_and_are_recorded_once() {
 
 #[test]
 fn its_numbers_are_the_models_and_cannot_be_set() {
-    let said = told("meaning", &[("W_E", crate::documents::demo_numbers::number(1.0))]).unwrap_err().to_string();
+    let said =
+        told("meaning", &[("W_E", crate::documents::demo_numbers::number(1.0))]).unwrap_err().to_string();
     assert!(said.contains("`W_E` comes from the model") && said.contains("attn model words"), "{said}");
 }

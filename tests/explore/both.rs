@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::terminal::Terminal;
 use crate::explore::written::{COMPUTATIONS, key, script, words, written};
+use crate::terminal::Terminal;
 
 /// Plays the keys on a real terminal.
 fn on_screen(command: &str, keys: &[String], folder: &Path) {

@@ -9,8 +9,8 @@ use attn::story::Story;
 use serde_json::{Value, json};
 
 use crate::cases::every_op;
-use crate::random::Random;
 use crate::input::saved::same_nodes;
+use crate::random::Random;
 
 /// A document of a graph in which every op is computed.
 fn every_op_written() -> (Value, Graph) {

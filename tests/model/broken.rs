@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::model::broken_folders::{changed, rewrite};
 use crate::common::attn;
+use crate::model::broken_folders::{changed, rewrite};
 
 #[track_caller]
 fn refused(folder: &TempDir, words: &[&str]) {

@@ -10,9 +10,9 @@ use attn::learn::{AdamSettings, Defaults, Learner, Line, Settings, Step, Task, T
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::model::attn_small::logits;
 use crate::browser::{browser, window};
 use crate::common::attn;
+use crate::model::attn_small::logits;
 use crate::terminal::Terminal;
 
 /// What `golden/learn.py` had from PyTorch and `transformers`.

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::model::broken_folders::{copied, with_fields, with_file};
 use crate::common::attn;
+use crate::model::broken_folders::{copied, with_fields, with_file};
 
 /// Runs the program in a folder: exit code, standard output, standard error.
 fn run_in(folder: &Path, args: &[&str]) -> (i32, String, String) {

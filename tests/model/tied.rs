@@ -9,8 +9,8 @@ use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use tempfile::TempDir;
 
-use crate::model::broken_folders::{WEIGHTS, changed, with_file};
 use crate::common::attn;
+use crate::model::broken_folders::{WEIGHTS, changed, with_file};
 
 const IDS: &str = "5,9,3,17,4,40";
 const EMBEDDINGS: [&str; 4] =

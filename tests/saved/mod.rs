@@ -67,7 +67,8 @@ fn a_model_in_training_opens_at_each_step_that_was_kept() {
         let printed = at.split_whitespace().fold(printed, |command, word| command.arg(word)).ok().out;
         let before = fs::read_to_string(path(&format!("learned/{name}.json"))).unwrap();
         // The title of the first table names the folder.
-        let value = |text: &str| serde_json::from_str::<Value>(&text.replace(&folder, "learned/reverse")).unwrap();
+        let value =
+            |text: &str| serde_json::from_str::<Value>(&text.replace(&folder, "learned/reverse")).unwrap();
         assert_eq!(value(&printed), value(&before), "{name}");
     }
 }
@@ -78,7 +79,8 @@ fn a_quiz_goes_on_where_it_was_stopped() {
     fs::create_dir(state.path().join("progress")).unwrap();
     let kept = "progress/0-tour.json";
     fs::copy(path(&format!("state/{kept}")), state.path().join(kept)).unwrap();
-    let env = Env { state: Some(state.path().to_path_buf()), has_keys: true, has_screen: true, ..Env::default() };
+    let env =
+        Env { state: Some(state.path().to_path_buf()), has_keys: true, has_screen: true, ..Env::default() };
     let said = attn("lesson quiz 0-tour --seed 31").env(env).run().out;
     assert!(said.contains("You have answered 1 of 7 questions before"), "{said}");
 }
