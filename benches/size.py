@@ -40,7 +40,7 @@ def table():
 def crates():
     tree = ["cargo", "tree", "-e", "normal,build", "--prefix", "none"]
     printed = subprocess.run(tree, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    print(f"{len(set(printed.splitlines()))} crates")
+    print(f"{len(set(printed.splitlines()))} lines of cargo tree, a crate with a mark (*) beside the same crate")
 
 
 def build(profile):
