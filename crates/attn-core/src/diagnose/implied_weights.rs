@@ -8,12 +8,11 @@ use crate::graph::recipes::PositionKind;
 use crate::graph::{Graph, Op};
 use crate::matrix::Matrix;
 
-use super::Clue;
-use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
+use super::compare::{CellTolerance, Tolerance};
 use super::linear::least_squares;
-use super::tolerance::{CellTolerance, Tolerance};
+use super::{Clue, Task};
 
 /// Ratios of weights are equal if they differ by at most this share.
 const NEAR: f64 = 1e-3;

@@ -9,8 +9,7 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::{Difference, difference, distance};
-use super::diagnosis::{Distance, Verdict};
-use super::half::{HALF_PRECISIONS, HalfPrecision};
+use super::diagnosis::{Distance, HALF_PRECISIONS, HalfPrecision, Verdict};
 use super::{Answer, Task};
 
 /// The right computation is repeated this many times, each time rounded in another way.
