@@ -2,12 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::LearnArgs;
-use super::progress::Progress;
-use super::training::Learned;
 use crate::cli::nodes::NodeArgs;
-use crate::cli::write;
-use crate::cli::{Env, Outcome, Streams};
+use crate::cli::{Env, Outcome, Streams, write};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
@@ -15,6 +11,9 @@ use crate::learn::{AdamChange, Batch, Example, Learner, Symbols, Trainer};
 use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
 use crate::terminal::Signals;
 use crate::text::one_of;
+
+use super::LearnArgs;
+use super::training::{Learned, Progress};
 
 impl LearnArgs {
     /// Trains up to a step, and shows numbers of it.

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::LearnArgs;
-use super::curves::{IN_PAGE, best_heads, plots, points, svg};
-use super::history::{End, History, Instead, LEARNED};
-use super::numbers::HALF;
 use crate::cli::output::FormatArg;
-use crate::cli::write;
-use crate::cli::{Env, Streams};
-use crate::error::Result;
+use crate::cli::{Env, Streams, write};
+use crate::error::{Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::{Convention, Graph};
 use crate::learn::{Pattern, Predicted};
-use crate::render::{self, Page};
+use crate::render;
+use crate::render::Page;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::{counted, grouped, typed};
+
+use super::LearnArgs;
+use super::curves::{IN_PAGE, best_heads, plots, points, svg};
+use super::history::{End, HALF, History, Instead, LEARNED};
 
 impl LearnArgs {
     /// Shows a training in the format that is asked for.
@@ -356,4 +356,25 @@ fn json(history: &History) -> Value {
         "learned": history.is_learned(),
         "instead": history.instead.iter().map(instead).collect::<Vec<Value>>(),
     })
+}
+
+// Options that need each other.
+
+impl LearnArgs {
+    /// # Errors
+    /// If options contradict each other.
+    pub(super) fn agree(&self) -> Result<()> {
+        let looks = self.nodes.explain.used().or((!self.nodes.only.is_empty()).then_some("--only"));
+        match (self.at, looks) {
+            (None, Some(option)) => Err(Error::new(format!("{option} needs the step that it looks into"))
+                .help(format!("add --at 150: {option} then shows the numbers of step 150"))),
+            (Some(_), None) => Err(Error::new("--at says which step, but not what is shown of it")
+                .help("add --explain 'L1.dW_Q[2,1]' to see what changed this weight, or --only L1.dW_Q")),
+            (None, None) if self.output.look.format == FormatArg::Numpy => {
+                Err(Error::new("a training cannot be written as NumPy arrays")
+                    .help("use --format csv or --format json"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
