@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::attention::Mask;
+use crate::error::{Error, Result};
+use crate::graph::recipes::Scale;
+use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
+use crate::text::{clip, number};
+
 use super::changes::Changes;
 use super::heads::{HeadPlace, outputs};
 use super::knobs::{Knob, Settings};
 use super::source::Source;
 use super::state::State;
-use crate::attention::Mask;
-use crate::error::{Error, Result};
-use crate::graph::recipes::Scale;
-use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
-use crate::text::clip;
-use crate::text::number;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
 const SETTINGS: [&str; 3] = ["temperature", "scale", "mask"];

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::graph::{CellId, ChangedNumber, Graph, Step, Watch};
+use crate::text::number;
+
 use super::computation::{Computation, Planned, Wanted};
 use super::event::{Event, Way};
 use super::knobs::Knob;
@@ -11,8 +14,6 @@ use super::search::found;
 use super::source::Source;
 use super::state::{MOST_CHANGES, Mode, Purpose, State, Version};
 use super::typing::begins_number;
-use crate::graph::{CellId, ChangedNumber, Graph, Step, Watch};
-use crate::text::number;
 
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;

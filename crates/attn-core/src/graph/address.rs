@@ -1,12 +1,13 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
-use super::label::{LabelMatch, find_label};
-use super::named_lines::{NamedLines, of_id};
-use super::{CellId, Graph, NodeId, Step};
 use crate::error::{Error, Result};
 use crate::foreign::hidden;
 use crate::matrix::Labels;
 use crate::text::clip;
+
+use super::label::{LabelMatch, find_label};
+use super::named_lines::{NamedLines, of_id};
+use super::{CellId, Graph, NodeId, Step};
 
 /// The node, row or cell that an address names; positions count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

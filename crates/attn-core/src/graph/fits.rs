@@ -4,13 +4,14 @@
 //! sum or a place that the mathematics does not have.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::Op;
-use super::op_parameters::Fusion;
-use super::origin::Origin;
 use crate::attention::{Axis, Mask, Places, RopeScaling};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::Shape;
 use crate::text::{all_of, clip};
+
+use super::op::Op;
+use super::op_parameters::Fusion;
+use super::origin::Origin;
 
 /// Beyond this, not every whole number is an `f64`: no position and no width is larger.
 const MOST: u64 = 1 << 53;

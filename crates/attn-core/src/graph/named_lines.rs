@@ -1,10 +1,11 @@
 //! The rows or the columns of a node, and the one that an address names.
 
-use super::label::{LabelMatch, find_label};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::matrix::Labels;
 use crate::text::{choices, clip, nearest};
+
+use super::label::{LabelMatch, find_label};
 
 /// The most labels that an error lists.
 const LISTED: usize = 8;

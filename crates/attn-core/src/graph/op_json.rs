@@ -9,9 +9,10 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::text::{clip, nearest};
+
 use super::op::{Op, OpKind};
 use super::op_parameters::{Fusion, GeluForm};
-use crate::text::{clip, nearest};
 
 impl Serialize for Op {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

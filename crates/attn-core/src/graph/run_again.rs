@@ -1,9 +1,10 @@
 //! Recording nodes whose numbers are known, and running a whole graph again from its given nodes.
 
-use super::{Graph, Node, NodeId, Op, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::Shape;
 use crate::text::clip;
+
+use super::{Graph, Node, NodeId, Op, Value};
 
 impl Graph {
     /// Records a node with the numbers that it is known to have; they are not computed. Names and steps are taken as they are,

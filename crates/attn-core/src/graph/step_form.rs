@@ -3,8 +3,9 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::stage::{Role, Stage, Step};
 use crate::text::clip;
+
+use super::stage::{Role, Stage, Step};
 
 /// More heads or layers than any model has.
 const MOST: usize = 1 << 24;

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::super::run_again::of_node;
-use super::super::{Graph, Node, NodeId, Op, Origin, Precision};
-use super::entry::{Entry, Numbers};
-use super::{Reason, SavedGraph};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::kernel::Machine;
 use crate::text::clip;
+
+use super::super::run_again::of_node;
+use super::super::{Graph, Node, NodeId, Op, Origin, Precision};
+use super::entry::{Entry, Numbers};
+use super::{Reason, SavedGraph};
 
 /// A graph of a document of this version.
 ///

@@ -4,15 +4,16 @@ use serde::Deserialize;
 use serde::de::value::MapDeserializer;
 use serde_json::Value;
 
-use super::super::run_again::of_node;
-use super::super::{Op, OpKind, Origin, Step, Value as NodeValue};
-use super::numbers::tensor;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::json_tree::bytes;
 use crate::matrix::{Labels, Shape};
 use crate::memory;
 use crate::text::{clip, counted};
+
+use super::super::run_again::of_node;
+use super::super::{Op, OpKind, Origin, Step, Value as NodeValue};
+use super::numbers::tensor;
 
 /// A matrix that is never formed has at most this many cells: their number is still a whole `f64`.
 const MOST_CELLS: u64 = 1 << 53;

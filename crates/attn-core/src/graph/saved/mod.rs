@@ -9,13 +9,14 @@ mod entry;
 mod numbers;
 mod reason;
 
-pub use reason::Reason;
-
 use serde_json::Value;
 
-use super::Graph;
 use crate::error::{Error, Result};
 use crate::text::clip;
+
+use super::Graph;
+
+pub use reason::Reason;
 
 /// The value of `schema` in a computation written as JSON.
 pub const SCHEMA: &str = "attn-graph";

@@ -4,12 +4,11 @@ use half::{bf16, f16};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json_number;
 use crate::kernel::Layout;
 use crate::matrix::{Matrix, Shape};
-use crate::memory;
 use crate::tensor::{Element, Tensor, in_type};
 use crate::text::{clip, counted};
+use crate::{json_number, memory};
 
 /// Rows of numbers in this type; without a type they are a matrix of the exact path.
 ///

@@ -1,7 +1,8 @@
 //! Why a saved graph cannot be run again.
 
-use crate::text::clip;
 use std::fmt;
+
+use crate::text::clip;
 
 /// Why a saved graph is read-only: its numbers can be looked at, but it cannot be run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
