@@ -174,33 +174,6 @@ pub fn to_os(text: &str) -> Cow<'_, OsStr> {
     Cow::Borrowed(OsStr::new(text))
 }
 
-#[cfg(all(test, unix))]
-mod tests {
-    use std::os::unix::ffi::OsStrExt;
-
-    use super::*;
-
-    #[test]
-    fn every_name_comes_back_as_it_was() {
-        let names: [&[u8]; 7] = [
-            b"plain.csv",
-            b"caf\xe9.csv",
-            b"\xff\xfe",
-            b"a\xf0\x9f\x92",
-            "höhle \u{10ffe9} \u{10ff80}".as_bytes(),
-            b"\x80\xf4\x8f\xbf\xa9\xe9",
-            b"",
-        ];
-        for name in names {
-            let name = OsStr::from_bytes(name);
-            let text = from_os(name).into_owned();
-            assert_eq!(&*to_os(&text), name);
-            assert_eq!(from_os(&to_os(&text)), text);
-        }
-        assert_eq!(super::visible(&from_os(OsStr::from_bytes(b"caf\xe9.csv"))), "caf\\xE9.csv");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,5 +229,28 @@ mod tests {
             let shown = visible(&format!("a{c}1")).into_owned();
             assert_eq!(hidden(&shown).count(), 0, "{:x}", u32::from(c));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_name_comes_back_as_it_was() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let names: [&[u8]; 7] = [
+            b"plain.csv",
+            b"caf\xe9.csv",
+            b"\xff\xfe",
+            b"a\xf0\x9f\x92",
+            "höhle \u{10ffe9} \u{10ff80}".as_bytes(),
+            b"\x80\xf4\x8f\xbf\xa9\xe9",
+            b"",
+        ];
+        for name in names {
+            let name = OsStr::from_bytes(name);
+            let text = from_os(name).into_owned();
+            assert_eq!(&*to_os(&text), name);
+            assert_eq!(from_os(&to_os(&text)), text);
+        }
+        assert_eq!(visible(&from_os(OsStr::from_bytes(b"caf\xe9.csv"))), "caf\\xE9.csv");
     }
 }

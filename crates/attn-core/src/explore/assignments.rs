@@ -8,10 +8,7 @@ use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
 use crate::text::{clip, number};
 
-use super::changes::Changes;
-use super::heads::{HeadPlace, outputs};
-use super::knobs::{Knob, Settings};
-use super::source::Source;
+use super::source::{Changes, HeadPlace, Knob, Settings, Source, outputs};
 use super::state::State;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
