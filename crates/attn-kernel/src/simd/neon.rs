@@ -4,8 +4,7 @@ use std::arch::aarch64::*;
 
 use half::{bf16, f16};
 
-use super::registers::{LoadWeights, Simd};
-use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
+use super::set::{InstructionSet, LoadWeights, Simd, TileWidth, WithTileSize, Work};
 
 /// The proof that this processor has NEON.
 #[derive(Clone, Copy)]
