@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work};
+use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work, instructions};
 
 /// The proof that this processor has AVX2, FMA and F16C.
 #[derive(Clone, Copy)]
@@ -39,64 +39,13 @@ impl InstructionSet for Avx2 {
 }
 
 impl Simd<f32> for Avx2 {
-    type Register = __m256;
     const LANES: usize = 8;
     const REGISTERS: usize = 16;
 
-    #[inline(always)]
-    fn splat(self, x: f32) -> __m256 {
-        // SAFETY: `self` is the proof that the processor has AVX2, FMA and F16C; so for every operation below.
-        unsafe { _mm256_set1_ps(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f32]) -> __m256 {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m256, numbers: &mut [f32]) {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmsub_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_div_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_max_ps(a, b) }
+    instructions! {
+        f32, __m256, splat: _mm256_set1_ps, load: _mm256_loadu_ps, store: _mm256_storeu_ps,
+        add: _mm256_add_ps, sub: _mm256_sub_ps, div: _mm256_div_ps, max: _mm256_max_ps,
+        ; mul_add: _mm256_fmadd_ps, mul_sub: _mm256_fmsub_ps,
     }
 
     #[inline(always)]
@@ -179,64 +128,13 @@ impl Simd<f32> for Avx2 {
 }
 
 impl Simd<f64> for Avx2 {
-    type Register = __m256d;
     const LANES: usize = 4;
     const REGISTERS: usize = 16;
 
-    #[inline(always)]
-    fn splat(self, x: f64) -> __m256d {
-        // SAFETY: `self` is the proof that the processor has AVX2, FMA and F16C; so for every operation below.
-        unsafe { _mm256_set1_pd(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f64]) -> __m256d {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m256d, numbers: &mut [f64]) {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { _mm256_storeu_pd(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_add_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_sub_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmadd_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmsub_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_div_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_max_pd(a, b) }
+    instructions! {
+        f64, __m256d, splat: _mm256_set1_pd, load: _mm256_loadu_pd, store: _mm256_storeu_pd,
+        add: _mm256_add_pd, sub: _mm256_sub_pd, div: _mm256_div_pd, max: _mm256_max_pd,
+        ; mul_add: _mm256_fmadd_pd, mul_sub: _mm256_fmsub_pd,
     }
 
     #[inline(always)]

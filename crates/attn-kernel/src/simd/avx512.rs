@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work};
+use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work, instructions};
 
 /// The proof that this processor has AVX-512.
 #[derive(Clone, Copy)]
@@ -64,64 +64,13 @@ fn index64(lanes: [usize; 8]) -> __m512i {
 }
 
 impl Simd<f32> for Avx512 {
-    type Register = __m512;
     const LANES: usize = 16;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f32) -> __m512 {
-        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
-        unsafe { _mm512_set1_ps(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f32]) -> __m512 {
-        debug_assert!(numbers.len() >= 16);
-        // SAFETY: the caller has 16 numbers there.
-        unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m512, numbers: &mut [f32]) {
-        debug_assert!(numbers.len() >= 16);
-        // SAFETY: the caller has 16 numbers there.
-        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmsub_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_div_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_max_ps(a, b) }
+    instructions! {
+        f32, __m512, splat: _mm512_set1_ps, load: _mm512_loadu_ps, store: _mm512_storeu_ps,
+        add: _mm512_add_ps, sub: _mm512_sub_ps, div: _mm512_div_ps, max: _mm512_max_ps,
+        ; mul_add: _mm512_fmadd_ps, mul_sub: _mm512_fmsub_ps,
     }
 
     #[inline(always)]
@@ -171,64 +120,13 @@ impl Simd<f32> for Avx512 {
 }
 
 impl Simd<f64> for Avx512 {
-    type Register = __m512d;
     const LANES: usize = 8;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f64) -> __m512d {
-        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
-        unsafe { _mm512_set1_pd(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f64]) -> __m512d {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m512d, numbers: &mut [f64]) {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm512_storeu_pd(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_add_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_sub_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmadd_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmsub_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_div_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_max_pd(a, b) }
+    instructions! {
+        f64, __m512d, splat: _mm512_set1_pd, load: _mm512_loadu_pd, store: _mm512_storeu_pd,
+        add: _mm512_add_pd, sub: _mm512_sub_pd, div: _mm512_div_pd, max: _mm512_max_pd,
+        ; mul_add: _mm512_fmadd_pd, mul_sub: _mm512_fmsub_pd,
     }
 
     #[inline(always)]

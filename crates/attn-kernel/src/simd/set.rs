@@ -89,6 +89,51 @@ pub(crate) trait Simd<T: Real>: Copy {
     }
 }
 
+/// The operations of [`Simd`] that are one instruction of a set each, by the names of the instructions.
+macro_rules! instructions {
+    (
+        $number:ty, $register:ty, splat: $splat:ident, load: $load:ident, store: $store:ident,
+        $($two:ident: $of_two:ident,)+
+        $(; $($three:ident: $of_three:ident,)+)?
+    ) => {
+        type Register = $register;
+
+        #[inline(always)]
+        fn splat(self, x: $number) -> $register {
+            // SAFETY: `self` is the proof that the processor has the set; so for every operation.
+            unsafe { $splat(x) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(self, numbers: &[$number]) -> $register {
+            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            // SAFETY: the caller has as many numbers there.
+            unsafe { $load(numbers.as_ptr()) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, register: $register, numbers: &mut [$number]) {
+            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            // SAFETY: the caller has as many numbers there.
+            unsafe { $store(numbers.as_mut_ptr(), register) }
+        }
+
+        $(#[inline(always)]
+        fn $two(self, a: $register, b: $register) -> $register {
+            // SAFETY: see `splat`.
+            unsafe { $of_two(a, b) }
+        })+
+
+        $($(#[inline(always)]
+        fn $three(self, a: $register, b: $register, c: $register) -> $register {
+            // SAFETY: see `splat`.
+            unsafe { $of_three(a, b, c) }
+        })+)?
+    };
+}
+
+pub(super) use instructions;
+
 /// One round of a transposition: exchanges groups of `distance` lanes between rows so far apart.
 #[inline(always)]
 fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MAX_LANES], distance: usize) {
