@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::decode::{self, Group, Partials, Query};
+use crate::decode::{self, Group, PartTask, Partials, Query, RowTask};
 use crate::error::Result;
-use crate::kernels::{DecodeKernel, Kernels, PartTask, RowTask, TileKernel, TileTask};
+use crate::kernels::{DecodeKernel, Kernels, TileKernel};
 use crate::layout::Layout;
 use crate::memory::{self, with_scratch};
 use crate::output::{Output, Results, RowId, SharedRows};
@@ -13,7 +13,7 @@ use crate::plain::{self, parts};
 use crate::pool::{self, Machine, Resources};
 use crate::problem::Attention;
 use crate::real::Real;
-use crate::tile::Tile;
+use crate::tile::{Tile, TileTask};
 
 /// Heads with at least this many queries are computed in tiles of queries, others in lanes of columns. The only choice that
 /// changes bits; it depends on the shape alone.

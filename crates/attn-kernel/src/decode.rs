@@ -3,6 +3,7 @@
 //! Reading keys and values takes most of the time here, so each is read once for all query heads that share it. See
 //! [`plain`](crate::plain) for the steps and their order.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::exp2::{Exp2, RegisterExp2, RegisterSoftCap};
@@ -12,7 +13,7 @@ use crate::output::{Results, RowId, SharedRows};
 use crate::plain::{self, Part, SoftmaxState, VIRTUAL_LANES, attend_row, fold, merge, parts, visible_part};
 use crate::problem::Head;
 use crate::real::Real;
-use crate::simd::Simd;
+use crate::simd::{Simd, Work};
 use crate::visibility::{BLOCK, BlockVisibility, blocks};
 
 // The queries that share keys and values, and their partial results for each part of the keys.
@@ -98,41 +99,54 @@ pub(crate) fn scratch_bytes<T: Real>(group: &Group<'_, T>) -> usize {
         + Scratch::bytes_of::<T>(head.copy_len())
 }
 
-/// Attends from the group's queries to the keys of part `number`. K registers hold sixteen numbers.
+/// Attends from the group's queries to the keys of its part. K registers hold sixteen numbers.
 ///
 /// # Safety
 /// The rows of this part are in the partials, and no other thread reads or writes them meanwhile.
-#[inline(always)]
-pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
-    simd: S,
-    group: &Group<'_, T>,
-    number: usize,
-    mut scratch: Scratch<'_>,
-    partials: &Partials<'_, T>,
-) {
-    let Some(Query { head, .. }) = group.queries.first() else { return };
-    let count = group.queries.len();
-    let width = head.q.columns.next_multiple_of(VIRTUAL_LANES);
-    let queries = scratch.take::<T>(count * width);
-    let weights = scratch.take::<[T; BLOCK]>(TOGETHER);
-    let copy = scratch.take::<T>(head.copy_len());
-    copy_queries(group, width, queries);
-    // SAFETY: the row is this part's, and each is taken once at a time.
-    let row_of = |r: usize| unsafe { partials.row_mut(number * count + r) };
-    for r in 0..count {
-        Partial::start(row_of(r));
-    }
-    for keys in blocks(seen_by_any(group, number)) {
-        for from in (0..count).step_by(TOGETHER) {
-            let rows = &group.queries[from..(from + TOGETHER).min(count)];
-            let row_of = |r| row_of(from + r);
-            let space =
-                BlockMemory { queries: &queries[from * width..], weights: &mut *weights, copy: &mut *copy };
-            match rows.len() {
-                4 => attend_block::<T, S, 4, K>(simd, rows, &keys, space, row_of),
-                3 => attend_block::<T, S, 3, K>(simd, rows, &keys, space, row_of),
-                2 => attend_block::<T, S, 2, K>(simd, rows, &keys, space, row_of),
-                _ => attend_block::<T, S, 1, K>(simd, rows, &keys, space, row_of),
+pub(crate) struct AttendPart<T, const K: usize>(PhantomData<T>);
+
+/// The arguments of [`AttendPart`].
+pub(crate) struct PartTask<'a, T> {
+    pub group: &'a Group<'a, T>,
+    /// The index of the part.
+    pub part: usize,
+    pub scratch: Scratch<'a>,
+    pub partials: &'a Partials<'a, T>,
+}
+
+impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
+    type Input<'a> = PartTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, PartTask { group, part: number, mut scratch, partials }: PartTask<'_, T>) {
+        let Some(Query { head, .. }) = group.queries.first() else { return };
+        let count = group.queries.len();
+        let width = head.q.columns.next_multiple_of(VIRTUAL_LANES);
+        let queries = scratch.take::<T>(count * width);
+        let weights = scratch.take::<[T; BLOCK]>(TOGETHER);
+        let copy = scratch.take::<T>(head.copy_len());
+        copy_queries(group, width, queries);
+        // SAFETY: the row is this part's, and each is taken once at a time.
+        let row_of = |r: usize| unsafe { partials.row_mut(number * count + r) };
+        for r in 0..count {
+            Partial::start(row_of(r));
+        }
+        for keys in blocks(seen_by_any(group, number)) {
+            for from in (0..count).step_by(TOGETHER) {
+                let rows = &group.queries[from..(from + TOGETHER).min(count)];
+                let row_of = |r| row_of(from + r);
+                let space = BlockMemory {
+                    queries: &queries[from * width..],
+                    weights: &mut *weights,
+                    copy: &mut *copy,
+                };
+                match rows.len() {
+                    4 => attend_block::<T, S, 4, K>(simd, rows, &keys, space, row_of),
+                    3 => attend_block::<T, S, 3, K>(simd, rows, &keys, space, row_of),
+                    2 => attend_block::<T, S, 2, K>(simd, rows, &keys, space, row_of),
+                    _ => attend_block::<T, S, 1, K>(simd, rows, &keys, space, row_of),
+                }
             }
         }
     }
@@ -540,7 +554,7 @@ fn fold_all<T: Real, S: Simd<T>, const K: usize>(
 
 // The parts of a row become its result.
 
-/// The scratch memory of [`finish_row`], in bytes.
+/// The scratch memory of [`FinishRow`], in bytes.
 pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
     let row = |query: &Query<'_, T>| {
         Scratch::bytes_of::<T>(query.head.v.columns) + plain::decode_scratch_bytes(&query.head)
@@ -552,34 +566,45 @@ pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
 ///
 /// # Safety
 /// The rows of the outputs exist, all parts are finished, and no other thread reads or writes any of them meanwhile.
-#[inline(always)]
-pub(crate) unsafe fn finish_row<T: Real>(
-    group: &Group<'_, T>,
-    r: usize,
-    mut scratch: Scratch<'_>,
-    partials: &Partials<'_, T>,
-    results: &Results<'_, T>,
-) {
-    let Query { head, id } = &group.queries[r];
-    let exp2 = head.exp2(0);
-    let row = scratch.take::<T>(head.v.columns);
-    row.fill(T::ZERO);
-    let mut whole = SoftmaxState::start(head, 0);
-    for number in 0..parts(head.k.rows) {
-        // SAFETY: the part is finished.
-        let partial = Partial::of(unsafe { partials.row_mut(number * group.queries.len() + r) });
-        let part = Part { state: partial.state, accumulator: partial.accumulator };
-        merge(&exp2, &mut whole, row, &part);
-    }
-    let inverse = whole.inverse();
-    for x in row.iter_mut() {
-        *x = x.mul_add(inverse, T::ZERO);
-    }
-    if row.iter().all(|x| x.to_f64().is_finite()) {
-        // SAFETY: the row is the caller's.
-        unsafe { results.write_row(*id, row, whole.log_sum_exp(head, 0)) };
-    } else {
-        // SAFETY: the row is the caller's.
-        unsafe { attend_row(head, *id, scratch, results) };
+pub(crate) struct FinishRow<T>(PhantomData<T>);
+
+/// The arguments of [`FinishRow`].
+pub(crate) struct RowTask<'a, T> {
+    pub group: &'a Group<'a, T>,
+    /// The index of the query in the group.
+    pub query: usize,
+    pub scratch: Scratch<'a>,
+    pub partials: &'a Partials<'a, T>,
+    pub results: &'a Results<'a, T>,
+}
+
+impl<T: Real, S> Work<S> for FinishRow<T> {
+    type Input<'a> = RowTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(_: S, RowTask { group, query: r, mut scratch, partials, results }: RowTask<'_, T>) {
+        let Query { head, id } = &group.queries[r];
+        let exp2 = head.exp2(0);
+        let row = scratch.take::<T>(head.v.columns);
+        row.fill(T::ZERO);
+        let mut whole = SoftmaxState::start(head, 0);
+        for number in 0..parts(head.k.rows) {
+            // SAFETY: the part is finished.
+            let partial = Partial::of(unsafe { partials.row_mut(number * group.queries.len() + r) });
+            let part = Part { state: partial.state, accumulator: partial.accumulator };
+            merge(&exp2, &mut whole, row, &part);
+        }
+        let inverse = whole.inverse();
+        for x in row.iter_mut() {
+            *x = x.mul_add(inverse, T::ZERO);
+        }
+        if row.iter().all(|x| x.to_f64().is_finite()) {
+            // SAFETY: the row is the caller's.
+            unsafe { results.write_row(*id, row, whole.log_sum_exp(head, 0)) };
+        } else {
+            // SAFETY: the row is the caller's.
+            unsafe { attend_row(head, *id, scratch, results) };
+        }
     }
 }

@@ -54,45 +54,55 @@ struct Workspace<'s, T, P> {
 ///
 /// # Safety
 /// The tile's rows of the outputs exist, and no other thread reads or writes them meanwhile.
-#[inline(always)]
-pub(crate) unsafe fn attend_tile<T: Real, S: InstructionSet + Simd<T>, const R: usize, const M: usize>(
-    simd: S,
-    tile: &Tile<'_, T>,
-    mut scratch: Scratch<'_>,
-    results: &Results<'_, T>,
-) {
-    let head = &tile.head;
-    // Copied, so that the compiler knows that writing the output does not change it: else n = 16 takes a sixth longer.
-    let Results { output, log_sum_exps } = *results;
-    let mut space = Workspace {
-        queries: scratch.take::<Lanes<T, S, R>>(head.q.columns),
-        scores: scratch.take(BLOCK),
-        accumulator: scratch.take(head.v.columns),
-        biases: scratch.take(if head.has_biases() { BLOCK } else { 0 }),
-        copy: scratch.take(head.copy_len()),
-    };
-    rows_to_lanes(simd, head.q.rows(&tile.queries), space.queries);
-    let first = RowId { head: tile.number, row: tile.queries.start };
-    let mut wanted = u64::MAX >> (64 - tile.queries.len());
-    for shift in [0, head.shift_against_overflow()] {
-        let states = attend_lanes::<T, S, R, M>(simd, tile, &mut space, shift);
-        let finite = divide(simd, &states, space.accumulator);
-        // The weighted sum of huge values may overflow although their mean does not: those rows again, with smaller weights.
-        let overflowed = if shift == 0 { wanted & !finite } else { 0 };
-        let finished = wanted & !overflowed;
-        // SAFETY: the wanted lanes are the tile's rows.
-        unsafe { lanes_to_rows(simd, space.accumulator, finished, &output, first) };
-        if let Some(log_sum_exps) = log_sum_exps {
-            for (lane, row) in tile.queries.clone().enumerate().filter(|(lane, _)| finished >> lane & 1 == 1)
-            {
-                let log_sum_exp = states.row(simd, lane).log_sum_exp(head, shift);
-                // SAFETY: the row is the tile's.
-                unsafe { log_sum_exps.set(RowId { row, ..first }, 0, log_sum_exp) };
+pub(crate) struct AttendTile<T, const R: usize, const M: usize>(PhantomData<T>);
+
+/// The arguments of [`AttendTile`].
+pub(crate) struct TileTask<'a, T> {
+    pub tile: &'a Tile<'a, T>,
+    pub scratch: Scratch<'a>,
+    pub results: &'a Results<'a, T>,
+}
+
+impl<T: Real, S: InstructionSet + Simd<T>, const R: usize, const M: usize> Work<S> for AttendTile<T, R, M> {
+    type Input<'a> = TileTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, TileTask { tile, mut scratch, results }: TileTask<'_, T>) {
+        let head = &tile.head;
+        // Copied, so that the compiler knows that writing the output does not change it: else n = 16 takes a sixth longer.
+        let Results { output, log_sum_exps } = *results;
+        let mut space = Workspace {
+            queries: scratch.take::<Lanes<T, S, R>>(head.q.columns),
+            scores: scratch.take(BLOCK),
+            accumulator: scratch.take(head.v.columns),
+            biases: scratch.take(if head.has_biases() { BLOCK } else { 0 }),
+            copy: scratch.take(head.copy_len()),
+        };
+        rows_to_lanes(simd, head.q.rows(&tile.queries), space.queries);
+        let first = RowId { head: tile.number, row: tile.queries.start };
+        let mut wanted = u64::MAX >> (64 - tile.queries.len());
+        for shift in [0, head.shift_against_overflow()] {
+            let states = attend_lanes::<T, S, R, M>(simd, tile, &mut space, shift);
+            let finite = divide(simd, &states, space.accumulator);
+            // The weighted sum of huge values may overflow although their mean does not: those rows again, with smaller weights.
+            let overflowed = if shift == 0 { wanted & !finite } else { 0 };
+            let finished = wanted & !overflowed;
+            // SAFETY: the wanted lanes are the tile's rows.
+            unsafe { lanes_to_rows(simd, space.accumulator, finished, &output, first) };
+            if let Some(log_sum_exps) = log_sum_exps {
+                for (lane, row) in
+                    tile.queries.clone().enumerate().filter(|(lane, _)| finished >> lane & 1 == 1)
+                {
+                    let log_sum_exp = states.row(simd, lane).log_sum_exp(head, shift);
+                    // SAFETY: the row is the tile's.
+                    unsafe { log_sum_exps.set(RowId { row, ..first }, 0, log_sum_exp) };
+                }
             }
-        }
-        wanted = overflowed;
-        if wanted == 0 {
-            break;
+            wanted = overflowed;
+            if wanted == 0 {
+                break;
+            }
         }
     }
 }
