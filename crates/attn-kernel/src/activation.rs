@@ -53,7 +53,7 @@ const ERFC: [f32; 11] = [
 ];
 
 /// eˣ for x ≤ 0.
-fn exp() -> Exp2<f32> {
+pub(crate) fn exp() -> Exp2<f32> {
     Exp2::of_multiples(std::f32::consts::LOG2_E, 0)
 }
 

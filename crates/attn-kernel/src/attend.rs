@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::decode::{self, Group, PartTask, Partials, Query, RowTask};
+use crate::decode::{self, PartTask, Partials, Query, RowTask};
 use crate::error::Result;
 use crate::kernels::{DecodeKernel, Kernels, TileKernel};
 use crate::layout::Layout;
@@ -157,7 +157,7 @@ impl<T: Real> Run<'_, T> {
     fn decode(&self, kernel: DecodeKernel<T>) -> Result<Resources> {
         let (k, v) = (self.attention.k.layout(), self.attention.v.layout());
         let group = self.attention.group();
-        let groups: Vec<Group<'_, T>> =
+        let groups: Vec<Vec<Query<'_, T>>> =
             (0..k.heads).map(|g| self.group(g * group..(g + 1) * group)).collect();
         let (parts, rows) = (parts(k.rows), group * self.attention.q.layout().rows);
         let layout = Layout::stacked(k.heads, parts * rows, v.columns + 2);
@@ -205,9 +205,9 @@ impl<T: Real> Run<'_, T> {
     }
 
     /// The queries of these heads.
-    fn group(&self, heads: Range<usize>) -> Group<'_, T> {
+    fn group(&self, heads: Range<usize>) -> Vec<Query<'_, T>> {
         let rows = 0..self.attention.q.layout().rows;
         let query = |head, row| Query { head: self.attention.head(head), id: RowId { head, row } };
-        Group { queries: heads.flat_map(|head| rows.clone().map(move |row| query(head, row))).collect() }
+        heads.flat_map(|head| rows.clone().map(move |row| query(head, row))).collect()
     }
 }

@@ -10,20 +10,14 @@ use crate::exp2::{Exp2, RegisterExp2, RegisterSoftCap};
 use crate::layout::View;
 use crate::memory::{Scratch, prefetch_near};
 use crate::output::{Results, RowId, SharedRows};
-use crate::plain::{self, Part, SoftmaxState, VIRTUAL_LANES, attend_row, fold, merge, parts, visible_part};
+use crate::plain::{self, SoftmaxState, VIRTUAL_LANES, attend_row, fold, merge, parts, visible_part};
 use crate::problem::Head;
 use crate::real::Real;
 use crate::simd::{Simd, Work};
 use crate::visibility::{BLOCK, BlockVisibility, blocks};
 
-// The queries that share keys and values, and their partial results for each part of the keys.
-
-/// The queries that share a key/value head.
-#[derive(Clone)]
-pub(crate) struct Group<'a, T> {
-    /// At least one.
-    pub queries: Vec<Query<'a, T>>,
-}
+/// The queries that share a key/value head: at least one.
+pub(crate) type Group<'a, T> = [Query<'a, T>];
 
 /// One query.
 #[derive(Clone)]
@@ -92,8 +86,8 @@ const TOGETHER: usize = 4;
 
 /// The scratch memory of a part, in bytes.
 pub(crate) fn scratch_bytes<T: Real>(group: &Group<'_, T>) -> usize {
-    let Some(Query { head, .. }) = group.queries.first() else { return 0 };
-    let queries = group.queries.len() * head.q.columns.next_multiple_of(VIRTUAL_LANES);
+    let Some(Query { head, .. }) = group.first() else { return 0 };
+    let queries = group.len() * head.q.columns.next_multiple_of(VIRTUAL_LANES);
     Scratch::bytes_of::<T>(queries)
         + Scratch::bytes_of::<[T; BLOCK]>(TOGETHER)
         + Scratch::bytes_of::<T>(head.copy_len())
@@ -120,8 +114,8 @@ impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
 
     #[inline(always)]
     unsafe fn run(simd: S, PartTask { group, part: number, mut scratch, partials }: PartTask<'_, T>) {
-        let Some(Query { head, .. }) = group.queries.first() else { return };
-        let count = group.queries.len();
+        let Some(Query { head, .. }) = group.first() else { return };
+        let count = group.len();
         let width = head.q.columns.next_multiple_of(VIRTUAL_LANES);
         let queries = scratch.take::<T>(count * width);
         let weights = scratch.take::<[T; BLOCK]>(TOGETHER);
@@ -134,7 +128,7 @@ impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
         }
         for keys in blocks(seen_by_any(group, number)) {
             for from in (0..count).step_by(TOGETHER) {
-                let rows = &group.queries[from..(from + TOGETHER).min(count)];
+                let rows = &group[from..(from + TOGETHER).min(count)];
                 let row_of = |r| row_of(from + r);
                 let space = BlockMemory {
                     queries: &queries[from * width..],
@@ -159,13 +153,13 @@ fn seen_by_any<T: Real>(group: &Group<'_, T>, number: usize) -> [Range<usize>; 2
     let cover = |[a, b]: [Range<usize>; 2], [c, d]: [Range<usize>; 2]| {
         [a.start.min(c.start)..a.end.max(c.end), b.start.min(d.start)..b.end.max(d.end)]
     };
-    group.queries.iter().map(seen).reduce(cover).unwrap_or_default()
+    group.iter().map(seen).reduce(cover).unwrap_or_default()
 }
 
 /// Copies the queries side by side, with zeros up to a multiple of sixteen columns.
 #[inline(always)]
 fn copy_queries<T: Real>(group: &Group<'_, T>, width: usize, copies: &mut [T]) {
-    for (copy, Query { head, id }) in copies.chunks_exact_mut(width.max(1)).zip(&group.queries) {
+    for (copy, Query { head, id }) in copies.chunks_exact_mut(width.max(1)).zip(group) {
         copy.fill(T::ZERO);
         for (c, number) in copy[..head.q.columns].iter_mut().enumerate() {
             *number = head.q.at(id.row, c);
@@ -559,7 +553,7 @@ pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
     let row = |query: &Query<'_, T>| {
         Scratch::bytes_of::<T>(query.head.v.columns) + plain::decode_scratch_bytes(&query.head)
     };
-    group.queries.first().map_or(0, row)
+    group.first().map_or(0, row)
 }
 
 /// Merges the parts of query r in their order, and writes its row.
@@ -584,16 +578,15 @@ impl<T: Real, S> Work<S> for FinishRow<T> {
 
     #[inline(always)]
     unsafe fn run(_: S, RowTask { group, query: r, mut scratch, partials, results }: RowTask<'_, T>) {
-        let Query { head, id } = &group.queries[r];
+        let Query { head, id } = &group[r];
         let exp2 = head.exp2(0);
         let row = scratch.take::<T>(head.v.columns);
         row.fill(T::ZERO);
         let mut whole = SoftmaxState::start(head, 0);
         for number in 0..parts(head.k.rows) {
             // SAFETY: the part is finished.
-            let partial = Partial::of(unsafe { partials.row_mut(number * group.queries.len() + r) });
-            let part = Part { state: partial.state, accumulator: partial.accumulator };
-            merge(&exp2, &mut whole, row, &part);
+            let partial = Partial::of(unsafe { partials.row_mut(number * group.len() + r) });
+            merge(&exp2, &mut whole, row, partial.state, partial.accumulator);
         }
         let inverse = whole.inverse();
         for x in row.iter_mut() {

@@ -1,5 +1,6 @@
 //! The inputs: the layout of the numbers of many heads in memory, and a view of one head or of a block of it.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::error::{Error, Result, counted};
@@ -59,13 +60,7 @@ impl Layout {
             {
                 Ok(())
             }
-            _ => Err(Error::Shape(format!(
-                "{name}: {} of {}×{} do not fit {}",
-                counted(self.heads, "head"),
-                self.rows,
-                self.columns,
-                counted(available, "number")
-            ))),
+            _ => Err(Error::Shape(format!("{name}: {self} do not fit {}", counted(available, "number")))),
         }
     }
 
@@ -91,6 +86,13 @@ impl Layout {
                 reach = reach.saturating_add(stride.saturating_mul(count - 1));
                 apart
             })
+    }
+}
+
+/// “2 heads of 3×4”.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}×{}", counted(self.heads, "head"), self.rows, self.columns)
     }
 }
 

@@ -265,7 +265,7 @@ pub(crate) unsafe fn attend_row<T: Real>(
             let mut state = SoftmaxState::EMPTY;
             partial.fill(T::ZERO);
             attend_keys::<T, DecodeOrder>(head, id.row, keys, shift, &mut state, partial);
-            merge(&head.exp2(shift), &mut whole, row, &Part { state, accumulator: partial });
+            merge(&head.exp2(shift), &mut whole, row, state, partial);
         }
         whole
     });
@@ -284,20 +284,21 @@ pub(crate) fn visible_part<T: Real>(head: &Head<'_, T>, i: usize, number: usize)
     })
 }
 
-/// Merges a part into a row, each relative to its own max: `whole = max(m₁, m₂)`, both sums and accumulators corrected to it.
+/// Merges a part, its state and its accumulator, into a row, each relative to its own max: `whole = max(m₁, m₂)`, both sums and
+/// accumulators corrected to it.
 #[inline(always)]
-pub(crate) fn merge<T: Real>(exp2: &Exp2<T>, whole: &mut SoftmaxState<T>, row: &mut [T], part: &Part<'_, T>) {
-    let merged = SoftmaxState { max: whole.max.max(part.state.max), sum: whole.sum };
+pub(crate) fn merge<T: Real>(
+    exp2: &Exp2<T>,
+    whole: &mut SoftmaxState<T>,
+    row: &mut [T],
+    part: SoftmaxState<T>,
+    accumulator: &[T],
+) {
+    let merged = SoftmaxState { max: whole.max.max(part.max), sum: whole.sum };
     let reference = merged.reference();
-    let (old, new) = (exp2.correction(whole.max - reference), exp2.correction(part.state.max - reference));
-    for (x, &more) in row.iter_mut().zip(part.accumulator) {
+    let (old, new) = (exp2.correction(whole.max - reference), exp2.correction(part.max - reference));
+    for (x, &more) in row.iter_mut().zip(accumulator) {
         *x = x.mul_add(old, more * new);
     }
-    *whole = SoftmaxState { sum: whole.sum.mul_add(old, part.state.sum * new), ..merged };
-}
-
-/// The partial result of a row after one part of its keys.
-pub(crate) struct Part<'a, T> {
-    pub state: SoftmaxState<T>,
-    pub accumulator: &'a [T],
+    *whole = SoftmaxState { sum: whole.sum.mul_add(old, part.sum * new), ..merged };
 }

@@ -180,15 +180,8 @@ impl<T: Real> Attention<'_, T> {
         let masks = [self.mask.map(|mask| mask.layout()), self.bias.map(|bias| bias.layout())];
         let fits = |mask: &Layout| (mask.heads, mask.rows, mask.columns) == (q.heads, q.rows, k.rows);
         if let Some(mask) = masks.into_iter().flatten().find(|mask| !fits(mask)) {
-            return Err(Error::Shape(format!(
-                "a mask of {} of {}×{} does not fit scores of {} of {}×{}",
-                counted(mask.heads, "head"),
-                mask.rows,
-                mask.columns,
-                counted(q.heads, "head"),
-                q.rows,
-                k.rows
-            )));
+            let scores = Layout::stacked(q.heads, q.rows, k.rows);
+            return Err(Error::Shape(format!("a mask of {mask} does not fit scores of {scores}")));
         }
         self.check_relative_bias()?;
         if !self.scale.to_f64().is_finite() {
@@ -234,10 +227,7 @@ impl<T: Real> Attention<'_, T> {
             return Ok(());
         }
         Err(Error::Shape(format!(
-            "a relative bias of {} of {}×{} does not fit {} of {} and {}: it has one row of N + T − 1 = {} for each query head",
-            counted(relative.heads, "head"),
-            relative.rows,
-            relative.columns,
+            "a relative bias of {relative} does not fit {} of {} and {}: it has one row of N + T − 1 = {} for each query head",
             counted(heads, "head"),
             counted_queries(queries),
             counted(keys, "key"),

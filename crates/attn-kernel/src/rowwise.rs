@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use crate::activation::{replace_all, replace_all_plain};
+use crate::activation::{exp, replace_all, replace_all_plain};
 use crate::error::{Error, Result};
-use crate::exp2::{Exp2, RegisterExp2};
+use crate::exp2::RegisterExp2;
 use crate::layout::Layout;
 use crate::linear::Rows;
 use crate::output::{RowId, SharedRows};
@@ -117,6 +117,134 @@ fn each_row(machine: Machine, rows: usize, columns: usize, work: &(dyn Fn(usize)
         (task * together..((task + 1) * together).min(rows)).for_each(work);
     })
 }
+
+/// What is done to some numbers.
+enum RowTask<'a> {
+    Activate(Activation, &'a mut [f32]),
+    /// A row of scores, and the keys that are visible.
+    Softmax(&'a mut [f32], [Range<usize>; 2]),
+    /// A row, and where the result goes.
+    Normalize(&'a Norm<'a>, &'a [f32], &'a mut [f32]),
+}
+
+/// The function that does it at a level that this processor has; it is not safe at another.
+fn kernel(level: SimdLevel) -> unsafe fn(RowTask<'_>) {
+    level.with_set(RunTask).unwrap_or(run_plain)
+}
+
+/// The plain version.
+fn run_plain(task: RowTask<'_>) {
+    match task {
+        RowTask::Activate(activation, numbers) => replace_all_plain(activation, numbers),
+        RowTask::Softmax(row, visible) => softmax_plain(row, &visible),
+        RowTask::Normalize(norm, row, out) => norm.row_plain(row, out),
+    }
+}
+
+struct RunTask;
+
+impl WithSet for RunTask {
+    type Output = unsafe fn(RowTask<'_>);
+
+    fn call<S: InstructionSet>(self) -> unsafe fn(RowTask<'_>) {
+        S::run::<RunTask>
+    }
+}
+
+impl<S: Simd<f32>> Work<S> for RunTask {
+    type Input<'a> = RowTask<'a>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, task: RowTask<'_>) {
+        match task {
+            RowTask::Activate(activation, numbers) => replace_all(simd, activation, numbers),
+            RowTask::Softmax(row, visible) => softmax_in_registers(simd, row, &visible),
+            RowTask::Normalize(norm, row, out) => norm.row_in_registers(simd, row, out),
+        }
+    }
+}
+
+// The softmax of a row of scores, in place.
+
+/// The plain version: scores become weights, 0 for hidden keys.
+///
+/// The sum is sixteen chains, key j in chain j mod 16.
+fn softmax_plain(row: &mut [f32], visible: &[Range<usize>; 2]) {
+    let exp_of_negative = exp();
+    let keys = || visible.iter().flat_map(Clone::clone);
+    let max = keys().fold(f32::NEG_INFINITY, |max, j| Real::max(row[j], max));
+    let reference = reference(max);
+    let mut lanes = [0.0; VIRTUAL_LANES];
+    for j in keys() {
+        row[j] = exp_of_negative.of(row[j] - reference);
+        lanes[j % VIRTUAL_LANES] += row[j];
+    }
+    let sum = fold(lanes);
+    for j in keys() {
+        row[j] = if sum == 0.0 { 0.0 } else { row[j] / sum };
+    }
+    fill_hidden(row, visible, 0.0);
+}
+
+/// The number that is subtracted from the scores: the max, or 0 if it is −∞, since −∞ − −∞ is NaN.
+#[inline(always)]
+fn reference(max: f32) -> f32 {
+    if max == f32::NEG_INFINITY { 0.0 } else { max }
+}
+
+/// Fills what no range has.
+#[inline(always)]
+fn fill_hidden(row: &mut [f32], [first, rest]: &[Range<usize>; 2], with: f32) {
+    row[..first.start].fill(with);
+    row[first.end..rest.start].fill(with);
+    row[rest.end..].fill(with);
+}
+
+/// The same in registers: hidden scores are −∞ up to the end.
+#[inline(always)]
+fn softmax_in_registers<S: Simd<f32>>(simd: S, row: &mut [f32], visible: &[Range<usize>; 2]) {
+    fill_hidden(row, visible, f32::NEG_INFINITY);
+    let [first, rest] = visible;
+    // From the sixteen with the first visible key to the last visible key.
+    let start = if first.is_empty() { rest.start } else { first.start };
+    let start = start.min(rest.end) / VIRTUAL_LANES * VIRTUAL_LANES;
+    let keys = &mut row[start..rest.end.max(start)];
+    let max = reference(max_in_registers(simd, keys));
+    let exp_of_negative = RegisterExp2::new(simd, &exp());
+    let max = simd.splat(max);
+    let sum =
+        replace_and_sum(simd, keys, f32::NEG_INFINITY, |scores| exp_of_negative.of(simd.sub(scores, max)));
+    if sum == 0.0 {
+        row.fill(0.0);
+        return;
+    }
+    let sums = simd.splat(sum);
+    let mut registers = keys.chunks_exact_mut(S::LANES);
+    for weights in &mut registers {
+        // SAFETY: a chunk is as long as a register.
+        unsafe { simd.store(simd.div(simd.load(weights), sums), weights) };
+    }
+    for weight in registers.into_remainder() {
+        *weight /= sum;
+    }
+    fill_hidden(row, visible, 0.0);
+}
+
+#[inline(always)]
+fn max_in_registers<S: Simd<f32>>(simd: S, row: &[f32]) -> f32 {
+    let mut max = simd.splat(f32::NEG_INFINITY);
+    let mut registers = row.chunks_exact(S::LANES);
+    for scores in &mut registers {
+        // SAFETY: a chunk is as long as a register.
+        max = simd.max(unsafe { simd.load(scores) }, max);
+    }
+    let lanes = simd.numbers(max);
+    let all = lanes[..S::LANES].iter().chain(registers.remainder());
+    all.fold(f32::NEG_INFINITY, |max, score| Real::max(*score, max))
+}
+
+// Norms.
 
 /// What a row is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,137 +435,4 @@ fn lanes_of<S: Simd<f32>>(simd: S, sums: &[S::Register; MAX_REGISTERS]) -> [f32;
         unsafe { simd.store(sums[at], &mut lanes[at * S::LANES..][..S::LANES]) };
     }
     lanes
-}
-
-/// What is done to some numbers.
-enum RowTask<'a> {
-    Activate(Activation, &'a mut [f32]),
-    /// A row of scores, and the keys that are visible.
-    Softmax(&'a mut [f32], [Range<usize>; 2]),
-    /// A row, and where the result goes.
-    Normalize(&'a Norm<'a>, &'a [f32], &'a mut [f32]),
-}
-
-/// The function that does it at a level that this processor has; it is not safe at another.
-fn kernel(level: SimdLevel) -> unsafe fn(RowTask<'_>) {
-    level.with_set(MakeKernel).unwrap_or(run_plain)
-}
-
-/// The plain version.
-fn run_plain(task: RowTask<'_>) {
-    match task {
-        RowTask::Activate(activation, numbers) => replace_all_plain(activation, numbers),
-        RowTask::Softmax(row, visible) => softmax_plain(row, &visible),
-        RowTask::Normalize(norm, row, out) => norm.row_plain(row, out),
-    }
-}
-
-struct MakeKernel;
-
-impl WithSet for MakeKernel {
-    type Output = unsafe fn(RowTask<'_>);
-
-    fn call<S: InstructionSet>(self) -> unsafe fn(RowTask<'_>) {
-        S::run::<RunTask>
-    }
-}
-
-struct RunTask;
-
-impl<S: Simd<f32>> Work<S> for RunTask {
-    type Input<'a> = RowTask<'a>;
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run(simd: S, task: RowTask<'_>) {
-        match task {
-            RowTask::Activate(activation, numbers) => replace_all(simd, activation, numbers),
-            RowTask::Softmax(row, visible) => softmax_in_registers(simd, row, &visible),
-            RowTask::Normalize(norm, row, out) => norm.row_in_registers(simd, row, out),
-        }
-    }
-}
-
-// The softmax of a row of scores, in place.
-
-/// eˣ for x ≤ 0.
-fn exp_of_negative() -> Exp2<f32> {
-    Exp2::of_multiples(std::f32::consts::LOG2_E, 0)
-}
-
-/// The plain version: scores become weights, 0 for hidden keys.
-///
-/// The sum is sixteen chains, key j in chain j mod 16.
-fn softmax_plain(row: &mut [f32], visible: &[Range<usize>; 2]) {
-    let exp_of_negative = exp_of_negative();
-    let keys = || visible.iter().flat_map(Clone::clone);
-    let max = keys().fold(f32::NEG_INFINITY, |max, j| Real::max(row[j], max));
-    let reference = reference(max);
-    let mut lanes = [0.0; VIRTUAL_LANES];
-    for j in keys() {
-        row[j] = exp_of_negative.of(row[j] - reference);
-        lanes[j % VIRTUAL_LANES] += row[j];
-    }
-    let sum = fold(lanes);
-    for j in keys() {
-        row[j] = if sum == 0.0 { 0.0 } else { row[j] / sum };
-    }
-    fill_hidden(row, visible, 0.0);
-}
-
-/// The number that is subtracted from the scores: the max, or 0 if it is −∞, since −∞ − −∞ is NaN.
-#[inline(always)]
-fn reference(max: f32) -> f32 {
-    if max == f32::NEG_INFINITY { 0.0 } else { max }
-}
-
-/// Fills what no range has.
-#[inline(always)]
-fn fill_hidden(row: &mut [f32], [first, rest]: &[Range<usize>; 2], with: f32) {
-    row[..first.start].fill(with);
-    row[first.end..rest.start].fill(with);
-    row[rest.end..].fill(with);
-}
-
-/// The same in registers: hidden scores are −∞ up to the end.
-#[inline(always)]
-fn softmax_in_registers<S: Simd<f32>>(simd: S, row: &mut [f32], visible: &[Range<usize>; 2]) {
-    fill_hidden(row, visible, f32::NEG_INFINITY);
-    let [first, rest] = visible;
-    // From the sixteen with the first visible key to the last visible key.
-    let start = if first.is_empty() { rest.start } else { first.start };
-    let start = start.min(rest.end) / VIRTUAL_LANES * VIRTUAL_LANES;
-    let keys = &mut row[start..rest.end.max(start)];
-    let max = reference(max_in_registers(simd, keys));
-    let exp_of_negative = RegisterExp2::new(simd, &exp_of_negative());
-    let max = simd.splat(max);
-    let sum =
-        replace_and_sum(simd, keys, f32::NEG_INFINITY, |scores| exp_of_negative.of(simd.sub(scores, max)));
-    if sum == 0.0 {
-        row.fill(0.0);
-        return;
-    }
-    let sums = simd.splat(sum);
-    let mut registers = keys.chunks_exact_mut(S::LANES);
-    for weights in &mut registers {
-        // SAFETY: a chunk is as long as a register.
-        unsafe { simd.store(simd.div(simd.load(weights), sums), weights) };
-    }
-    for weight in registers.into_remainder() {
-        *weight /= sum;
-    }
-    fill_hidden(row, visible, 0.0);
-}
-
-#[inline(always)]
-fn max_in_registers<S: Simd<f32>>(simd: S, row: &[f32]) -> f32 {
-    let mut max = simd.splat(f32::NEG_INFINITY);
-    let mut registers = row.chunks_exact(S::LANES);
-    for scores in &mut registers {
-        // SAFETY: a chunk is as long as a register.
-        max = simd.max(unsafe { simd.load(scores) }, max);
-    }
-    let lanes = simd.numbers(max);
-    let all = lanes[..S::LANES].iter().chain(registers.remainder());
-    all.fold(f32::NEG_INFINITY, |max, score| Real::max(*score, max))
 }

@@ -4,13 +4,14 @@
 //! by all rows while they are in registers; the sums stay in the nearest cache. Weights in rows of outputs are packed, as where
 //! there are many rows, but in panels so small that they stay there too.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::panels::{Group, PanelRow, load_column, prefetch_rows, row_starts, widened};
 use super::problem::{Linear, RegisterWeight, Rows, WeightOrder};
 use crate::memory::{LINE, Scratch, prefetch_far};
 use crate::output::{RowId, SharedRows};
-use crate::simd::{LoadWeights, MAX_LANES};
+use crate::simd::{LoadWeights, MAX_LANES, Work};
 
 /// The inputs whose weights are in registers together, of weights in rows of inputs. Each of their rows is read on its own, and
 /// more rows at a time than this are more than the processor prefetches by itself.
@@ -25,7 +26,7 @@ const REGISTERS: usize = 4;
 /// The inputs of a small panel.
 const PANEL_INPUTS: usize = 128;
 
-/// The arguments of [`multiply_few`].
+/// The arguments of [`MultiplyFew`].
 pub(crate) struct FewTask<'a, W> {
     pub linear: &'a Linear<'a, W>,
     pub outputs: Range<usize>,
@@ -45,14 +46,21 @@ pub(super) fn scratch_bytes_of_few<S: LoadWeights>(order: WeightOrder, rows: usi
 ///
 /// # Safety
 /// The outputs exist, and no other thread reads or writes these cells meanwhile.
-#[inline(always)]
-pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match task.linear.order {
-            WeightOrder::InOut => multiply_in_place(simd, task),
-            WeightOrder::OutIn if task.linear.input.rows() == 1 => multiply_one_row(simd, task),
-            WeightOrder::OutIn => multiply_small_panels(simd, task),
+pub(super) struct MultiplyFew<W>(PhantomData<W>);
+
+impl<W: RegisterWeight, S: LoadWeights> Work<S> for MultiplyFew<W> {
+    type Input<'a> = FewTask<'a, W>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, task: FewTask<'_, W>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match task.linear.order {
+                WeightOrder::InOut => multiply_in_place(simd, task),
+                WeightOrder::OutIn if task.linear.input.rows() == 1 => multiply_one_row(simd, task),
+                WeightOrder::OutIn => multiply_small_panels(simd, task),
+            }
         }
     }
 }
@@ -61,7 +69,7 @@ pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadWeights>(simd: S, ta
 /// since a sum waits for its last addition.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_one_row<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, output, .. } = task;
@@ -100,7 +108,7 @@ fn store_with_bias<W: RegisterWeight, S: LoadWeights>(
 /// Panel after panel, each a group of its own.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;
@@ -117,7 +125,7 @@ unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadWeights>(simd: S, task
 /// Block after block of the inputs, each for all outputs.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_in_place<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;

@@ -9,8 +9,8 @@ mod problem;
 
 use std::marker::PhantomData;
 
-use few::{FewTask, multiply_few, scratch_bytes_of_few};
-use panels::{GROUP_OUTPUTS, Group, GroupTask, multiply_group, scratch_bytes};
+use few::{FewTask, MultiplyFew, scratch_bytes_of_few};
+use panels::{GROUP_OUTPUTS, Group, GroupTask, MultiplyGroup, scratch_bytes};
 use problem::RegisterWeight;
 
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::memory::{self, with_scratch};
 use crate::output::{RowId, SharedRows};
 use crate::pool::{self, Machine, Resources};
-use crate::simd::{InstructionSet, LoadWeights, Simd, SimdLevel, WithSet, WithTileSize, Work};
+use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, WithTileSize};
 
 pub use problem::{Linear, Rows, Weight, WeightOrder};
 
@@ -146,8 +146,6 @@ fn run_plain<W: Weight>(problem: &Linear<'_, W>, threads: usize, output: &Shared
     Resources { extra_bytes: 0, threads }
 }
 
-// The kernel of linear layers, compiled for each instruction set and type of weights.
-
 /// The kernel of one instruction set, for weights of type W.
 #[derive(Clone, Copy)]
 pub struct LinearKernel<W: 'static> {
@@ -155,9 +153,9 @@ pub struct LinearKernel<W: 'static> {
     pub(crate) scratch_bytes_of_few: fn(WeightOrder, usize, usize) -> usize,
     /// The scratch memory of a task with many rows, in bytes.
     pub(crate) scratch_bytes: usize,
-    /// See [`multiply_few`].
+    /// See [`MultiplyFew`].
     pub(crate) multiply_few: unsafe fn(FewTask<'_, W>),
-    /// See [`multiply_group`].
+    /// See [`MultiplyGroup`].
     pub(crate) multiply_group: unsafe fn(GroupTask<'_, W>),
 }
 
@@ -202,33 +200,5 @@ impl<W: RegisterWeight, S: InstructionSet + Simd<f32>> WithTileSize for MakeTile
             multiply_few: S::run::<MultiplyFew<W>>,
             multiply_group: S::run::<MultiplyGroup<W, R, M>>,
         }
-    }
-}
-
-struct MultiplyGroup<W, const R: usize, const M: usize>(PhantomData<W>);
-
-impl<W: RegisterWeight, S: InstructionSet, const R: usize, const M: usize> Work<S>
-    for MultiplyGroup<W, R, M>
-{
-    type Input<'a> = GroupTask<'a, W>;
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run(simd: S, task: GroupTask<'_, W>) {
-        // SAFETY: the cells are the caller's.
-        unsafe { multiply_group::<W, S, R, M>(simd, task) }
-    }
-}
-
-struct MultiplyFew<W>(PhantomData<W>);
-
-impl<W: RegisterWeight, S: LoadWeights> Work<S> for MultiplyFew<W> {
-    type Input<'a> = FewTask<'a, W>;
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run(simd: S, task: FewTask<'_, W>) {
-        // SAFETY: the cells are the caller's.
-        unsafe { multiply_few::<W, S>(simd, task) }
     }
 }

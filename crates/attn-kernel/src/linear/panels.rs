@@ -1,12 +1,13 @@
 //! A task where there are many rows: a group of outputs. A block of their weights is widened and packed with one output a lane, and all
 //! rows of the input are multiplied by it, a tile at a time.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::problem::{Linear, RegisterWeight, Rows, WeightOrder};
 use crate::memory::{LINE, Scratch, prefetch_far, prefetch_near};
 use crate::output::{RowId, SharedRows};
-use crate::simd::{LoadWeights, MAX_LANES, Simd};
+use crate::simd::{LoadWeights, MAX_LANES, Simd, Work};
 use crate::tile::accumulate;
 
 /// The inputs of a block: a panel of them fits half of the nearest cache.
@@ -28,7 +29,7 @@ pub(super) struct Group<'a, W> {
     pub next_outputs: Range<usize>,
 }
 
-/// The arguments of [`multiply_group`].
+/// The arguments of [`MultiplyGroup`].
 pub struct GroupTask<'a, W> {
     /// At most [`GROUP_OUTPUTS`] outputs.
     pub(super) group: Group<'a, W>,
@@ -44,21 +45,25 @@ pub(super) fn scratch_bytes<S: LoadWeights, const R: usize>() -> usize {
 ///
 /// # Safety
 /// The rows and outputs exist, and no other thread reads or writes these cells meanwhile.
-#[inline(always)]
-pub(super) unsafe fn multiply_group<W: RegisterWeight, S: LoadWeights, const R: usize, const M: usize>(
-    simd: S,
-    GroupTask { group, mut scratch }: GroupTask<'_, W>,
-) {
-    let panels = scratch.take::<PanelRow<S, R>>(INPUTS * group.outputs.len().div_ceil(R * S::LANES));
-    // SAFETY: the caller's promise.
-    unsafe { group.multiply::<S, R, M>(simd, panels, INPUTS) };
+pub(super) struct MultiplyGroup<W, const R: usize, const M: usize>(PhantomData<W>);
+
+impl<W: RegisterWeight, S: LoadWeights, const R: usize, const M: usize> Work<S> for MultiplyGroup<W, R, M> {
+    type Input<'a> = GroupTask<'a, W>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, GroupTask { group, mut scratch }: GroupTask<'_, W>) {
+        let panels = scratch.take::<PanelRow<S, R>>(INPUTS * group.outputs.len().div_ceil(R * S::LANES));
+        // SAFETY: the caller's promise.
+        unsafe { group.multiply::<S, R, M>(simd, panels, INPUTS) };
+    }
 }
 
 impl<W: RegisterWeight> Group<'_, W> {
     /// Block after block of `length` inputs, for each panel after panel of R registers of outputs, for each M rows at a time.
     ///
     /// # Safety
-    /// As for [`multiply_group`].
+    /// As for [`MultiplyGroup`].
     #[inline(always)]
     pub unsafe fn multiply<S: LoadWeights, const R: usize, const M: usize>(
         &self,
