@@ -193,7 +193,7 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
     });
     let terms = glossary().iter().map(|term| {
         let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
-        let more = format!("{} {} {}", term.means, term.also.join(" "), term.commands().join(" "));
+        let more = format!("{} {} {}", term.means, term.also.join(" "), term.see.join(" "));
         SearchEntry::new(format!("attn glossary {}", term.name), line, more)
     });
     let mistakes = catalogue().map(|mistake| {

@@ -2,11 +2,8 @@
 
 mod terms;
 
-use std::fmt;
-
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::hint::Hint;
 use crate::text::{near, one_of, quoted};
 
 /// A term of the field.
@@ -23,32 +20,7 @@ pub struct GlossaryTerm {
     /// The node of `attn attend` or `attn similarity` that holds it, if there is one.
     pub node: Option<&'static str>,
     /// Commands that show it.
-    pub see: &'static [ShownBy],
-}
-
-/// A command that shows a term.
-#[derive(Clone, Copy, Debug)]
-pub enum ShownBy {
-    /// The command.
-    Command(&'static str),
-    /// The command with an option, and the option's value.
-    With(&'static str, Hint, &'static str),
-}
-
-impl fmt::Display for ShownBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShownBy::Command(command) => f.write_str(command),
-            ShownBy::With(command, option, value) => write!(f, "{command} {option} {value}"),
-        }
-    }
-}
-
-impl GlossaryTerm {
-    /// Commands that show it, as they are typed.
-    pub fn commands(&self) -> Vec<String> {
-        self.see.iter().map(ShownBy::to_string).collect()
-    }
+    pub see: &'static [&'static str],
 }
 
 /// All terms, sorted by name.

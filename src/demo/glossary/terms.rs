@@ -1,8 +1,6 @@
 //! The terms of the field in alphabetical order; see [`super::GlossaryTerm`].
 
 use super::GlossaryTerm;
-use super::ShownBy::{Command, With};
-use crate::hint::Hint;
 
 /// All terms.
 pub(super) const TERMS: &[GlossaryTerm] = &[
@@ -12,7 +10,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A training rule that divides each weight's step by the size of its recent gradients, so that weights with small gradients move, too. A weight goes against the mean of its last gradients, divided by the root of their mean square: usually by at most about the learning rate.",
         formula: Some("w ← w − η · m̂ / (√v̂ + ε)"),
         node: None,
-        see: &[Command("attn learn reverse")],
+        see: &["attn learn reverse"],
     },
     GlossaryTerm {
         name: "ALiBi",
@@ -20,7 +18,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A position encoding that subtracts from each score the distance of query and key, times a slope that each head has for itself. A head with a steep slope attends to its neighbours.",
         formula: Some("S_biased[i,j] = S_scaled[i,j] − m_h · (i − j), m_h = 2^(−8h/H) if H is a power of 2"),
         node: None,
-        see: &[Command("attn demo alibi")],
+        see: &["attn demo alibi"],
     },
     GlossaryTerm {
         name: "attention",
@@ -28,7 +26,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A step in which every token gathers information from other tokens. It compares its query with their keys, turns the scores into weights, and adds up their values with these weights.",
         formula: Some("O = softmax(Q Kᵀ / √d_k) V"),
         node: Some("O"),
-        see: &[Command("attn lesson play 0-tour"), Command("attn demo qkv")],
+        see: &["attn lesson play 0-tour", "attn demo qkv"],
     },
     GlossaryTerm {
         name: "attention sink",
@@ -36,7 +34,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A token, or a learned score of a head, that takes the weight of queries that match nothing. In trained models it is often the first token.",
         formula: Some("A[i,j] = exp(s_ij) / (exp(sink) + Σ_k exp(s_ik))"),
         node: None,
-        see: &[Command("attn demo sink")],
+        see: &["attn demo sink"],
     },
     GlossaryTerm {
         name: "attention weights",
@@ -44,7 +42,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The softmax of each row of scores: how much of each value a token takes. Every row sums to 1, but less with a sink, and differential attention subtracts weights.",
         formula: Some("A = softmax(S_scaled)"),
         node: Some("A"),
-        see: &[Command("attn demo weights"), Command("attn lesson play 0-tour")],
+        see: &["attn demo weights", "attn lesson play 0-tour"],
     },
     GlossaryTerm {
         name: "batch",
@@ -52,7 +50,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Several sequences computed together. Each one is computed as if it were alone.",
         formula: None,
         node: None,
-        see: &[Command("attn demo vectorize")],
+        see: &["attn demo vectorize"],
     },
     GlossaryTerm {
         name: "bias",
@@ -60,7 +58,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Numbers added to the scores before the softmax, for example to favour near tokens.",
         formula: Some("S_biased = S_scaled + B"),
         node: Some("B"),
-        see: &[Command("attn demo order")],
+        see: &["attn demo order"],
     },
     GlossaryTerm {
         name: "block",
@@ -68,7 +66,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "One attention step and one perceptron, each with a norm and a residual connection. A model stacks many blocks.",
         formula: None,
         node: None,
-        see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
+        see: &["attn demo block", "attn lesson play 4-transformer-imagined"],
     },
     GlossaryTerm {
         name: "causal mask",
@@ -76,7 +74,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The mask of models that write text: a token may attend to itself and to earlier tokens, never to later ones.",
         formula: Some("S_masked[i,j] = −∞ for j > i"),
         node: Some("S_masked"),
-        see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
+        see: &["attn demo mask", "attn lesson play 1-interaction-matrices"],
     },
     GlossaryTerm {
         name: "concatenation",
@@ -84,7 +82,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The results of all heads next to each other in one wide matrix, which the output projection then mixes.",
         formula: Some("C = [O_1 … O_H]"),
         node: Some("C"),
-        see: &[Command("attn demo output")],
+        see: &["attn demo output"],
     },
     GlossaryTerm {
         name: "context vector",
@@ -92,7 +90,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "What attention returns for one token: the sum of the values, each times its weight.",
         formula: Some("o_i = Σ_j A[i,j] v_j"),
         node: Some("O"),
-        see: &[Command("attn demo context"), Command("attn lesson play 3-self-attention")],
+        see: &["attn demo context", "attn lesson play 3-self-attention"],
     },
     GlossaryTerm {
         name: "cosine",
@@ -100,7 +98,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The dot product of two vectors divided by both lengths. It depends on the angle alone: 1 for the same direction, 0 for a right angle.",
         formula: Some("cos(x, y) = x·y / (|x| |y|)"),
         node: Some("cosine"),
-        see: &[Command("attn demo similarity")],
+        see: &["attn demo similarity"],
     },
     GlossaryTerm {
         name: "cross-attention",
@@ -108,7 +106,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention in which the queries come from one text and the keys and values from another, for example from a translation to the sentence that is translated.",
         formula: None,
         node: None,
-        see: &[Command("attn attend --q '1 0; 0 1; 1 1' --k '2 0; 0 2' --v '4 0; 0 4'")],
+        see: &["attn attend --q '1 0; 0 1; 1 1' --k '2 0; 0 2' --v '4 0; 0 4'"],
     },
     GlossaryTerm {
         name: "cross-entropy",
@@ -116,7 +114,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The error of predicted probabilities: −ln of the probability of what was right, as a mean over all rows. 0 if it was certain.",
         formula: Some("L = −(1/n) Σ_i ln p_i"),
         node: None,
-        see: &[Command("attn demo descent"), Command("attn lesson play 8-where-weights-come-from")],
+        see: &["attn demo descent", "attn lesson play 8-where-weights-come-from"],
     },
     GlossaryTerm {
         name: "d_k",
@@ -124,7 +122,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The width of a query and of a key. Likewise d_v is the width of a value, and d_model the width of the vector that stands for a token. Scores are divided by √d_k.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
-        see: &[Command("attn notation")],
+        see: &["attn notation"],
     },
     GlossaryTerm {
         name: "decoding",
@@ -132,7 +130,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Writing text one token at a time. Each new token has one query, and the keys and values of all earlier tokens come from the cache.",
         formula: None,
         node: None,
-        see: &[Command("attn demo cache")],
+        see: &["attn demo cache"],
     },
     GlossaryTerm {
         name: "delta rule",
@@ -140,7 +138,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A rule for writing into a memory matrix: first read what the memory answers for the key, then add only the error. A second value for the same key replaces the first.",
         formula: Some("S ← S + β kᵀ (v − k S)"),
         node: None,
-        see: &[Command("attn demo linear")],
+        see: &["attn demo linear"],
     },
     GlossaryTerm {
         name: "differential attention",
@@ -148,7 +146,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention whose weights are one softmax minus λ times another, so that noise in both cancels. Weights may be negative, and rows sum to 1 − λ.",
         formula: Some("A = softmax(Q_1 K_1ᵀ / √d) − λ softmax(Q_2 K_2ᵀ / √d)"),
         node: None,
-        see: &[Command("attn demo differential")],
+        see: &["attn demo differential"],
     },
     GlossaryTerm {
         name: "dot product",
@@ -156,7 +154,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The sum you get if you multiply two vectors number by number and add up. It is large if both are long and point the same way.",
         formula: Some("x·y = Σ_k x_k y_k"),
         node: Some("dot"),
-        see: &[Command("attn demo similarity"), Command("attn demo pairwise")],
+        see: &["attn demo similarity", "attn demo pairwise"],
     },
     GlossaryTerm {
         name: "embedding",
@@ -164,7 +162,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector that stands for a token when it enters the model.",
         formula: None,
         node: Some("X"),
-        see: &[Command("attn demo similarity"), Command("attn lesson play 3-self-attention")],
+        see: &["attn demo similarity", "attn lesson play 3-self-attention"],
     },
     GlossaryTerm {
         name: "FlashAttention",
@@ -172,7 +170,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A way to compute exact attention block by block, so that the whole table of scores is never stored.",
         formula: None,
         node: None,
-        see: &[Command("attn demo online"), Command("attn demo blocks")],
+        see: &["attn demo online", "attn demo blocks"],
     },
     GlossaryTerm {
         name: "gradient",
@@ -180,11 +178,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How fast the error grows if one number grows: its change for each 1 of a small move. Training moves the weights against their gradients, or against a mean of the last ones.",
         formula: None,
         node: None,
-        see: &[
-            Command("attn demo backward"),
-            Command("attn demo descent"),
-            Command("attn lesson play 8-where-weights-come-from"),
-        ],
+        see: &["attn demo backward", "attn demo descent", "attn lesson play 8-where-weights-come-from"],
     },
     GlossaryTerm {
         name: "grouped-query attention",
@@ -192,7 +186,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention in which several query heads share one head of keys and values. This makes the key/value cache smaller.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa")],
+        see: &["attn demo gqa"],
     },
     GlossaryTerm {
         name: "head",
@@ -200,7 +194,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "One attention computation with its own projections, on a part of the width. A model runs several heads next to each other.",
         formula: Some("O_h = A_h V_h"),
         node: Some("A_1"),
-        see: &[Command("attn demo multihead"), Command("attn lesson play 0-tour")],
+        see: &["attn demo multihead", "attn lesson play 0-tour"],
     },
     GlossaryTerm {
         name: "held out",
@@ -208,7 +202,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Examples that a model never learns from. Whether it has learned a rule, or only remembers what it has seen, shows on these.",
         formula: None,
         node: None,
-        see: &[Command("attn learn reverse")],
+        see: &["attn learn reverse"],
     },
     GlossaryTerm {
         name: "hidden",
@@ -216,7 +210,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A pair of tokens is hidden if the mask rules it out. Its score becomes −∞, so its weight is exactly 0.",
         formula: None,
         node: Some("S_masked"),
-        see: &[Command("attn demo mask")],
+        see: &["attn demo mask"],
     },
     GlossaryTerm {
         name: "induction head",
@@ -224,11 +218,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A head that looks for the current token earlier in the text and attends to the token after it, so that it continues a repeated pattern. Its keys have to know the token before them: usually a head of an earlier layer attends to the previous token and passes it on.",
         formula: None,
         node: None,
-        see: &[
-            Command("attn demo induction"),
-            Command("attn learn induction"),
-            Command("attn lesson play 9-one-layer-two-layers"),
-        ],
+        see: &["attn demo induction", "attn learn induction", "attn lesson play 9-one-layer-two-layers"],
     },
     GlossaryTerm {
         name: "key",
@@ -236,7 +226,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector by which a token can be found: queries are compared with it.",
         formula: Some("K = X W_K"),
         node: Some("K"),
-        see: &[Command("attn demo transforms"), Command("attn demo lookup")],
+        see: &["attn demo transforms", "attn demo lookup"],
     },
     GlossaryTerm {
         name: "KV cache",
@@ -244,12 +234,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The keys and values of earlier tokens, kept so that they are not computed again for each new token.",
         formula: None,
         node: None,
-        see: &[
-            Command("attn demo cache"),
-            Command("attn demo gqa"),
-            Command("attn params llama3-8b"),
-            Command("attn model words"),
-        ],
+        see: &["attn demo cache", "attn demo gqa", "attn params llama3-8b", "attn model words"],
     },
     GlossaryTerm {
         name: "latent attention",
@@ -257,7 +242,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention whose cache holds one short vector per token, from which keys and values of all heads are computed. Beside it stands a small rotated key, for the positions.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa"), Command("attn demo latent")],
+        see: &["attn demo gqa", "attn demo latent"],
     },
     GlossaryTerm {
         name: "learning rate",
@@ -265,7 +250,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How far one training step changes the weights. Too small, and the model learns slowly; too large, and the loss grows instead of falling.",
         formula: Some("w ← w − η · ∂L/∂w"),
         node: None,
-        see: &[Command("attn demo descent"), Command("attn learn reverse")],
+        see: &["attn demo descent", "attn learn reverse"],
     },
     GlossaryTerm {
         name: "linear attention",
@@ -273,7 +258,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention without a softmax: a weight is a product of features of the query and the key. What earlier tokens contribute then fits into a matrix of fixed size.",
         formula: Some("o = φ(q) S / (φ(q)·z), S = Σ φ(k)ᵀ v, z = Σ φ(k)"),
         node: None,
-        see: &[Command("attn demo linear")],
+        see: &["attn demo linear"],
     },
     GlossaryTerm {
         name: "linear map",
@@ -281,7 +266,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Multiplying every token by the same matrix. It changes the features of a token without using other tokens.",
         formula: Some("y = x W"),
         node: None,
-        see: &[Command("attn demo right")],
+        see: &["attn demo right"],
     },
     GlossaryTerm {
         name: "logit",
@@ -289,7 +274,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A score for each word of the vocabulary, computed from the last vector of a token. The softmax of the logits predicts the next word.",
         formula: None,
         node: None,
-        see: &[Command("attn demo unembed")],
+        see: &["attn demo unembed"],
     },
     GlossaryTerm {
         name: "logit lens",
@@ -297,7 +282,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "What a model would predict if it ended after a layer: its final norm and its unembedding are applied to the residual stream there. It shows in which layer the answer comes up.",
         formula: Some("P_l = softmax(norm(X_l) W_U)"),
         node: None,
-        see: &[Command("attn model words 'the bat sleeps in the cave . it is'")],
+        see: &["attn model words 'the bat sleeps in the cave . it is'"],
     },
     GlossaryTerm {
         name: "low rank",
@@ -305,7 +290,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A matrix has low rank if it is the product of two thin ones. The two hold fewer numbers, and they can change fewer directions.",
         formula: Some("W_V = V_up V_down"),
         node: None,
-        see: &[Command("attn demo lowrank"), Command("attn lesson play 5-one-third")],
+        see: &["attn demo lowrank", "attn lesson play 5-one-third"],
     },
     GlossaryTerm {
         name: "mask",
@@ -313,7 +298,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A rule that says which tokens a token may attend to. The scores of all other pairs become −∞ before the softmax.",
         formula: None,
         node: Some("S_masked"),
-        see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
+        see: &["attn demo mask", "attn lesson play 1-interaction-matrices"],
     },
     GlossaryTerm {
         name: "matrix product",
@@ -321,11 +306,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Each cell is the dot product of a row of the first matrix and a column of the second. The product Q Kᵀ holds all dot products of queries and keys, and A V mixes the rows of V.",
         formula: Some("(A B)[i,j] = Σ_k A[i,k] B[k,j]"),
         node: None,
-        see: &[
-            Command("attn demo pairwise"),
-            Command("attn demo weighted-sum"),
-            Command("attn lesson play 2-matrix-multiplication"),
-        ],
+        see: &["attn demo pairwise", "attn demo weighted-sum", "attn lesson play 2-matrix-multiplication"],
     },
     GlossaryTerm {
         name: "multi-head attention",
@@ -333,7 +314,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention with several heads, each with its own queries, keys and values. Their results are put next to each other and mixed by W_O.",
         formula: Some("O = [O_1 … O_H] W_O"),
         node: Some("O"),
-        see: &[Command("attn demo multihead"), Command("attn demo output")],
+        see: &["attn demo multihead", "attn demo output"],
     },
     GlossaryTerm {
         name: "multi-query attention",
@@ -341,7 +322,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention in which all query heads share one head of keys and values.",
         formula: None,
         node: None,
-        see: &[Command("attn demo gqa")],
+        see: &["attn demo gqa"],
     },
     GlossaryTerm {
         name: "norm",
@@ -349,7 +330,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A step that rescales the vector of each token, so that all tokens have the same scale.",
         formula: None,
         node: None,
-        see: &[Command("attn demo block")],
+        see: &["attn demo block"],
     },
     GlossaryTerm {
         name: "online softmax",
@@ -357,7 +338,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A softmax computed in one pass: it keeps the maximum and the sum so far, and rescales both when a larger score comes.",
         formula: None,
         node: None,
-        see: &[Command("attn demo online")],
+        see: &["attn demo online"],
     },
     GlossaryTerm {
         name: "output gate",
@@ -365,7 +346,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Numbers between 0 and 1 that multiply the results of the heads before W_O. They are computed from the token, so each token decides what it lets through.",
         formula: Some("O_gated = C ∘ sigmoid(X W_g)"),
         node: None,
-        see: &[Command("attn notation")],
+        see: &["attn notation"],
     },
     GlossaryTerm {
         name: "output projection",
@@ -373,7 +354,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The matrix that mixes the results of all heads and brings them back to the width of a token.",
         formula: Some("O = C W_O"),
         node: Some("W_O"),
-        see: &[Command("attn demo output"), Command("attn demo sum-heads")],
+        see: &["attn demo output", "attn demo sum-heads"],
     },
     GlossaryTerm {
         name: "parameter",
@@ -381,7 +362,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A number that training sets: an entry of W_Q, W_K, W_V, W_O, of the perceptron, and so on.",
         formula: None,
         node: None,
-        see: &[Command("attn params gpt2"), Command("attn lesson play 5-one-third")],
+        see: &["attn params gpt2", "attn lesson play 5-one-third"],
     },
     GlossaryTerm {
         name: "perceptron",
@@ -389,7 +370,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Linear maps with a nonlinear function between them, two or, with a gate, three. It changes each token by itself.",
         formula: None,
         node: None,
-        see: &[Command("attn demo mlp")],
+        see: &["attn demo mlp"],
     },
     GlossaryTerm {
         name: "position encoding",
@@ -397,7 +378,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Numbers that tell the model where a token stands. Without them, and without a mask, attention does not know the order of words.",
         formula: None,
         node: None,
-        see: &[Command("attn demo order")],
+        see: &["attn demo order"],
     },
     GlossaryTerm {
         name: "QK norm",
@@ -405,7 +386,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A norm of each query and each key, in most models before their rotation, so that their lengths no longer count and the scores stay small.",
         formula: Some("Q_normed = Q / √(mean(Q²) + ε) · g_Q"),
         node: None,
-        see: &[Command("attn lesson play 6-todays-models")],
+        see: &["attn lesson play 6-todays-models"],
     },
     GlossaryTerm {
         name: "query",
@@ -413,7 +394,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector that says what a token looks for. It is compared with every key.",
         formula: Some("Q = X W_Q"),
         node: Some("Q"),
-        see: &[Command("attn demo transforms"), Command("attn demo lookup")],
+        see: &["attn demo transforms", "attn demo lookup"],
     },
     GlossaryTerm {
         name: "residual connection",
@@ -421,7 +402,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Adding the input of a step to its result. The step then only has to compute a change.",
         formula: Some("X + O"),
         node: None,
-        see: &[Command("attn demo update"), Command("attn demo block")],
+        see: &["attn demo update", "attn demo block"],
     },
     GlossaryTerm {
         name: "residual stream",
@@ -429,11 +410,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector of a token on its way through all blocks. Each step reads it and adds something to it.",
         formula: None,
         node: None,
-        see: &[
-            Command("attn demo block"),
-            Command("attn demo sum-heads"),
-            Command("attn model words 'the bat sleeps'"),
-        ],
+        see: &["attn demo block", "attn demo sum-heads", "attn model words 'the bat sleeps'"],
     },
     GlossaryTerm {
         name: "RoPE",
@@ -441,7 +418,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A position encoding that turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
         formula: None,
         node: None,
-        see: &[Command("attn demo rope"), Command("attn demo order")],
+        see: &["attn demo rope", "attn demo order"],
     },
     GlossaryTerm {
         name: "RoPE scaling",
@@ -449,7 +426,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A change of the frequencies of rotary positions, so that a model reads longer texts than in its training. Linear scaling, YaRN and LongRoPE slow down different pairs of columns.",
         formula: None,
         node: None,
-        see: &[Command("attn demo rope"), Command("attn help positions")],
+        see: &["attn demo rope", "attn help positions"],
     },
     GlossaryTerm {
         name: "rotary pairing",
@@ -457,7 +434,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Which two columns of queries and keys rotate together: p and p + d/2 (halves), or two neighbours. A file made for one pairing gives wrong scores with the other, unless its columns are moved.",
         formula: None,
         node: None,
-        see: &[Command("attn demo rope")],
+        see: &["attn demo rope"],
     },
     GlossaryTerm {
         name: "saturation",
@@ -465,7 +442,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "What very large scores do to a softmax: one token gets almost all the weight, and the gradient almost vanishes.",
         formula: None,
         node: None,
-        see: &[Command("attn demo scale"), Command("attn demo init")],
+        see: &["attn demo scale", "attn demo init"],
     },
     GlossaryTerm {
         name: "scaling",
@@ -473,7 +450,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Dividing the scores by √d_k. Dot products of wider vectors spread more, and would saturate the softmax.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
-        see: &[Command("attn demo scale"), Command("attn lesson play 4-transformer-imagined")],
+        see: &["attn demo scale", "attn lesson play 4-transformer-imagined"],
     },
     GlossaryTerm {
         name: "score",
@@ -481,7 +458,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "How well a query fits a key: their dot product. Larger scores become larger weights.",
         formula: Some("S = Q Kᵀ"),
         node: Some("S"),
-        see: &[Command("attn demo pairwise"), Command("attn lesson play 0-tour")],
+        see: &["attn demo pairwise", "attn lesson play 0-tour"],
     },
     GlossaryTerm {
         name: "self-attention",
@@ -489,7 +466,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "Attention in which queries, keys and values are all computed from the same tokens.",
         formula: Some("Q = X W_Q, K = X W_K, V = X W_V"),
         node: Some("O"),
-        see: &[Command("attn demo qkv"), Command("attn lesson play 3-self-attention")],
+        see: &["attn demo qkv", "attn lesson play 3-self-attention"],
     },
     GlossaryTerm {
         name: "sliding window",
@@ -497,7 +474,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A mask that lets a token attend only to tokens near it, for example to the last 4096.",
         formula: None,
         node: Some("S_masked"),
-        see: &[Command("attn demo blocks")],
+        see: &["attn demo blocks"],
     },
     GlossaryTerm {
         name: "soft lookup",
@@ -505,7 +482,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A lookup that returns a mixture of all values, weighted by how well each key fits, instead of one exact match.",
         formula: None,
         node: None,
-        see: &[Command("attn demo lookup")],
+        see: &["attn demo lookup"],
     },
     GlossaryTerm {
         name: "soft-cap",
@@ -513,7 +490,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A bound of the scores before the mask: small scores hardly change, and no score passes c. It comes after the bias and the temperature.",
         formula: Some("S_capped = c · tanh(S_tempered / c)"),
         node: None,
-        see: &[Command("attn help positions")],
+        see: &["attn help positions"],
     },
     GlossaryTerm {
         name: "softmax",
@@ -521,7 +498,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A function that turns a row of scores into positive weights that sum to 1: take the exponential of each score, then divide by their sum.",
         formula: Some("softmax(x)_i = exp(x_i) / Σ_j exp(x_j)"),
         node: Some("A"),
-        see: &[Command("attn demo weights"), Command("attn softmax 1 2 3")],
+        see: &["attn demo weights", "attn softmax 1 2 3"],
     },
     GlossaryTerm {
         name: "temperature",
@@ -529,7 +506,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A number that scores are divided by before the softmax. Below 1 the weights become sharper, above 1 flatter.",
         formula: Some("S_tempered = S / T"),
         node: Some("S_tempered"),
-        see: &[Command("attn demo unembed"), With("attn softmax 1 2 3", Hint::Temperature, "0.5")],
+        see: &["attn demo unembed", "attn softmax 1 2 3 --temperature 0.5"],
     },
     GlossaryTerm {
         name: "token",
@@ -537,7 +514,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A piece of text that the model handles as one unit: a word, a part of a word, or a punctuation mark. A row of X is one token.",
         formula: None,
         node: Some("X"),
-        see: &[Command("attn demo context"), Command("attn tokens words 'the bat sleeps'")],
+        see: &["attn demo context", "attn tokens words 'the bat sleeps'"],
     },
     GlossaryTerm {
         name: "tokenizer",
@@ -545,7 +522,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The rules that split a text into tokens and give each one its id, the number of its row of the embedding. BPE joins neighbouring pieces, at first single letters or bytes, in an order that was learned; WordPiece takes the longest piece that the rest of a word begins with.",
         formula: None,
         node: None,
-        see: &[Command("attn tokens words 'the bat sleeps in the cave'")],
+        see: &["attn tokens words 'the bat sleeps in the cave'"],
     },
     GlossaryTerm {
         name: "transformer",
@@ -553,7 +530,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "A model built from blocks of attention and perceptrons, with token embeddings below and an unembedding on top.",
         formula: None,
         node: None,
-        see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
+        see: &["attn demo block", "attn lesson play 4-transformer-imagined"],
     },
     GlossaryTerm {
         name: "unembedding",
@@ -561,7 +538,7 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The matrix that turns the last vector of a token into one logit for each word of the vocabulary.",
         formula: None,
         node: None,
-        see: &[Command("attn demo unembed")],
+        see: &["attn demo unembed"],
     },
     GlossaryTerm {
         name: "value",
@@ -569,6 +546,6 @@ pub(super) const TERMS: &[GlossaryTerm] = &[
         means: "The vector that a token passes on to those that attend to it.",
         formula: Some("V = X W_V"),
         node: Some("V"),
-        see: &[Command("attn demo weighted-sum"), Command("attn lesson play 0-tour")],
+        see: &["attn demo weighted-sum", "attn lesson play 0-tour"],
     },
 ];
