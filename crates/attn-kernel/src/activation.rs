@@ -53,7 +53,7 @@ const ERFC: [f32; 11] = [
 ];
 
 /// eˣ for x ≤ 0.
-fn exp() -> Exp2<f32> {
+pub(crate) fn exp() -> Exp2<f32> {
     Exp2::of_multiples(std::f32::consts::LOG2_E, 0)
 }
 
@@ -95,7 +95,7 @@ fn times_sigmoid(exp: &Exp2<f32>, x: f32, v: f32) -> f32 {
 
 /// [`Activation`]'s functions for all lanes of a register.
 #[derive(Clone, Copy)]
-pub(super) struct RegisterActivation<S: Simd<f32>> {
+pub(crate) struct RegisterActivation<S: Simd<f32>> {
     simd: S,
     exp: RegisterExp2<f32, S>,
     zero: S::Register,
@@ -163,7 +163,7 @@ impl<S: Simd<f32>> RegisterActivation<S> {
 
 /// Replaces every number by the function's value.
 #[inline(always)]
-pub(super) fn replace_all<S: Simd<f32>>(simd: S, activation: Activation, numbers: &mut [f32]) {
+pub(crate) fn replace_all<S: Simd<f32>>(simd: S, activation: Activation, numbers: &mut [f32]) {
     let registers = RegisterActivation::new(simd);
     match activation {
         Activation::Gelu => replace(simd, activation, numbers, |x| registers.gelu(x)),
@@ -189,7 +189,7 @@ fn replace<S: Simd<f32>>(
 
 /// The plain version of [`replace_all`].
 #[inline(always)]
-pub(super) fn replace_all_plain(activation: Activation, numbers: &mut [f32]) {
+pub(crate) fn replace_all_plain(activation: Activation, numbers: &mut [f32]) {
     let exp = exp();
     for number in numbers {
         *number = activation.with(&exp, *number);

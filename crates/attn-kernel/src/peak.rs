@@ -1,4 +1,4 @@
-//! The measurements.
+//! The limits of the machine: multiply-adds a second, bytes read a second. A kernel's speed means little without them.
 //!
 //! The threads start together. Each repeats a short piece of work until the time is up and keeps its best rate; the rates of all
 //! threads are added.
@@ -9,11 +9,9 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::loops::PeakKernel;
 use crate::error::{Error, Result};
-use crate::kernels::Kernels;
-use crate::machine::Machine;
-use crate::pool;
+use crate::kernels::{Kernels, PeakKernel};
+use crate::pool::{self, Machine};
 
 /// The turns that are timed together: some tenths of a millisecond.
 const TURNS: usize = 100_000;
@@ -128,8 +126,9 @@ fn best_rate(time: Duration, work: impl Fn() -> usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::SimdLevel;
+
+    use super::*;
 
     #[test]
     fn chains_come_to_rest_at_one_in_every_lane() {
