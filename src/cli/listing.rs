@@ -8,7 +8,7 @@ use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::render::{Format, Style};
 use crate::story::Table;
-use crate::terminal::{paged, rows};
+use crate::terminal;
 
 /// Names and their lines under a heading.
 pub(super) struct Group {
@@ -53,9 +53,9 @@ pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'
 
 /// Writes a text; on a terminal that has fewer rows it is paged. The one rule for the texts of all commands.
 pub(super) fn paged_if_long(text: &[u8], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-    if env.has_screen && env.has_keys && rows().is_some_and(|rows| text.split(|&b| b == b'\n').count() > rows)
+    if env.has_screen && env.has_keys && terminal::rows().is_some_and(|rows| text.split(|&b| b == b'\n').count() > rows)
     {
-        return paged(&String::from_utf8_lossy(text), streams.out);
+        return terminal::paged(&String::from_utf8_lossy(text), streams.out);
     }
     streams.out.write_all(text)?;
     Ok(EXIT_DONE)

@@ -33,7 +33,7 @@ impl Npz {
     /// If the file is no zip archive, or not all of one, or more than one, or a name stands in it twice.
     pub(super) fn open(mut input: Input) -> Result<Npz> {
         npz_directory::check(&input.name, &mut *input.reader, input.length)?;
-        let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
+        let archive = ZipArchive::new(input.reader).map_err(|error| bad_archive(&input.name, &error))?;
         let names: Result<Vec<String>> = archive.file_names_raw().map(npz_directory::array_name).collect();
         let names = names.map_err(|error| error.in_source(&input.name))?;
         Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
@@ -55,7 +55,7 @@ impl Npz {
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         let name = self.entry_name(position);
-        let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
+        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
         // The size here is only what the archive says; `npy::read` holds it against the array's header, then against
         // the bytes, of which it unpacks at most one too many.
         let length = file.size();
@@ -73,7 +73,7 @@ impl Npz {
     /// If the entry is damaged, or is no array.
     pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
         let name = self.entry_name(position);
-        let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
+        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
         npy::is_boolean(&name, &mut file)
     }
 
@@ -83,7 +83,7 @@ impl Npz {
     }
 }
 
-fn unreadable(name: &str, error: &ZipError) -> Error {
+fn bad_archive(name: &str, error: &ZipError) -> Error {
     let said = match error {
         ZipError::UnsupportedArchive(why) => {
             Error::new(format!("this kind of zip archive is not supported: {why}"))

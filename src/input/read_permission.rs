@@ -90,7 +90,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
+mod permission_tests {
     use super::*;
     use std::os::unix::fs::symlink;
 

@@ -1,7 +1,7 @@
 //! `.safetensors`: named tensors behind one header. Only the tensors asked for are read, so that a model's file may be
 //! larger than memory.
 
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
@@ -116,7 +116,7 @@ impl Tensors {
         let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
         match stored.read(&name, &mut self.reader)? {
             Payload::Whole(array) => Ok(Item::Array(array)),
-            Payload::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
+            Payload::CutOff(_) => Err(unreadable(&name, &io::ErrorKind::UnexpectedEof.into())),
         }
     }
 }

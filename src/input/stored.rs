@@ -1,6 +1,6 @@
 //! Tensors that stay in their file until their numbers are asked for.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct FileState {
 }
 
 impl FileState {
-    fn of(metadata: &Metadata) -> FileState {
+    fn of(metadata: &fs::Metadata) -> FileState {
         FileState { length: metadata.len(), modified: metadata.modified().ok() }
     }
 }
@@ -120,7 +120,7 @@ impl SharedFile {
         SharedFile(file)
     }
 
-    fn metadata(&self) -> io::Result<Metadata> {
+    fn metadata(&self) -> io::Result<fs::Metadata> {
         self.0.metadata()
     }
 
@@ -140,7 +140,7 @@ impl SharedFile {
         SharedFile(std::sync::Mutex::new(file))
     }
 
-    fn metadata(&self) -> io::Result<Metadata> {
+    fn metadata(&self) -> io::Result<fs::Metadata> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).metadata()
     }
 
