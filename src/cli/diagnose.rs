@@ -8,14 +8,16 @@ mod suggestion;
 
 use clap::Args;
 
-use super::attend::{Computation, ComputationArgs, GradientArgs};
-use super::output::{DigitsArgs, FormatArg, TablesArgs};
-use super::{Env, Streams, listing, write};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
-use crate::input::{self, Files};
-use crate::render::{self, Page};
+use crate::input::Files;
+use crate::render::Page;
 use crate::story::diagnosis::{detailed_report, report};
+use crate::{input, render};
+
+use super::attend::{Computation, ComputationArgs, GradientArgs};
+use super::output::{DigitsArgs, FormatArg, TablesArgs};
+use super::{Env, Streams, output};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -81,7 +83,7 @@ impl DiagnoseArgs {
         if let Some(id) = &self.list {
             let write =
                 |streams: &mut Streams<'_>| list::write(id.as_deref(), &self.look.look(), env, streams);
-            return listing::shown(&self.look, env, streams, write);
+            return output::shown(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")
@@ -102,9 +104,9 @@ impl DiagnoseArgs {
         }
         match &self.batch {
             Some(folder) => {
-                let folder = input::folder(folder, &env.reading)?;
+                let folder = crate::input::folder(folder, &env.reading)?;
                 let style = self.digits.style(&self.look.look(), env);
-                write::warnings(task.right(), &notes, &style, streams);
+                output::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.look.look(), env, streams)
@@ -145,13 +147,13 @@ impl DiagnoseArgs {
         if self.look.format() == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
-            write::warnings(right, &remarks, &style, streams);
+            output::warnings(right, &remarks, &style, streams);
             return Ok(code);
         }
         let report = if self.details { detailed_report } else { report };
         let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        match write::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
+        match output::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
             EXIT_DONE => Ok(code),
             interrupted => Ok(interrupted),
         }

@@ -1,8 +1,7 @@
 //! `attn diagnose --list`: the catalogue of mistakes.
 
 use crate::cli::output::{FormatArg, LookArgs};
-use crate::cli::write;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, output};
 use crate::diagnose::{GROUPS, Group, Mistake, catalogue, find};
 use crate::error::Result;
 use crate::render::Page;
@@ -16,7 +15,7 @@ const ALL: &str = "Classic mistakes";
 pub(super) fn write(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
     let one = id.map(find).transpose()?;
     if let Some(one) = one.filter(|_| look.is_for_people()) {
-        return write::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
+        return output::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
     }
     // Data is one table with everything; people read a group at a time.
     let in_full = matches!(look.format, FormatArg::Json | FormatArg::Csv);

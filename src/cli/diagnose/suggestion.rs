@@ -2,8 +2,7 @@
 
 use crate::cli::attend::options_of;
 use crate::cli::output::{FormatArg, LookArgs};
-use crate::cli::write;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, output};
 use crate::diagnose::{Task, suggest};
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
@@ -48,7 +47,7 @@ pub(super) fn write(
     let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
-        return write::pages(&[page], "diagnose", &look.style(env), streams);
+        return output::pages(&[page], "diagnose", &look.style(env), streams);
     }
     let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
     let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];

@@ -16,13 +16,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::nodes::NodeArgs;
-use super::output::OutputArgs;
-use super::values::path;
-use super::{Env, Outcome, Streams};
 use crate::error::Result;
 use crate::input::Files;
 use crate::tensor::Dtype;
+
+use super::options::path;
+use super::output::OutputArgs;
+use super::selection::NodeArgs;
+use super::{Env, Outcome, Streams};
 use settings::{MOST_STEPS, SettingsArgs};
 use task::TaskArgs;
 

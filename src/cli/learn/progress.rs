@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::cli::Env;
-use crate::cli::env::columns_of_errors;
+use crate::cli::program::columns_of_errors;
 use crate::learn::{Settings, Step};
 
 /// The line is written again after this time.

@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use super::super::machine::DtypeArg;
-use super::super::values::positive;
+use crate::cli::options::{DtypeArg, positive};
 use crate::error::Result;
 use crate::learn::{AdamSettings, Defaults, ModelSize, Settings, Task};
 use crate::tensor::Dtype;

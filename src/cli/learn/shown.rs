@@ -2,20 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::LearnArgs;
-use super::curves::{IN_PAGE, best_heads, plots, points, svg};
-use super::history::{End, History, Instead, LEARNED};
-use super::numbers::HALF;
 use crate::cli::output::FormatArg;
-use crate::cli::write;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, Streams, output};
 use crate::error::Result;
 use crate::foreign::{from_path, visible};
 use crate::graph::{Convention, Graph};
 use crate::learn::{Pattern, Predicted};
-use crate::render::{self, Page};
+use crate::render;
+use crate::render::Page;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::{counted, grouped, typed};
+
+use super::LearnArgs;
+use super::curves::{IN_PAGE, best_heads, plots, points, svg};
+use super::history::{End, History, Instead, LEARNED};
+use super::numbers::HALF;
 
 impl LearnArgs {
     /// Shows a training in the format that is asked for.
@@ -54,7 +55,7 @@ impl LearnArgs {
             _ => {
                 let title = format!("attn learn {}", history.task.name());
                 let story = Story::of_steps(&title, Graph::new(), self.told(history));
-                write::pages(&[Page::whole(story)], "learn", &style, streams)
+                output::pages(&[Page::whole(story)], "learn", &style, streams)
             }
         }
     }

@@ -1,21 +1,19 @@
 //! The training itself: step by step, until it is done, stopped or fails.
 
-use super::LearnArgs;
-use super::history::{End, History};
-use super::numbers;
-use super::progress::Progress;
-use super::saved::SavedModel;
-use crate::cli::listing;
-use crate::cli::machine::machine;
-use crate::cli::{Env, Outcome, Streams, report};
+use crate::cli::options::machine;
+use crate::cli::{Env, Outcome, Streams, output, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::Convention;
-use crate::input;
 use crate::learn::{Learner, Settings, Task, Trainer};
-use crate::memory;
 use crate::terminal::Signals;
 use crate::text::grouped;
+use crate::{input, memory};
+
+use super::history::{End, History};
+use super::progress::Progress;
+use super::saved::SavedModel;
+use super::{LearnArgs, numbers};
 
 /// The most numbers of all checkpoints together.
 const MOST_KEPT: usize = 100_000_000;
@@ -67,7 +65,7 @@ impl LearnArgs {
         // Who stops a training wants to be at the prompt.
         let code = match history.end {
             End::Stopped(_) => show(streams).map(|()| EXIT_DONE)?,
-            _ => listing::paged_text(format, env, streams, show)?,
+            _ => output::paged_text(format, env, streams, show)?,
         };
         let outcome = ended(&history.end, env, streams)?;
         if code != EXIT_DONE {
