@@ -29,8 +29,7 @@ use super::model::ModelToRead;
 use super::options::{EditArgs, StepEditArgs};
 use super::output::{ScreenArgs, ThemeArgs};
 use super::presentation;
-use super::program::Program;
-use super::program::{Env, Streams};
+use super::program::{Env, Program, Streams};
 
 /// Walk through the matrices with the arrow keys, and change numbers
 ///

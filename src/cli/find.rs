@@ -16,8 +16,7 @@ use crate::text::{near, one_of, quoted};
 
 use super::output;
 use super::output::{FormatArg, Group, TablesArgs};
-use super::program::Program;
-use super::program::{Env, Streams};
+use super::program::{Env, Program, Streams};
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
 ///

@@ -15,8 +15,7 @@ use crate::text::{ScreenWidth, counted, nearest, quoted};
 use super::attend::mechanisms::MECHANISMS;
 use super::help;
 use super::options::simd_names;
-use super::program::Program;
-use super::program::{Env, Streams};
+use super::program::{Env, Program, Streams};
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;

@@ -13,8 +13,7 @@ use crate::text::quoted;
 use super::lesson::{fills_screen, full_screen_commands, typed_commands};
 use super::output;
 use super::output::OutputArgs;
-use super::program::Program;
-use super::program::{Env, Streams};
+use super::program::{Env, Program, Streams};
 use super::selection::StepArgs;
 
 /// The pages of a command, and how they are shown.

@@ -12,6 +12,7 @@ use crate::render::Page;
 use crate::story::{ExplainedCell, Step, StepItem, Story};
 
 use super::output::{FormatArg, OutputArgs};
+use super::program::unshielded;
 
 /// Which nodes of a graph are written, or which of its cells explained.
 #[derive(Args, Clone, Debug, Default)]

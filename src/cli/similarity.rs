@@ -12,8 +12,7 @@ use crate::story::Story;
 use crate::{input, story};
 
 use super::output::{LiveArgs, OutputArgs};
-use super::program::Program;
-use super::program::{Env, Outcome, Streams};
+use super::program::{Env, Outcome, Program, Streams};
 use super::selection::NodeArgs;
 use super::versus::{ReplayedInput, VersusArgs};
 use super::word_vectors::{WordArgs, WordVectors};

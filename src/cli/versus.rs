@@ -12,7 +12,7 @@ use crate::render::Page;
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
 
-use super::program::{Program, matches};
+use super::program::{Program, matches, unshielded};
 
 /// The longest text of options that a headline and the sentences repeat.
 const LONGEST_QUOTE: usize = 60;
