@@ -25,7 +25,7 @@ use crate::{input, render, story};
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, FormatArg, LookArgs, TablesArgs};
-use super::{Env, Streams, listing, write};
+use super::{Env, Streams, output};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -91,7 +91,7 @@ impl DiagnoseArgs {
         if let Some(id) = &self.list {
             let write =
                 |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look.look(), env, streams);
-            return listing::shown(&self.look, env, streams, write);
+            return output::shown(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")
@@ -114,7 +114,7 @@ impl DiagnoseArgs {
             Some(folder) => {
                 let folder = input::folder(folder, &env.reading)?;
                 let style = self.digits.style(&self.look.look(), env);
-                write::warnings(task.right(), &notes, &style, streams);
+                output::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.look.look(), env, streams)
@@ -155,13 +155,13 @@ impl DiagnoseArgs {
         if self.look.format() == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
-            write::warnings(right, &remarks, &style, streams);
+            output::warnings(right, &remarks, &style, streams);
             return Ok(code);
         }
         let report = if self.details { detailed_report } else { report };
         let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        match write::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
+        match output::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
             EXIT_DONE => Ok(code),
             interrupted => Ok(interrupted),
         }
@@ -263,7 +263,7 @@ const ALL: &str = "Classic mistakes";
 fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
     let one = id.map(find).transpose()?;
     if let Some(one) = one.filter(|_| look.is_for_people()) {
-        return write::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
+        return output::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
     }
     // Data is one table with everything; people read a group at a time.
     let in_full = matches!(look.format, FormatArg::Json | FormatArg::Csv);
@@ -327,7 +327,7 @@ fn write_suggestion(
     let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
-        return write::pages(&[page], "diagnose", &look.style(env), streams);
+        return output::pages(&[page], "diagnose", &look.style(env), streams);
     }
     let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
     let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];

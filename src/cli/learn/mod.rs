@@ -15,9 +15,9 @@ use crate::error::Result;
 use crate::input::Files;
 use crate::tensor::Dtype;
 
-use super::nodes::NodeArgs;
+use super::options::path;
 use super::output::OutputArgs;
-use super::values::path;
+use super::selection::NodeArgs;
 use super::{Env, Outcome, Streams};
 use task::{MOST_STEPS, SettingsArgs, TaskArgs};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::output::FormatArg;
-use crate::cli::{Env, Streams, write};
+use crate::cli::{Env, Streams, output};
 use crate::error::{Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::{Convention, Graph};
@@ -54,7 +54,7 @@ impl LearnArgs {
             _ => {
                 let title = format!("attn learn {}", history.task.name());
                 let story = Story::of_steps(&title, Graph::new(), self.told(history));
-                write::pages(&[Page::whole(story)], "learn", &style, streams)
+                output::pages(&[Page::whole(story)], "learn", &style, streams)
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::cli::nodes::NodeArgs;
-use crate::cli::{Env, Outcome, Streams, write};
+use crate::cli::selection::NodeArgs;
+use crate::cli::{Env, Outcome, Streams, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
@@ -68,7 +68,7 @@ impl LearnArgs {
         let mut page = nodes.page(story, &self.output)?;
         page.story.steps.splice(0..0, told);
         let pages = vec![page];
-        let code = write::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
+        let code = output::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 

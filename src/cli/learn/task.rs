@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::machine::DtypeArg;
-use crate::cli::values::positive;
+use crate::cli::options::DtypeArg;
+use crate::cli::options::positive;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::Files;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::cli::env::columns_of_errors;
-use crate::cli::machine::machine;
-use crate::cli::{Env, Outcome, Streams, listing, report};
+use crate::cli::options::machine;
+use crate::cli::program::columns_of_errors;
+use crate::cli::{Env, Outcome, Streams, output, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, ErrorKind, Result};
 use crate::foreign::{from_path, visible};
 use crate::graph::Convention;
@@ -73,7 +73,7 @@ impl LearnArgs {
         // Who stops a training wants to be at the prompt.
         let code = match history.end {
             End::Stopped(_) => show(streams).map(|()| EXIT_DONE)?,
-            _ => listing::paged_text(format, env, streams, show)?,
+            _ => output::paged_text(format, env, streams, show)?,
         };
         let outcome = ended(&history.end, env, streams)?;
         if code != EXIT_DONE {
