@@ -193,14 +193,14 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
     });
     let terms = glossary().iter().map(|term| {
         let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
-        let more = format!("{} {} {}", term.means, term.also.join(" "), term.commands().join(" "));
+        let more = format!("{} {} {}", term.means, term.also.join(" "), term.see.join(" "));
         SearchEntry::new(format!("attn glossary {}", term.name), line, more)
     });
     let mistakes = catalogue().map(|mistake| {
         let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.unwrap_or_default());
         SearchEntry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
     });
-    let models = params::BUILT_IN.iter().map(|model| {
+    let models = params::built_in().iter().map(|model| {
         SearchEntry::new(format!("attn params {}", model.name), model.title, "model".to_string())
     });
     let examples = bundled()

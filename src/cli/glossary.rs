@@ -70,7 +70,7 @@ fn card(term: &GlossaryTerm, style: &Style) -> String {
     let formula = term.formula.map(|formula| ("formula", formula.to_string()));
     let node = term.node.map(|node| ("node", node.to_string()));
     let see =
-        term.commands().into_iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see));
+        term.see.iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see.to_string()));
     let facts: Vec<(&str, String)> = formula.into_iter().chain(node).chain(see).collect();
     text.push('\n');
     for (name, fact) in facts {
@@ -86,6 +86,6 @@ fn row(term: &GlossaryTerm) -> Vec<String> {
         term.means.to_string(),
         term.formula.unwrap_or_default().to_string(),
         term.node.unwrap_or_default().to_string(),
-        term.commands().join("; "),
+        term.see.join("; "),
     ]
 }

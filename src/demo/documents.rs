@@ -1,19 +1,26 @@
 //! The five texts that the demos follow.
 
+use serde::Deserialize;
+
 use crate::error::{Error, Result};
 
 /// One of the five texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Document {
     /// Interaction matrices, softmax, Q/K/V and the mask in NumPy.
+    #[serde(rename = "000")]
     Understanding,
     /// Attention as a series of matrix products.
+    #[serde(rename = "001")]
     Multiplication,
     /// Similarity, context vectors, and the effect of the matrices on them.
+    #[serde(rename = "002")]
     Similarity,
     /// From averages to attention, heads, the perceptron.
+    #[serde(rename = "003")]
     Imagined,
     /// The column convention, Δe, low rank, and where the parameters are.
+    #[serde(rename = "004")]
     OneThird,
 }
 

@@ -22,7 +22,7 @@ pub mod words;
 
 pub use builder::{Builder, SEED};
 pub use documents::Document;
-pub use glossary::{GlossaryTerm, ShownBy, glossary, term};
+pub use glossary::{GlossaryTerm, glossary, term};
 pub use notation::notation;
 pub use settings::Settings;
 pub use source::{Passage, Source};
@@ -114,6 +114,7 @@ pub fn find(name: &str) -> Result<&'static Demo> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params;
 
     #[test]
     fn a_keyword_names_the_demos_about_it() {
@@ -122,6 +123,21 @@ mod tests {
         {
             let said = find(word).unwrap_err().to_string();
             assert!(said.contains(&format!("attn demo {demo}")), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_demos_and_models_that_data_files_name_exist() {
+        for erratum in errata::errata() {
+            assert!(erratum.demo.is_none_or(|demo| find(demo).is_ok()), "{}: {:?}", erratum.id, erratum.demo);
+        }
+        let exists = |command: &str| match command.split(' ').collect::<Vec<_>>()[..] {
+            [_, "demo", name] => find(name).is_ok(),
+            [_, "params", name] => params::named(name).is_ok(),
+            _ => true,
+        };
+        for term in glossary() {
+            assert!(term.see.iter().all(|command| exists(command)), "{}: {:?}", term.name, term.see);
         }
     }
 

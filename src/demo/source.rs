@@ -1,8 +1,12 @@
 //! The source of a demo: a section of one of the five documents, passages of papers, or a model of the program.
 
 use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::Document;
+use attn_core::data_file::entries;
 
 /// The source of a demo.
 #[derive(Clone, Copy, Debug)]
@@ -25,14 +29,19 @@ pub enum Source {
 /// A place in a paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// The authors: “Dao et al.”.
-    pub authors: &'static str,
-    /// When it came out.
-    pub year: u16,
-    /// The paper's title.
-    pub title: &'static str,
+    /// The paper's key in `data/papers.toml`.
+    pub paper: &'static str,
     /// The algorithm or the section.
     pub place: &'static str,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paper {
+    key: &'static str,
+    authors: &'static str,
+    year: u16,
+    title: &'static str,
 }
 
 impl Source {
@@ -61,8 +70,19 @@ impl Source {
 impl Passage {
     /// The citation for a text whose title is known: “Dao 2023, section 3.1.1”.
     pub fn short(&self) -> String {
-        format!("{} {}, {}", self.authors, self.year, self.place)
+        let Paper { authors, year, .. } = self.paper();
+        format!("{authors} {year}, {}", self.place)
     }
+
+    fn paper(&self) -> &'static Paper {
+        let is_it = |paper: &&Paper| paper.key == self.paper;
+        papers().iter().find(is_it).expect("a test looks up the papers of all demos")
+    }
+}
+
+fn papers() -> &'static [Paper] {
+    static ENTRIES: LazyLock<Vec<Paper>> = LazyLock::new(|| entries(include_str!("../../data/papers.toml")));
+    &ENTRIES
 }
 
 /// The line below a headline.
@@ -74,12 +94,11 @@ impl fmt::Display for Source {
                 also.iter().try_for_each(|other| write!(f, "; {}", other.title()))
             }
             Source::Model(model) => f.write_str(model),
-            Source::Papers(passages) => {
-                passages.iter().enumerate().try_for_each(|(i, Passage { authors, year, title, place })| {
-                    let between = if i == 0 { "" } else { "; " };
-                    write!(f, "{between}{authors} {year}, “{title}”, {place}")
-                })
-            }
+            Source::Papers(passages) => passages.iter().enumerate().try_for_each(|(i, passage)| {
+                let between = if i == 0 { "" } else { "; " };
+                let Paper { authors, year, title, .. } = passage.paper();
+                write!(f, "{between}{authors} {year}, “{title}”, {}", passage.place)
+            }),
         }
     }
 }
@@ -87,7 +106,7 @@ impl fmt::Display for Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::find;
+    use crate::demo::{demos, find};
 
     #[test]
     fn a_demo_of_papers_belongs_to_no_document_and_names_them_with_their_titles() {
@@ -107,5 +126,18 @@ mod tests {
         assert_eq!(source.document(), Some(Document::OneThird));
         assert!(source.is_of(Document::Imagined) && !source.is_of(Document::Similarity));
         assert!(source.to_string().ends_with("; Attention and Transformer Imagined"), "{source}");
+    }
+
+    #[test]
+    fn every_paper_is_read_and_every_paper_that_a_demo_names_is_there_and_the_other_way_round() {
+        let mut cited: Vec<&str> = Vec::new();
+        for demo in demos() {
+            if let Source::Papers(passages) = demo.source {
+                cited.extend(passages.iter().map(|passage| passage.paper));
+            }
+        }
+        cited.sort_unstable();
+        cited.dedup();
+        assert_eq!(cited, papers().iter().map(|paper| paper.key).collect::<Vec<_>>());
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::attn;
-use attn::demo::{ShownBy, demos, glossary};
+use attn::demo::{demos, glossary};
 use attn::lesson::BUILT_IN;
 use serde_json::Value;
 
@@ -329,16 +329,14 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
         "attend --random 3,4 --heads 2 --causal --temperature 2 --wo '1 0 0 0; 0 1 0 0; 0 0 1 0; 0 0 0 1'";
     known.extend(nodes(&format!("{line} --bias '0 0 0; 0 0 0; 0 0 0'")));
     known.extend(nodes("attend --words 'bat cave' --temperature 2 --causal"));
-    // Outside a command the term names the option, and does not say how it is typed.
-    let typed = |see: &ShownBy| see.to_string().replace(" temperature ", " --temperature ");
     for term in glossary() {
         let card = attn("glossary").arg(term.name).ok().out;
-        assert!(term.see.iter().all(|see| card.contains(&typed(see))), "{card}");
+        assert!(term.see.iter().all(|see| card.contains(see)), "{card}");
         if let Some(node) = term.node {
             assert!(known.contains(node), "{}: no node {node} among {known:?}", term.name);
         }
-        for see in term.see {
-            attn(typed(see).strip_prefix("attn ").expect("a command")).ok();
+        for see in &term.see {
+            attn(see.strip_prefix("attn ").expect("a command")).ok();
         }
     }
     let all: Value = serde_json::from_str(&attn("glossary --format json").ok().out).expect("JSON");

@@ -2,7 +2,7 @@
 
 use super::gap::ROUNDING;
 use crate::attention::{Axis, Base, HeadOf, Mask, Places};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
@@ -13,7 +13,7 @@ use crate::story::condition::{
 
 pub(super) const DEMO: Demo = Demo {
     name: "alibi",
-    source: Source::Papers(&[super::LINEAR_BIASES]),
+    source: Source::Papers(&[Passage { paper: "press-2021", place: "section 3" }]),
     title: "ALiBi: a bias that grows with the distance",
     summary: "ALiBi: a bias by distance, with a slope for each head",
     place: crate::demo::Topic::Scores.at(6),

@@ -1,7 +1,7 @@
 //! `backward`: the softmax Jacobian on three numbers, then the gradients of a whole head, checked by moving one weight.
 
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::recipes::Recipe;
 use crate::graph::{NodeId, Op, Start, Statistic};
@@ -11,7 +11,7 @@ use crate::story::condition::{all, equal, less, max_of, max_size_of, min_of, not
 
 pub(super) const DEMO: Demo = Demo {
     name: "backward",
-    source: Source::Papers(&[super::STANDARD_BACKWARD]),
+    source: Source::Papers(&[Passage { paper: "dao-2023", place: "section 2.2" }]),
     title: "Backward through attention: dV, dA, dS, dQ, dK, dW",
     summary: "gradients of a head: softmax Jacobian, then dQ, dK, dV, dW",
     place: crate::demo::Topic::Model.at(6),

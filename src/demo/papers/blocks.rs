@@ -1,7 +1,7 @@
 //! `blocks`: which blocks of the score matrix a mask leaves empty, so that they are never computed.
 
 use crate::attention::{Axis, Mask, MatrixRule};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Labels, Matrix, labels};
@@ -10,7 +10,7 @@ use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "blocks",
-    source: Source::Papers(&[super::FLASH_ATTENTION_2]),
+    source: Source::Papers(&[Passage { paper: "dao-2023", place: "section 3.1.1" }]),
     title: "Blocks of scores that a mask lets a kernel skip",
     summary: "which blocks of scores a mask lets you skip",
     place: crate::demo::Topic::Cost.at(3),

@@ -3,7 +3,7 @@
 use super::cache_costs::{bytes, multiplications};
 use super::gap::gap;
 use crate::attention::{Pairing, Rotation};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::recipes::Recipe;
 use crate::graph::{NodeId, Op};
@@ -13,7 +13,7 @@ use crate::story::condition::equal;
 
 pub(super) const DEMO: Demo = Demo {
     name: "cache",
-    source: Source::Papers(&[super::FAST_DECODING]),
+    source: Source::Papers(&[Passage { paper: "shazeer-2019", place: "section 2.4" }]),
     title: "The key/value cache: one new word at a time",
     summary: "the key/value cache: what it saves, and what it costs",
     place: crate::demo::Topic::Cost.at(4),

@@ -1,7 +1,7 @@
 //! `descent`: ten steps of gradient descent on a query of two weights, drawn on a plane; and a rate that is too large.
 
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Start};
 use crate::matrix::{Labels, Matrix, labels};
@@ -10,7 +10,7 @@ use crate::story::condition::{all, any, less, max_size_of, own, times, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "descent",
-    source: Source::Papers(&[super::DEEP_LEARNING]),
+    source: Source::Papers(&[Passage { paper: "goodfellow-2016", place: "section 4.3" }]),
     title: "Descent: ten steps of learning on two weights",
     summary: "ten steps down the gradient on two weights, drawn on a plane",
     place: crate::demo::Topic::Model.at(7),

@@ -2,7 +2,7 @@
 
 use super::even_columns;
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
@@ -13,7 +13,7 @@ use crate::story::condition::{
 
 pub(super) const DEMO: Demo = Demo {
     name: "differential",
-    source: Source::Papers(&[super::DIFFERENTIAL_TRANSFORMER]),
+    source: Source::Papers(&[Passage { paper: "ye-2024", place: "section 2.1" }]),
     title: "Differential attention: one softmax minus another",
     summary: "two softmaxes subtracted: shared noise cancels",
     place: crate::demo::Topic::Heads.at(7),

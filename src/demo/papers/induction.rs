@@ -2,7 +2,7 @@
 
 use super::gap::ROUNDING;
 use crate::attention::{Axis, Base, Mask};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op};
 use crate::matrix::{Labels, Matrix};
@@ -11,7 +11,10 @@ use crate::story::condition::{Condition, all, less, own, top_of_row, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "induction",
-    source: Source::Papers(&[super::CIRCUITS, super::INDUCTION_HEADS]),
+    source: Source::Papers(&[
+        Passage { paper: "elhage-2021", place: "section “Induction Heads”" },
+        Passage { paper: "olsson-2022", place: "section “Key Concepts”" },
+    ]),
     title: "Induction: two heads that continue what was there before",
     summary: "an induction head by hand: three strengths, no training",
     place: crate::demo::Topic::Model.at(8),

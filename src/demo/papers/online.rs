@@ -2,7 +2,7 @@
 
 use crate::attention::{Axis, Base};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::hint::Hint;
@@ -12,7 +12,10 @@ use crate::story::condition::{all, equal, less, max_of};
 
 pub(super) const DEMO: Demo = Demo {
     name: "online",
-    source: Source::Papers(&[super::ONLINE_NORMALIZER, super::FLASH_ATTENTION]),
+    source: Source::Papers(&[
+        Passage { paper: "milakov-2018", place: "Algorithm 3" },
+        Passage { paper: "dao-2022", place: "Algorithm 1" },
+    ]),
     title: "The online softmax: never all scores at once",
     summary: "softmax in blocks, as in FlashAttention",
     place: crate::demo::Topic::Cost.at(2),

@@ -3,7 +3,7 @@
 use super::gap::{ROUNDING, gap};
 use super::rope_scaling::scaling;
 use crate::attention::{Pairing, Rotation};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
@@ -12,7 +12,10 @@ use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "rope",
-    source: Source::Papers(&[super::ROFORMER, super::POSITION_INTERPOLATION]),
+    source: Source::Papers(&[
+        Passage { paper: "su-2021", place: "section 3.2" },
+        Passage { paper: "chen-2023", place: "section 2.3" },
+    ]),
     title: "Rotary positions: turning queries and keys",
     summary: "rotary positions: two pairings, distance, longer texts",
     place: crate::demo::Topic::Scores.at(5),

@@ -2,7 +2,7 @@
 
 use crate::attention::{Axis, Base};
 use crate::demo::drawn_scores::{drawn_scores, of_their_width};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Start, Statistic};
 use crate::matrix::{Labels, Matrix, labels};
@@ -12,7 +12,7 @@ use crate::story::condition::{all, less, max_of, min_of, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "saturated",
-    source: Source::Papers(&[super::ATTENTION]),
+    source: Source::Papers(&[Passage { paper: "vaswani-2017", place: "section 3.2.1" }]),
     title: "Saturated: why 1/√d_k keeps the gradient alive",
     summary: "large scores stop the gradient; 1/√d_k keeps it alive",
     place: crate::demo::Topic::Scores.at(8),

@@ -3,7 +3,7 @@
 use super::gap::{ROUNDING, gap};
 use crate::attention::{Axis, Base, Mask};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Matrix, labels};
@@ -12,7 +12,11 @@ use crate::story::condition::{Condition, all, equal, less, max_of, max_size_of, 
 
 pub(super) const DEMO: Demo = Demo {
     name: "sink",
-    source: Source::Papers(&[super::STREAMING, super::OFF_BY_ONE, super::GPT_OSS]),
+    source: Source::Papers(&[
+        Passage { paper: "xiao-2023", place: "section 3" },
+        Passage { paper: "miller-2023", place: "essay" },
+        Passage { paper: "openai-2025", place: "section 2.2" },
+    ]),
     title: "Attention sinks: where the weight goes when nothing fits",
     summary: "why the first token gets much weight; learned sinks",
     place: crate::demo::Topic::Scores.at(7),

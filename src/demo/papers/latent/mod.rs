@@ -2,7 +2,7 @@
 
 use super::even_columns;
 use crate::attention::{Axis, Base, Mask, Pairing, Rotation};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
@@ -15,7 +15,7 @@ use cache::{cached, of_deepseek};
 
 pub(super) const DEMO: Demo = Demo {
     name: "latent",
-    source: Source::Papers(&[super::DEEPSEEK_V2]),
+    source: Source::Papers(&[Passage { paper: "deepseek-2024", place: "section 2.1" }]),
     title: "Latent attention: one narrow row in the cache for all heads",
     summary: "MLA: the keys and values of all heads from one narrow row",
     place: crate::demo::Topic::Heads.at(6),

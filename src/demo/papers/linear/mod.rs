@@ -1,7 +1,7 @@
 //! `linear`: attention without a softmax, which fits into a memory of fixed size; then memories that correct and forget.
 
 use crate::attention::{Axis, Mask};
-use crate::demo::{Builder, Demo, Source};
+use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
@@ -16,7 +16,11 @@ use one_by_one::{add_to, few_rows, outer, row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "linear",
-    source: Source::Papers(&[super::LINEAR_TRANSFORMERS, super::FAST_WEIGHTS, super::GATED_DELTA]),
+    source: Source::Papers(&[
+        Passage { paper: "katharopoulos-2020", place: "section 3" },
+        Passage { paper: "schlag-2021", place: "section 4" },
+        Passage { paper: "yang-2024", place: "section 3" },
+    ]),
     title: "Linear attention: a matrix as memory",
     summary: "no softmax: a memory that never grows; the delta rule",
     place: crate::demo::Topic::Cost.at(5),

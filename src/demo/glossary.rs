@@ -1,59 +1,45 @@
-//! The terms of the field, each in a sentence or two, with a command that shows it.
+//! The terms of the field, each in a sentence or two, with a command that shows it: `data/glossary.toml`.
 
-mod terms;
+use std::sync::LazyLock;
 
-use std::fmt;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::hint::Hint;
 use crate::text::{near, one_of, quoted};
+use attn_core::data_file::entries;
 
 /// A term of the field.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GlossaryTerm {
     /// The term.
     pub name: &'static str,
     /// Other names for it.
-    pub also: &'static [&'static str],
+    #[serde(default)]
+    pub also: Vec<&'static str>,
     /// Its meaning.
     pub means: &'static str,
     /// Its formula, if it has one.
     pub formula: Option<&'static str>,
     /// The node of `attn attend` or `attn similarity` that holds it, if there is one.
     pub node: Option<&'static str>,
-    /// Commands that show it.
-    pub see: &'static [ShownBy],
-}
-
-/// A command that shows a term.
-#[derive(Clone, Copy, Debug)]
-pub enum ShownBy {
-    /// The command.
-    Command(&'static str),
-    /// The command with an option, and the option's value.
-    With(&'static str, Hint, &'static str),
-}
-
-impl fmt::Display for ShownBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShownBy::Command(command) => f.write_str(command),
-            ShownBy::With(command, option, value) => write!(f, "{command} {option} {value}"),
-        }
-    }
+    /// Commands that show it, as they are typed.
+    pub see: Vec<&'static str>,
 }
 
 impl GlossaryTerm {
-    /// Commands that show it, as they are typed.
-    pub fn commands(&self) -> Vec<String> {
-        self.see.iter().map(ShownBy::to_string).collect()
+    /// Its name and its other names.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
     }
 }
 
 /// All terms, sorted by name.
 pub fn glossary() -> &'static [GlossaryTerm] {
-    terms::TERMS
+    static ENTRIES: LazyLock<Vec<GlossaryTerm>> =
+        LazyLock::new(|| entries(include_str!("../../data/glossary.toml")));
+    &ENTRIES
 }
 
 /// The term of this name, or with this other name; a plural counts too.
@@ -63,14 +49,11 @@ pub fn glossary() -> &'static [GlossaryTerm] {
 pub fn term(name: &str) -> Result<&'static GlossaryTerm> {
     let asked = name.trim().to_lowercase();
     let singular = asked.strip_suffix('s').unwrap_or(&asked);
-    let has = |term: &&GlossaryTerm, asked: &str| {
-        std::iter::once(&term.name).chain(term.also).any(|name| name.to_lowercase() == asked)
-    };
-    let found = |asked: &str| glossary().iter().find(|term| has(term, asked));
+    let found =
+        |asked: &str| glossary().iter().find(|term| term.names().any(|name| name.to_lowercase() == asked));
     found(&asked).or_else(|| found(singular)).ok_or_else(|| {
         let error = Error::new(format!("the glossary has no `{}`", visible(name)));
-        let names = glossary().iter().flat_map(|term| std::iter::once(&term.name).chain(term.also));
-        let near: Vec<String> = near(&asked, names.copied())
+        let near: Vec<String> = near(&asked, glossary().iter().flat_map(GlossaryTerm::names))
             .iter()
             .map(|name| format!("attn glossary {}", quoted(name)))
             .collect();
@@ -92,7 +75,7 @@ mod tests {
     fn a_term_is_found_by_each_of_its_names_and_by_a_plural_and_no_name_is_used_twice() {
         let mut names = std::collections::HashSet::new();
         for term in glossary() {
-            for name in std::iter::once(&term.name).chain(term.also) {
+            for name in term.names() {
                 assert!(names.insert(name.to_lowercase()), "{name} names two terms");
                 assert_eq!(super::term(&name.to_uppercase()).unwrap().name, term.name);
             }

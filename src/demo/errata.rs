@@ -1,18 +1,18 @@
 //! Mistakes and contradictions in the five texts: the text's statement, the correct one, and the demo that shows it.
 //!
 //! Every entry quotes its text, and a test compares the quotation with the text; most have a test that computes them
-//! (tests/documents/errata). Lines are those of the texts as plain files.
+//! (tests/documents/errata). They stand in `data/errata.toml`.
 
-mod imagined;
-mod multiplication;
-mod one_third;
-mod similarity;
-mod understanding;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::Document;
+use attn_core::data_file::entries;
 
 /// A place where a text is wrong, or leaves out a fact that a reader needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Erratum {
     /// A short name for it, used once.
     pub id: &'static str,
@@ -49,9 +49,9 @@ impl Erratum {
 
 /// All of them, in the order of the documents and of their lines.
 pub fn errata() -> impl Iterator<Item = &'static Erratum> {
-    [understanding::ERRATA, multiplication::ERRATA, similarity::ERRATA, imagined::ERRATA, one_third::ERRATA]
-        .into_iter()
-        .flatten()
+    static ENTRIES: LazyLock<Vec<Erratum>> =
+        LazyLock::new(|| entries(include_str!("../../data/errata.toml")));
+    ENTRIES.iter()
 }
 
 /// Those that a demo shows.
