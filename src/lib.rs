@@ -34,7 +34,7 @@ pub mod render;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, explain, explore, foreign, graph, hint, json_number, json_tree, kernel,
-    learn, matrix, memory, model, params, random, tensor, text, unique,
+    attention, diagnose, elementary, explain, explore, foreign, graph, json_number, json_tree, kernel, learn,
+    matrix, memory, model, params, random, tensor, text, unique,
 };
 pub use attn_story::{answer, story};

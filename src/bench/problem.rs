@@ -5,7 +5,6 @@ use super::steps::steps;
 use crate::attention::{Mask, MatrixRule, Visibility};
 use crate::error::Result;
 use crate::graph::Op;
-use crate::hint::Hint;
 use crate::input::system;
 use crate::kernel::{Attention, Heads, Kernels, Layout, Machine, Output, Resources, attend};
 use crate::matrix::Matrix;
@@ -83,8 +82,7 @@ impl<T: Kernels> Problem<T> {
         }
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let help = format!(
-            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: {} {}",
-            Hint::Memory,
+            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {}",
             memory::enough(bytes)
         );
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))

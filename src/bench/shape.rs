@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 use crate::kernel::Band;
 use crate::text::counted;
 
@@ -31,11 +30,11 @@ impl Shape {
     /// If there is nothing to compute, heads cannot be shared, or a count has more digits than the machine.
     pub fn checked(self) -> Result<Shape> {
         let sizes = [
-            (Hint::Heads, self.heads),
-            (Hint::KeyValueHeads, self.key_value_heads),
-            (Hint::Tokens, self.keys),
-            (Hint::Queries, self.queries),
-            (Hint::Width, self.width),
+            ("--heads", self.heads),
+            ("--kv-heads", self.key_value_heads),
+            ("--n", self.keys),
+            ("--n-q", self.queries),
+            ("--dim", self.width),
         ];
         if let Some((option, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {
             return Err(Error::new(format!("{option} 0 leaves nothing to compute")).help("give 1 or more"));
@@ -46,11 +45,7 @@ impl Shape {
                 counted(self.heads, "query head"),
                 counted(self.key_value_heads, "key/value head")
             ))
-            .help(format!(
-                "give a number of {} that is a multiple of {}",
-                Hint::Heads,
-                Hint::KeyValueHeads
-            )));
+            .help("give a number of --heads that is a multiple of --kv-heads"));
         }
         let factors = [4, self.heads, self.width, self.queries, self.keys];
         match factors.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {
@@ -140,7 +135,7 @@ mod tests {
     #[test]
     fn a_shape_without_numbers_or_with_too_many_is_refused() {
         let refused = |shape: Shape| shape.checked().unwrap_err().to_string();
-        assert!(refused(shape(1, 0, true)).contains(&format!("{} 0", Hint::Tokens)));
+        assert!(refused(shape(1, 0, true)).contains("--n 0"));
         assert!(refused(shape(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
         let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
         assert!(refused(odd).contains("8 query heads cannot share 3"));

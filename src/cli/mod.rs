@@ -42,7 +42,6 @@ mod tokens;
 mod values;
 mod variables;
 mod versus;
-mod vocabulary;
 mod word_notes;
 mod word_vector;
 mod word_vectors;
@@ -67,7 +66,6 @@ use variables::has_flag;
 
 use crate::error::{EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
-use crate::hint;
 use crate::input::system;
 use crate::memory;
 use crate::terminal::HUNG_UP;
@@ -89,7 +87,6 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     // The crates' own switches are global: both are always on, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
-    let _speaking = hint::speak(vocabulary::typed);
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
     let hints::CorrectedArgs { args, said } = hints::meant(typed, definitions);

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::explore::Source;
 use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
 use crate::graph::{Gradients, Graph, Node, NodeId, Op, Origin, Start};
-use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix, labels};
 use crate::story::condition::{Claim, own};
 use crate::story::{Digits, Step, StepItem, Story, Window, fill};
@@ -99,7 +98,7 @@ impl Builder {
                 Ok((id, number as usize))
             }
             _ => Err(Error::new(format!("{name} must be one whole number from 1 to {most}"))
-                .help(format!("for example {} {name}={own}, as in the demo", Hint::Set))),
+                .help(format!("for example --set {name}={own}, as in the demo"))),
         }
     }
 

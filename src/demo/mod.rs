@@ -30,7 +30,6 @@ pub use step_builder::StepBuilder;
 pub use topic::{ListPlace, Topic};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::story::{Digits, Story};
 use crate::text::nearest;
 
@@ -66,7 +65,7 @@ impl Demo {
         (self.build)(&mut builder)?;
         let story =
             builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)?;
-        Ok(Story { notes_told_by: Some(format!("attn errata {} {}", Hint::Demo, self.name)), ..story })
+        Ok(Story { notes_told_by: Some(format!("attn errata --demo {}", self.name)), ..story })
     }
 }
 

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use super::steps_of_story::StepsOfStory;
 use crate::explore::{Computation, Progress, State};
 use crate::graph::Watch;
-use crate::hint;
 use crate::memory;
 use crate::render::Screen;
 
@@ -77,15 +76,14 @@ impl Worker {
         let (told, screen) = (Arc::clone(&self.told), self.screen);
         let watch = Watch::default();
         let (own, seen, before) = (computation.clone(), watch.clone(), self.stopping.take());
-        // What belongs to this thread: the memory of the command, and the words for options.
-        let (lent, vocabulary) = (memory::lent(), hint::vocabulary());
+        // The memory of the command belongs to its thread.
+        let lent = memory::lent();
         let work = move || {
             if let Some(before) = before {
                 // It was stopped: how it ended does not matter.
                 let _ = before.join();
             }
             let _account = lent.enter();
-            let _speaking = vocabulary.map(hint::speak);
             let computed = own.run(&seen).map(|state| {
                 let story = StepsOfStory::of(&state, &told, screen);
                 Computed { state, story }

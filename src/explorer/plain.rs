@@ -11,7 +11,6 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::foreign::visible;
 use crate::graph::address_of;
-use crate::hint::Hint;
 use crate::render::wrapped_text;
 use crate::terminal::Key;
 use crate::text::{clip, counted};
@@ -195,7 +194,7 @@ impl Reader {
             Some(
                 Action::CopyCell | Action::CopyMatrix | Action::Mouse | Action::Redraw | Action::Suspend,
             ) => {
-                writeln!(out, "That key needs the full screen: leave out {}.", Hint::Plain)?;
+                writeln!(out, "That key needs the full screen: leave out --plain.")?;
                 return Ok(false);
             }
             None | Some(Action::Number) => return Ok(false),

@@ -19,7 +19,6 @@ use super::steps_of_story::StepsOfStory;
 use super::writing::Writer;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Computation, Event, Message, Mode, Planned, State, plan};
-use crate::hint::Hint;
 use crate::render::Screen;
 use crate::terminal::{
     Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, inputs, unless_gone, wait,
@@ -74,8 +73,7 @@ fn on_screen(opened: Opened, script: &mut Script) -> Result<u8> {
 }
 
 fn unusable(error: io::Error) -> Error {
-    Error::new(format!("the terminal cannot be used: {error}"))
-        .help(format!("explore line by line instead: {}", Hint::Plain))
+    Error::new(format!("the terminal cannot be used: {error}")).help("explore line by line instead: --plain")
 }
 
 struct Session {

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::explore::{Form, Message, State};
 use crate::foreign::{to_path, visible};
 use crate::graph::{Graph, Node, NodeId, address_of};
-use crate::hint::Hint;
 use crate::input::{WritePermission, delimited_text, put_new_files, table};
 use crate::render::{Format, Page, Screen, Style, stories};
 use crate::story::{Digits, Story};
@@ -141,10 +140,7 @@ fn files(graph: &Graph, most: usize) -> Result<Vec<(String, String)>> {
     if count > most {
         let (count, most) = (grouped(count as u64), grouped(most as u64));
         return Err(Error::new(format!("this graph has {count} numbers, and at most {most} are written"))
-            .help(format!(
-                "copy one matrix with Y, or let a command write it with {} NODE=FILE",
-                Hint::Save
-            )));
+            .help("copy one matrix with Y, or let a command write it with --save NODE=FILE"));
     }
     let is_here = |node: &Node| node.op.is_given() && node.tensor().is_some_and(|tensor| !tensor.is_stored());
     let given: Vec<NodeId> = graph.nodes().filter(|(_, node)| is_here(node)).map(|(id, _)| id).collect();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Role, Stage};
-use crate::hint::Hint;
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{all_of, briefly, clip, listed_briefly};
 
@@ -70,7 +69,7 @@ pub(super) fn read(
     let is_ignored = |name: &&String| options.ignore.iter().any(|end| name.ends_with(end.as_str()));
     let ignored: Vec<&str> = file.names.iter().filter(is_ignored).map(String::as_str).collect();
     if !ignored.is_empty() {
-        let note = format!("{} leaves out {} of {}.", Hint::Ignore, listed_briefly(ignored), visible(name));
+        let note = format!("--ignore leaves out {} of {}.", listed_briefly(ignored), visible(name));
         file.bundle.notes.push(note);
     }
     let own_biases = own.iter().filter(|(_, kind)| *kind == EntryKind::ProjectionBias);
@@ -188,13 +187,13 @@ impl LayerFile<'_> {
         for (position, _) in apart.iter().filter(|(_, apart)| *apart == Apart::CausalMask) {
             self.check_causal(*position, &prefix)?;
         }
-        let applies = format!("the causal mask of that layer; {} applies one.", Hint::Causal);
+        let applies = "the causal mask of that layer; --causal applies one.".to_string();
         self.note(
             &masks,
             [&format!("is left out: it is {applies}"), &format!("are left out: they are of {applies}")],
         );
         let turns =
-            format!("left out: the layer rotates queries and keys, and {} rope does that.", Hint::Position);
+            "left out: the layer rotates queries and keys, and --position rope does that.".to_string();
         self.note(&rotary, [&format!("is {turns}"), &format!("are {turns}")]);
         let norm = "left out: what follows the attention is not computed.";
         self.note(&norms, [&format!("is {norm}"), &format!("are {norm}")]);
@@ -232,7 +231,7 @@ impl LayerFile<'_> {
                 self.insert(*role, part)?;
             }
         }
-        let linear = format!("{} out-in reads", Hint::Layout);
+        let linear = "--layout out-in reads".to_string();
         self.note(
             &parameters,
             [
@@ -272,14 +271,14 @@ impl LayerFile<'_> {
         let name = clip(behind(prefix, &part.name));
         Err(Error::new(format!("`{name}` is not a causal mask, and no other mask is taken from a layer"))
             .in_source(self.name)
-            .help(format!("to compute without it: {} {name}", Hint::Ignore)))
+            .help(format!("to compute without it: --ignore {name}")))
     }
 
     /// The number of heads of a matrix that has one head after the other, with a note on how it is read.
     fn heads_of(&mut self, part: &Part) -> Result<usize> {
         let Some(heads) = self.options.heads else {
             return Err(Error::new("query, key and value of one head stand before those of the next")
-                .help(format!("give the number of heads with {}", Hint::Heads)));
+                .help("give the number of heads with --heads"));
         };
         let said = "is read head by head: query, key and value of the first head, then those of the next.";
         self.note(std::slice::from_ref(&part.name), [said, said]);
@@ -334,8 +333,7 @@ impl LayerFile<'_> {
             ))
             .in_source(self.name)
             .help(format!(
-                "to compute without, which gives other numbers than the model: {} {ignored}",
-                Hint::Ignore
+                "to compute without, which gives other numbers than the model: --ignore {ignored}"
             )));
         }
         let adds = "left out; the projections here add no biases.";
@@ -385,7 +383,7 @@ fn fused_sides(part: &Part) -> Result<Layout> {
         [rows, cols] if cols == 3 * rows => Ok(Layout::InOut),
         ref dims => {
             Err(Error::new(format!("the shape is {}, neither (E, 3E) nor (3E, E)", shape_text(dims)))
-                .help(format!("say with {} which of both it is: in-out or out-in", Hint::Layout)))
+                .help("say with --layout which of both it is: in-out or out-in"))
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Dimensions of arrays, checked before anything is reserved for them.
 
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
 /// The help for a matrix that is too large for the exact path.
 pub(super) fn smaller() -> String {
-    format!("save a part of it; {} {} reads larger Q, K, V, masks and biases", Hint::Attend, Hint::Fast)
+    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases".to_string()
 }
 
 /// The number of cells that dimensions span, at least one and at most `most`.

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
-use crate::hint::Hint;
 use crate::matrix::Labels;
 use crate::text::{clip, counted, listed_briefly};
 
@@ -159,7 +158,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
                 "`{}` had too many numbers, so they are not in this file",
                 clip(name)
             ))
-            .help(format!("compute again and save them in their own file: {} O=out.npy", Hint::Save)));
+            .help("compute again and save them in their own file: --save O=out.npy"));
         }
         found.push((name.clone(), Json::Object(entries)));
     }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::graph::Role;
-use crate::hint::Hint;
 use crate::text::{clip, listed_briefly};
 
 use super::names::{
@@ -80,7 +79,7 @@ pub(super) fn choose(names: &[String], options: LayerOptions<'_>) -> Result<Choi
     if let Some(end) =
         options.ignore.iter().find(|end| !names.iter().any(|name| name.ends_with(end.as_str())))
     {
-        return Err(Error::new(format!("no name ends in `{}`, which {} has", clip(end), Hint::Ignore))
+        return Err(Error::new(format!("no name ends in `{}`, which --ignore has", clip(end)))
             .help(format!("the file has {}", listed(names))));
     }
     let kept: Vec<usize> = (0..names.len()).filter(|&position| !is_ignored(&names[position])).collect();
@@ -170,7 +169,7 @@ fn chosen_layer(
     let count = layers.len();
     let (mut chosen, others): (Vec<_>, Vec<_>) =
         layers.into_iter().partition(|layer| wanted.is_none_or(|wanted| layer.is(wanted)));
-    let help = format!("choose one with {}, by its number, or by its name if numbers repeat", Hint::Layer);
+    let help = "choose one with --layer, by its number, or by its name if numbers repeat".to_string();
     let error = match wanted {
         _ if chosen.len() == 1 || (chosen.is_empty() && wanted.is_none()) => {
             return Ok((chosen.pop(), others));
@@ -245,8 +244,7 @@ fn not_found(names: &[String], unknown: &[&str], layer: Option<&LayerEntries>) -
                 listed_briefly(ends)
             ))
             .and_help(&format!(
-                "to compute without, which may give other numbers than the model: {} {}",
-                Hint::Ignore,
+                "to compute without, which may give other numbers than the model: --ignore {}",
                 unknown.iter().take(12).map(|name| clip(name)).collect::<Vec<_>>().join(",")
             ));
     }

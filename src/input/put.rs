@@ -1,7 +1,6 @@
 //! Writing several files into a folder, none over what a user has there.
 
 use crate::foreign::{from_path, visible};
-use crate::hint::Hint;
 use crate::text::listed_briefly;
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -60,7 +59,7 @@ pub fn put_files(
         let verb = if others.len() == 1 { "exists" } else { "exist" };
         return Err(Error::new(format!("{} already {verb} with other contents", listed_briefly(others)))
             .in_source(shown)
-            .help(format!("name another folder, or replace them with {}", Hint::Overwrite)));
+            .help("name another folder, or replace them with --overwrite"));
     }
     if examined(folder, fs::metadata(folder))?.is_none() {
         // A new folder is there with all its files, or not at all.

@@ -12,7 +12,6 @@ use super::document::{NumberedStep, numbered};
 use crate::error::Result;
 use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, Precision, formula};
-use crate::hint::Hint;
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 use crate::story::{Plane, StepItem, Table};
 use crate::tensor::Tensor;
@@ -144,12 +143,8 @@ impl Serialize for NodeObject<'_> {
                 map.serialize_entry("left_out", &format!("{} numbers, in the model's file", node.shape()))?;
             } else if is_left_out {
                 let name = &node.name;
-                let text = format!(
-                    "{} numbers; {} {name} writes them here, {} to a file",
-                    node.shape(),
-                    Hint::Only,
-                    Hint::Save
-                );
+                let text =
+                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
                 map.serialize_entry("left_out", &text)?;
             }
         }

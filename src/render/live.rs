@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use super::{Page, Style, base64, document, html, json};
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 use attn_story::live::Opening;
 
 /// The crate `attn-page` as WebAssembly, compressed as zlib does. The command that builds it is in `docs/formats.md`.
@@ -31,7 +30,7 @@ pub(super) fn write(pages: &[Page], command: &str, style: &Style, out: &mut dyn 
 
 /// The data of a story, as JSON.
 fn opening(page: &Page, command: &str, style: &Style) -> Result<String> {
-    let without = || format!("leave out {}: the page then shows where each number came from", Hint::Live);
+    let without = || "leave out --live: the page then shows where each number came from".to_string();
     let page = &page
         .computing
         .as_ref()

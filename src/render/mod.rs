@@ -44,7 +44,6 @@ use std::io::Write;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::hint::Hint;
 use crate::memory;
 use crate::story::Table;
 
@@ -79,14 +78,14 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
     let text = match style.format {
         Format::LiveHtml if explains => {
             return Err(Error::new("a page that computes explains every number that is pointed at")
-                .help(format!("leave out {} or {}", Hint::Explain, Hint::Live)));
+                .help("leave out --explain or --live"));
         }
         Format::Json if explains => {
             return json::finish(&json_explanation::value(pages, command, style), out);
         }
         Format::Numpy | Format::Csv if explains => {
             return Err(Error::new("an explanation is a tree, not an array")
-                .help(format!("{} json has it as data; markdown and latex have it as text", Hint::Format)));
+                .help("--format json has it as data; markdown and latex have it as text"));
         }
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
@@ -125,14 +124,15 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Csv => return data(&csv::tables(parts)?, out),
         Format::Numpy => {
             return Err(Error::new("a table of words cannot be written as NumPy arrays")
-                .help(format!("use {0} csv or {0} json", Hint::Format)));
+                .help("use --format csv or --format json"));
         }
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
         Format::Latex => document::tables(parts, &mut latex::Latex::default()),
         Format::LiveHtml => {
-            return Err(Error::new("a table of words has no numbers that could be changed")
-                .help(format!("leave out {}", Hint::Live)));
+            return Err(
+                Error::new("a table of words has no numbers that could be changed").help("leave out --live")
+            );
         }
         Format::Html => document::tables(parts, &mut html::Html::new(&[], command, style)),
     };

@@ -15,7 +15,6 @@ use super::tree;
 use super::view::{INDENT, View};
 use super::wrap::wrapped;
 use crate::graph::Equation;
-use crate::hint::Hint;
 use crate::story::Table;
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
@@ -213,7 +212,7 @@ impl Markup for Terminal<'_> {
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
-            let pointer = format!("{} shows {}", Hint::Full, if count == 1 { "it" } else { "them" });
+            let pointer = format!("--full shows {}", if count == 1 { "it" } else { "them" });
             last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });

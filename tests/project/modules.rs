@@ -14,10 +14,9 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 33] = [
+const MODULES: [&str; 32] = [
     "foreign",
     "text",
-    "hint",
     "error",
     "memory",
     "unique",

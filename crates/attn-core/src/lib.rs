@@ -25,7 +25,6 @@
 //!
 //! - [`foreign`]: text from outside: invisible characters are escaped before it is shown
 //! - [`text`]: counts, lists, clipped quotations, quantities, likely meanings of a mistyped word
-//! - [`hint`]: settings that a sentence tells its reader to change, without the words to type for them
 //! - [`error`]: errors with a kind, a place and a remedy
 //! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON without repeated names
@@ -77,7 +76,6 @@ pub mod explain;
 pub mod explore;
 pub mod foreign;
 pub mod graph;
-pub mod hint;
 pub mod json_number;
 pub mod json_tree;
 pub mod learn;

@@ -8,6 +8,6 @@ pub mod render;
 pub mod story;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, explore, foreign, graph, hint, json_number, kernel,
-    matrix, memory, model, params, random, tensor, text, unique,
+    attention, diagnose, elementary, error, explain, explore, foreign, graph, json_number, kernel, matrix,
+    memory, model, params, random, tensor, text, unique,
 };

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
 use crate::graph::{Given, MAX_CELLS, Origin, Role};
-use crate::hint::Hint;
 use crate::input::{self, Bundle, Files, Layout};
 use crate::matrix::Labels;
 use crate::memory;
@@ -113,7 +112,7 @@ impl InputLoader {
             (
                 "Q, K, V, S and A",
                 cells + of_roles + of_pairs,
-                format!("{help}, or use {}, which does not store S and A", Hint::Fast),
+                format!("{help}, or use --fast, which does not store S and A"),
             )
         } else {
             ("Q, K and V", cells + of_roles, help.to_string())

@@ -32,7 +32,6 @@ use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::graph::Convention;
-use crate::hint::Hint;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
 use changes::ChangeArgs;
@@ -163,7 +162,7 @@ impl ModelArgs {
         let enough = self.varied.numbers.enough_memory(&model, tokens);
         self.shown_of(&model, read, program, env, streams).map_err(|error| match enough {
             Some(enough) if error.kind() == ErrorKind::TooLarge => {
-                error.with_help(format!("give a shorter text, or allow more: {} {enough}", Hint::Memory))
+                error.with_help(format!("give a shorter text, or allow more: --memory {enough}"))
             }
             _ => error,
         })

@@ -5,7 +5,6 @@ use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Passage, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
-use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::story::Digits;
 use crate::story::condition::{all, equal, less, max_of};
@@ -45,7 +44,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         return Err(Error::new(format!(
             "{keys} keys in blocks of {length} are more than {MOST_BLOCKS} blocks"
         ))
-        .help(format!("take longer blocks: {} block=64", Hint::Set)));
+        .help("take longer blocks: --set block=64"));
     }
     demo.step("One query with its scores S, and V with a value for each key. The keys come in blocks, and only one block is held at a time.")
         .together(&[block])

@@ -1,7 +1,6 @@
 //! Errors about files that are not there: what is there instead, and the way out.
 
 use crate::error::{Error, ErrorKind};
-use crate::hint::Hint;
 use crate::text::{all_of, choices, clip, listed_briefly, quoted};
 
 /// The remedy for a file in the format of llama.cpp.
@@ -139,5 +138,5 @@ pub(super) fn no_tokenizer(folder: &str, others: &[String]) -> Error {
         "make the file, in Python with transformers: \
          AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
     };
-    error.help(format!("give the ids of the tokens instead of text: {} 464,3290, or {instead}", Hint::Ids))
+    error.help(format!("give the ids of the tokens instead of text: --ids 464,3290, or {instead}"))
 }

@@ -1,6 +1,4 @@
 //! Whether a number can be answered from the digits that the question shows.
-
-use crate::hint::Hint;
 use crate::lesson::faults::Faults;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
@@ -35,10 +33,8 @@ pub(super) fn enough(
             counted(decimals, "decimal")
         );
         let help = format!(
-            "its operands are {}: show them with {} and {} {decimals}",
-            cell.operands().join(" and "),
-            Hint::Only,
-            Hint::Precision
+            "its operands are {}: show them with --only and --precision {decimals}",
+            cell.operands().join(" and ")
         );
         faults.add(question.key_line, what, help);
         return;

@@ -1,6 +1,4 @@
 //! Compares the output of a lesson's commands with its text.
-
-use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{CommandOutput, Runner};
@@ -74,7 +72,7 @@ fn output(
     if printed.len() > room {
         let bytes = size_in_brief(printed.len() as u64);
         let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
-        let help = format!("print less ({}, smaller matrices): a lesson may have at most 1 MiB", Hint::Only);
+        let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB".to_string();
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
     }
     let what = if expected.is_empty() {

@@ -2,7 +2,6 @@
 
 use super::runs::without_colours;
 use crate::foreign::visible;
-use crate::hint::Hint;
 use crate::text::ScreenWidth;
 
 use crate::lesson::faults::Fault;
@@ -49,9 +48,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
                 format!("`{typed}` prints a line of {width} columns, but the screen has {}", size.columns),
             )
             .help(format!(
-                "print less ({}, {} 2), or name a wider screen in the head: screen: {width}x{}",
-                Hint::Only,
-                Hint::Precision,
+                "print less (--only, --precision 2), or name a wider screen in the head: screen: {width}x{}",
                 size.rows
             )),
         );
@@ -64,7 +61,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
                 &format!("`{typed}` prints"),
                 height,
                 size,
-                &format!("print less ({}),", Hint::Only),
+                &"print less (--only),".to_string(),
             ),
         );
     }
@@ -75,7 +72,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
         add(
             Concern::Structure,
             Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
-                .help(format!("leave out {}: the player adds colours itself", Hint::Colour)),
+                .help("leave out --color: the player adds colours itself"),
         );
         return;
     }
@@ -87,7 +84,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
                 exchange.line,
                 format!("`{typed}` prints different characters with colour and without"),
             )
-            .help(format!("fix the form with an option, such as {} never", Hint::Heat)),
+            .help("fix the form with an option, such as --heat never"),
         );
     }
 }

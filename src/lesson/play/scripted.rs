@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::LessonView;
 use crate::lesson::verdict::Verdict;
@@ -22,7 +21,7 @@ impl ScriptedAnswers {
     pub fn read(asked: &[String], show: &LessonView<'_>) -> Result<ScriptedAnswers> {
         let mut scripted = ScriptedAnswers::default();
         for one in asked {
-            let source = format!("{} {one}", Hint::Answer);
+            let source = format!("--answer {one}");
             let wrong = |what: String| Error::new(what).in_source(source.clone());
             let Some((id, typed)) = one.split_once('=') else {
                 return Err(
@@ -93,10 +92,7 @@ mod tests {
                 ("zeros=A3 Z4", "A to C"),
             ] {
                 let said = read(&[asked]).unwrap_err().to_string();
-                assert!(
-                    said.contains(words) && said.starts_with(&format!("{} {asked}", Hint::Answer)),
-                    "{said}"
-                );
+                assert!(said.contains(words) && said.starts_with(&format!("--answer {asked}")), "{said}");
             }
         });
     }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::hint::Hint;
 use crate::lesson::Command;
 use crate::render::Screen;
 use crate::terminal::{
@@ -83,7 +82,7 @@ pub fn play(
 
 fn unreadable(error: io::Error) -> Error {
     Error::new(format!("the terminal cannot be used: {error}"))
-        .help(format!("print the whole lesson instead, with {}", Hint::NoInput))
+        .help("print the whole lesson instead, with --no-input")
 }
 
 struct Session<'a, 'p> {

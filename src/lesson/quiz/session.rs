@@ -1,6 +1,4 @@
 //! One question after the other: shown, answered, judged, and its answer shown.
-
-use crate::hint::Hint;
 use crate::text::{counted, quoted};
 
 use crate::error::{Error, Result};
@@ -93,7 +91,7 @@ impl Quiz<'_, '_, '_> {
             return Ok(());
         }
         let of = counted(places.len(), "question");
-        let words = format!("You have answered {done} of {of} before. {} asks them again.", Hint::Restart);
+        let words = format!("You have answered {done} of {of} before. --restart asks them again.");
         let screen = self.show.screen;
         self.student.say_block(Text::of(&words, Ink::of(Tone::Quiet), screen).wrapped(
             screen.width,

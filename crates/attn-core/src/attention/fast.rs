@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
 use crate::matrix::Shape;
 use crate::memory;
@@ -160,7 +159,7 @@ impl<'a, T: Real> FastAttention<'a, T> {
     /// If the soft-cap or a sink is outside the range of the type.
     fn check_range(&self) -> Result<()> {
         let wider = || match T::NAME {
-            "f32" => format!("use {} f64, which has a wider range", Hint::Dtype),
+            "f32" => "use --dtype f64, which has a wider range".to_string(),
             _ => "give a number that is neither so small nor so large".to_string(),
         };
         if let Some(cap) = self.soft_cap.filter(|cap| !T::from_f64(*cap).to_f64().is_normal()) {
@@ -261,11 +260,8 @@ fn check_hides<T: Real>(cells: Pairs<'_, T>) -> Result<()> {
     if (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).all(hides) {
         return Ok(());
     }
-    Err(Error::new("the fast path cannot add the numbers of a mask after a soft-cap").help(format!(
-        "give a mask of 0 and -inf, or leave out {} or {}",
-        Hint::SoftCap,
-        Hint::Fast
-    )))
+    Err(Error::new("the fast path cannot add the numbers of a mask after a soft-cap")
+        .help("give a mask of 0 and -inf, or leave out --softcap or --fast"))
 }
 
 /// # Errors
@@ -280,9 +276,7 @@ fn check_added<T: Real>(cells: &[T]) -> Result<()> {
 /// The error where the bias over the temperature, plus an additive mask, is neither finite nor −∞ in a type.
 pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
     let help = match dtype {
-        "f32" => {
-            format!("write -inf to hide a key; numbers that are too large for f32 fit {} f64", Hint::Dtype)
-        }
+        "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64".to_string(),
         _ => "write -inf to hide a key, and give a smaller bias or a higher temperature".to_string(),
     };
     Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(help)

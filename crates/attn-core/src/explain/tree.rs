@@ -7,7 +7,6 @@ use super::{Note, SHOWN, notes, shortened_to};
 use crate::attention::Axis;
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Graph, NodeId, Op, Term, address_of};
-use crate::hint::Hint;
 
 /// The most cells that are explained at once.
 pub const MOST_EXPLAINED: usize = 10_000;
@@ -105,7 +104,7 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: LongSums) ->
             return Err(Error::new(format!(
                 "{name} comes from the fused kernel, which does not store the steps"
             ))
-            .help(format!("leave out {}: then every number can be explained", Hint::Fast)));
+            .help("leave out --fast: then every number can be explained"));
         }
         if seen.insert(cell) {
             asked.push(cell);
@@ -175,7 +174,7 @@ fn too_many() -> Error {
     Error::new(format!(
         "this is too much to explain: it has more than {MOST_EXPLAINED} cells, or {MOST_PARTS} numbers and signs"
     ))
-    .help(format!("name one cell, as in {} 'A[1,2]', or give a smaller {}", Hint::Explain, Hint::Depth))
+    .help("name one cell, as in --explain 'A[1,2]', or give a smaller --depth")
 }
 
 /// Refuses cells whose formula alone would fill the memory.

@@ -4,7 +4,6 @@ use std::ops::Index;
 
 use super::{Graph, Node, NodeId};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::tensor::MOST_LOOKED_AT;
 use crate::text::{choices, nearest};
@@ -70,12 +69,11 @@ impl Graph {
         node.matrix().ok_or_else(|| {
             if node.is_never_formed() {
                 Error::new(format!("`{}` is never formed", node.name))
-                    .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast))
+                    .help("leave out --fast: the fast path does not compute this step")
             } else {
                 Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape())).help(
                     format!(
-                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
-                        Hint::Save,
+                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
                         node.name
                     ),
                 )

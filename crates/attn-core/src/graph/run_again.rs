@@ -2,7 +2,6 @@
 
 use super::{Graph, Node, NodeId, Op, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::matrix::Shape;
 use crate::text::clip;
 
@@ -65,7 +64,7 @@ fn can_run(node: &Node) -> Result<()> {
     match (&node.op, &node.value) {
         (Op::Fused(_), _) => {
             Err(Error::new("the fused kernel has computed it, which cannot be run step by step")
-                .help(format!("leave out {}: then every step is recorded", Hint::Fast)))
+                .help("leave out --fast: then every step is recorded"))
         }
         (_, Value::NeverFormed(_)) => {
             Err(Error::new("its numbers are not recorded, so it cannot be run again"))

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::{Fusion, Graph, Node, NodeId, Op};
 use crate::attention::Visibility;
-use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::tensor::{Dtype, Tensor};
 
@@ -91,8 +90,7 @@ impl Graph {
         Some(match node.typed().map(Tensor::dtype) {
             Some(Dtype::F32) => {
                 format!(
-                    "{name} holds inf: a number is too large for a 32-bit float; {} f64 has a wider range",
-                    Hint::Dtype
+                    "{name} holds inf: a number is too large for a 32-bit float; --dtype f64 has a wider range"
                 )
             }
             _ => format!("{name} has inf: a number is too large for a 64-bit float"),
@@ -138,9 +136,8 @@ impl Graph {
                     _ => format!(", and so do {}", others.join(", ")),
                 };
                 format!(
-                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; {} f64 has a \
-                     wider range",
-                    Hint::Dtype
+                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; --dtype f64 has a \
+                     wider range"
                 )
             }
             _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),
@@ -165,7 +162,7 @@ fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtyp
         [one, "may attend to nothing; their weights and their results are 0"],
     );
     let range = match dtype {
-        Dtype::F32 => format!("a 32-bit float ({} f64 has a wider range)", Hint::Dtype),
+        Dtype::F32 => "a 32-bit float (--dtype f64 has a wider range)".to_string(),
         _ => "a 64-bit float".to_string(),
     };
     let one = format!("has only scores below the range of {range}; its weights and its result come out as 0");

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::{Charge, exhausted, hold};
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 use crate::text::size_in_brief;
 
 /// Bytes that are gathered, up to a limit, and charged as they come.
@@ -54,7 +53,7 @@ impl Write for ChargedBytes {
             (self.bytes, self.held) = (Vec::new(), Vec::new());
             let error = Error::new(format!("there is more to print than {}", size_in_brief(self.most)));
             return Err(io::Error::other(
-                error.help(format!("show less of it with {}, or take smaller matrices", Hint::Only)),
+                error.help("show less of it with --only, or take smaller matrices"),
             ));
         }
         self.make_room(bytes.len()).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
@@ -79,7 +78,7 @@ mod tests {
         let _open = enter(Some(1 << 20), || None);
         let mut gathered = ChargedBytes::new(u64::MAX);
         let written = (0..100).map(|_| gathered.write_all(&[0; 1 << 16])).find_map(io::Result::err);
-        assert!(written.unwrap().to_string().contains(&Hint::Memory.to_string()));
+        assert!(written.unwrap().to_string().contains("--memory"));
         drop(gathered);
         assert_eq!(remaining(), Remaining::Asked(1 << 20));
     }

@@ -14,7 +14,6 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::text::size_in_brief;
 
 pub use charged_bytes::ChargedBytes;
@@ -205,20 +204,16 @@ pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
 
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new(EXHAUSTED).of_kind(ErrorKind::TooLarge).help(format!(
-        "give smaller matrices, or end other programs; {} 500M makes attn stop before it takes more",
-        Hint::Memory
-    ))
+    Error::new(EXHAUSTED).of_kind(ErrorKind::TooLarge).help(
+        "give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more",
+    )
 }
 
 fn allow(bytes: u64, limit: Limit) -> String {
     let more = enough(bytes);
     match limit {
-        Limit::Asked(_) => format!("give smaller matrices, or allow more: {} {more}", Hint::Memory),
-        _ => format!(
-            "give smaller matrices, or, if this machine has the memory, allow it: {} {more}",
-            Hint::Memory
-        ),
+        Limit::Asked(_) => format!("give smaller matrices, or allow more: --memory {more}"),
+        _ => format!("give smaller matrices, or, if this machine has the memory, allow it: --memory {more}"),
     }
 }
 
@@ -237,7 +232,7 @@ mod tests {
         let said = hold(500).unwrap_err().to_string();
         assert!(
             said.contains("this needs 500 bytes of memory, but at most 400 bytes")
-                && said.contains(&format!("{} 32M", Hint::Memory)),
+                && said.contains("--memory 32M"),
             "{said}"
         );
         drop(first);
@@ -289,6 +284,6 @@ mod tests {
     fn without_an_account_nothing_is_refused() {
         assert!(room(u64::MAX).is_ok());
         assert_eq!(remaining(), Remaining::Unknown);
-        assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains(&Hint::Memory.to_string()));
+        assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains("--memory"));
     }
 }

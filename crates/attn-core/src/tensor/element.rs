@@ -10,7 +10,6 @@ use super::dtype::Dtype;
 use super::shared::Shared;
 use super::values::Values;
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 
 /// A type that the numbers of a [`super::Tensor`] may have.
 pub trait Element: Copy + std::fmt::Debug + 'static {
@@ -143,7 +142,7 @@ pub fn in_type<T: Element>(x: f64) -> Result<T> {
             Err(Error::new(format!("{x} is neither true nor false")).help("write 1 for true and 0 for false"))
         }
         (false, dtype) => Err(Error::new(format!("{x:e} is too large for {}", dtype.name()))
-            .help(format!("give {} f64, or scale the numbers down", Hint::Dtype))),
+            .help("give --dtype f64, or scale the numbers down")),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::graph::recipes::Recipe;
 use crate::graph::{Graph, NodeId};
-use crate::hint::Hint;
 use crate::text::nearest;
 
 /// A computation described step by step.
@@ -190,10 +189,7 @@ impl Story {
             Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
                 "there is no `{name}` here: no picture of a plane is drawn"
             ))
-            .help(format!(
-                "words with two numbers each have one: attn similarity bat cave racket {} plane",
-                Hint::Only
-            ))),
+            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
             Err(error) if !planes.is_empty() => {
                 Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
             }

@@ -4,7 +4,6 @@ use super::one_by_one::{add_to, few_rows, outer, row};
 use crate::demo::Builder;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op};
-use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::story::condition::{all, equal, identity, less, not, own, within};
 
@@ -154,7 +153,7 @@ fn part_of_one(demo: &mut Builder, name: &str, own: f64) -> Result<NodeId> {
     match cells[..] {
         [part] if (0.0..=1.0).contains(&part) => Ok(id),
         _ => Err(Error::new(format!("{name} must be one number from 0 to 1"))
-            .help(format!("for example {} {name}={own}, as in the demo", Hint::Set))),
+            .help(format!("for example --set {name}={own}, as in the demo"))),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Sentences to the teacher.
 
 use crate::foreign::visible;
-use crate::hint::Hint;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::state::State;
 use crate::lesson::show::{Ink, Text, Tone};
@@ -33,7 +32,7 @@ pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, aske
         (Some(step), Some(told)) => {
             let [number, end] = [lesson.number(step), lesson.number(lesson.steps.len() - 1)];
             let end = if end == last { String::new() } else { end.to_string() };
-            let rest = told.whole.as_ref().map(|whole| format!("{whole} {} {number}-{end}", Hint::Steps));
+            let rest = told.whole.as_ref().map(|whole| format!("{whole} --steps {number}-{end}"));
             (format!("at step {number} of {last}"), rest)
         }
     };

@@ -49,7 +49,6 @@ mod weights;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
-use crate::hint::Hint;
 use crate::text::{counted, nearest};
 
 use super::{Change, Facts};
@@ -258,7 +257,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
 pub fn find(id: &str) -> Result<&'static Mistake> {
     catalogue().find(|mistake| mistake.id == id).ok_or_else(|| {
         let error = Error::new(format!("there is no mistake `{id}`")).of_kind(ErrorKind::Unknown);
-        let all = format!("{} {} shows all mistakes", Hint::Diagnose, Hint::List);
+        let all = "attn diagnose --list shows all mistakes".to_string();
         match nearest(id, catalogue().map(|mistake| mistake.id)) {
             Some(near) => error.help(format!("did you mean `{near}`? {all}")),
             None => error.help(all),

@@ -9,7 +9,6 @@ use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
 use crate::graph::{Given, Graph, MAX_CELLS, NodeId, Role};
-use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::text::counted;
 
@@ -164,7 +163,7 @@ impl Pipeline<'_> {
             return Ok(());
         }
         Err(Error::new("a bias of -inf hides no key here: the soft-cap comes after it")
-            .help(format!("hide keys with {}, which comes after the soft-cap", Hint::Given("mask"))))
+            .help("hide keys with --mask, which comes after the soft-cap"))
     }
 
     /// Checks that bias and mask are within the range of the scores, as the fused kernel does.
@@ -219,11 +218,7 @@ impl Pipeline<'_> {
                 q_width / heads,
                 k_width / groups
             ))
-            .help(format!(
-                "give queries and keys of the same width per head (see {} and {})",
-                Hint::Heads,
-                Hint::KeyValueHeads
-            )));
+            .help("give queries and keys of the same width per head (see --heads and --kv-heads)"));
         }
         if n != v_rows {
             return Err(Error::new(format!(
@@ -250,10 +245,7 @@ impl Pipeline<'_> {
                 counted(t, "query"),
                 counted(n, "key")
             ))
-            .help(format!(
-                "give fewer tokens or heads, or use {}, which does not store the steps",
-                Hint::Fast
-            )));
+            .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use super::mechanisms::{NormPlace, PositionKind};
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS};
-use crate::hint::Hint;
 use crate::text::counted;
 
 /// Rows and columns.
@@ -29,7 +28,7 @@ pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
             counted(queries as usize, "query"),
             counted(keys as usize, "key")
         ))
-        .help(format!("give fewer tokens or heads, or use {}, which does not store the steps", Hint::Fast)))
+        .help("give fewer tokens or heads, or use --fast, which does not store the steps"))
     } else {
         Ok(())
     }
@@ -74,12 +73,7 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
             "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
              {MAX_CELLS}"
         ))
-        .help(format!(
-            "give fewer tokens or a narrower X, or give {}, {} and {}, computed elsewhere",
-            Hint::Given("Q"),
-            Hint::Given("K"),
-            Hint::Given("V")
-        )))
+        .help("give fewer tokens or a narrower X, or give --q, --k and --v, computed elsewhere"))
     } else {
         Ok(())
     }

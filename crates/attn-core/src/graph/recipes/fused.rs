@@ -15,7 +15,6 @@ use crate::attention::{
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
 use crate::graph::{FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Role, Stage, Step};
-use crate::hint::Hint;
 use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 use crate::matrix::Shape;
 use crate::tensor::{Dtype, Element, Tensor};
@@ -52,11 +51,8 @@ pub fn attend_fused(
 /// If the kernel lacks a step of the recipe.
 fn check(recipe: &Recipe) -> Result<()> {
     if recipe.score == Score::Cosine {
-        return Err(Error::new("the fast path cannot compute cosine scores").help(format!(
-            "leave out {} cosine or {}",
-            Hint::Score,
-            Hint::Fast
-        )));
+        return Err(Error::new("the fast path cannot compute cosine scores")
+            .help("leave out --score cosine or --fast"));
     }
     if recipe.heads > MOST_HEADS {
         return Err(Error::new(format!(
@@ -181,11 +177,7 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: OutputSteps, [q, v]: [N
             "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
             after.stage().name()
         ))
-        .help(format!(
-            "leave out W_O and {}, and save the heads with {} O=out.npy",
-            Hint::Residual,
-            Hint::Save
-        )))
+        .help("leave out W_O and --residual, and save the heads with --save O=out.npy"))
     }
 }
 

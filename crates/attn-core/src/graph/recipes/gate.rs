@@ -4,7 +4,6 @@ use super::attend::Pipeline;
 use super::mechanisms::Gating;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Role, Stage};
-use crate::hint::Hint;
 use crate::text::counted;
 
 impl Pipeline<'_> {
@@ -15,11 +14,7 @@ impl Pipeline<'_> {
     /// Qiu et al. 2025, “Gated Attention for Large Language Models”; the attention of Qwen3-Next.
     pub fn gated(&mut self, joined: NodeId, w_g: NodeId) -> Result<NodeId> {
         let x = self.graph.at(Stage::Positioned).or_else(|| self.graph.at(Role::X)).ok_or_else(|| {
-            Error::new("the gate is computed from X, and there is no X").help(format!(
-                "give {} or {}",
-                Hint::Given(Role::X.name()),
-                Hint::Words
-            ))
+            Error::new("the gate is computed from X, and there is no X").help("give --x or --words")
         })?;
         let (gates, width, heads) = (self.shape(w_g), self.shape(joined), self.recipe.heads);
         let tokens = self.shape(x);

@@ -6,7 +6,6 @@ use super::choices::{Merge, Projection, Residual};
 use super::mechanisms::Gating;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Role, Stage};
-use crate::hint::Hint;
 use crate::text::counted;
 
 /// The ε of a norm, PyTorch's default.
@@ -85,12 +84,9 @@ impl Pipeline<'_> {
         let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
             (true, Residual::Of(role), _) => Some(roles[role as usize]),
             (true, _, None) => {
-                return Err(Error::new("there is no X to add to the result").help(format!(
-                    "{} needs {} or {}",
-                    Hint::Residual,
-                    Hint::Given(Role::X.name()),
-                    Hint::Words
-                )));
+                return Err(
+                    Error::new("there is no X to add to the result").help("--residual needs --x or --words")
+                );
             }
             (true, _, Some(x)) => Some(x),
             (false, ..) => None,
@@ -143,10 +139,7 @@ impl Pipeline<'_> {
                 return Err(Error::new(format!(
                     "X is {tokens}, but the result is {shape}: they cannot be added"
                 ))
-                .help(format!(
-                    "make the result {tokens} with another W_V or W_O, or leave out {}",
-                    Hint::Residual
-                )));
+                .help(format!("make the result {tokens} with another W_V or W_O, or leave out --residual")));
             }
             last = self.with_residual(&result, x, last)?;
         }

@@ -8,7 +8,6 @@ use crate::attention::{Buckets, HeadOf, Places, key_value_head};
 use crate::elementary::pow;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
-use crate::hint::Hint;
 use crate::matrix::Shape;
 use crate::text::counted;
 
@@ -83,7 +82,7 @@ fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
 fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
     let Some(table) = graph.at(Role::PositionTable) else {
         return Err(Error::new("the positions of T5 need a table of biases")
-            .help(format!("give {} a row for each bucket and a column for each head", Hint::PositionTable)));
+            .help("give --position-table a row for each bucket and a column for each head"));
     };
     let Shape { rows: count, cols } = graph[table].shape();
     if cols != recipe.heads {

@@ -6,7 +6,6 @@ use super::rotation::rotated_width;
 use crate::attention::{RopeScaling, Yarn};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Given, NodeId, Op, Role, Stage};
-use crate::hint::Hint;
 use crate::text::counted;
 
 /// The first positions of queries and of keys.
@@ -44,7 +43,7 @@ impl Pipeline<'_> {
             return Ok(());
         }
         Err(Error::new("sinusoidal positions are added to X, but Q, K and V are given")
-            .help(format!("give X in place of one of them, or other positions: {} rope", Hint::Position)))
+            .help("give X in place of one of them, or other positions: --position rope"))
     }
 
     /// The tokens plus the vectors of their positions, where the recipe adds them.
@@ -53,12 +52,8 @@ impl Pipeline<'_> {
             return Ok(x);
         }
         let Some(x) = x else {
-            return Err(Error::new("sinusoidal positions are added to X, and there is no X").help(format!(
-                "give {} or {}, or other positions: {} rope",
-                Hint::Given(Role::X.name()),
-                Hint::Words,
-                Hint::Position
-            )));
+            return Err(Error::new("sinusoidal positions are added to X, and there is no X")
+                .help("give --x or --words, or other positions: --position rope"));
         };
         let (tokens, width) = self.shape(x);
         let vectors = Op::Sinusoidal { first: self.recipe.positions.first, tokens, width };
@@ -123,10 +118,9 @@ impl Pipeline<'_> {
     /// LongRoPE's divisors for a short or a long text.
     fn divisors(&mut self, is_long: bool) -> Result<NodeId> {
         let divisors = self.graph.at(Role::Divisors).ok_or_else(|| {
-            Error::new("the rope scaling longrope needs divisors of the frequencies").help(format!(
-                "give {} a file of divisors: a row for short texts, and a row for long ones",
-                Hint::RopeScaling
-            ))
+            Error::new("the rope scaling longrope needs divisors of the frequencies").help(
+                "give --rope-scaling a file of divisors: a row for short texts, and a row for long ones",
+            )
         })?;
         let (rows, _) = self.shape(divisors);
         match rows {

@@ -12,7 +12,6 @@ use super::mechanisms::{CapPlace, Gating, Positions, QkNorm, SinkUse};
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
 use crate::graph::Factor;
-use crate::hint::Hint;
 use crate::text::counted;
 
 /// The choices of a pipeline, in the order of its steps.
@@ -231,8 +230,9 @@ impl Recipe {
     /// If there are no heads, the key/value heads do not divide the heads, or the temperature or the soft-cap is not positive.
     pub fn check(&self) -> Result<()> {
         if self.heads == 0 || self.kv_heads == 0 {
-            return Err(Error::new("there must be at least one head")
-                .help(format!("write {} 1 for a single head", Hint::Heads)));
+            return Err(
+                Error::new("there must be at least one head").help("write --heads 1 for a single head")
+            );
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::new(format!(
@@ -240,7 +240,7 @@ impl Recipe {
                 counted(self.heads, "query head"),
                 counted(self.kv_heads, "key/value head")
             ))
-            .help(format!("give a {} that divides {}", Hint::KeyValueHeads, Hint::Heads)));
+            .help("give a --kv-heads that divides --heads"));
         }
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Err(Error::new(format!(
@@ -251,15 +251,14 @@ impl Recipe {
         }
         if self.mask.window == Some(0) {
             return Err(Error::new("a window of 0 hides every key")
-                .help(format!("write {} 1 to let each token attend only to itself", Hint::Window)));
+                .help("write --window 1 to let each token attend only to itself"));
         }
         if self.mask.keep_first > 0 && self.mask.window.is_none() {
             return Err(Error::new(format!(
-                "{} {} changes nothing: no window hides the first keys",
-                Hint::KeepFirst,
+                "--keep-first {} changes nothing: no window hides the first keys",
                 self.mask.keep_first
             ))
-            .help(format!("add {}", Hint::Window)));
+            .help("add --window"));
         }
         if let Some(cap) = self.soft_cap.filter(|cap| !(*cap > 0.0 && cap.is_finite())) {
             return Err(Error::new(format!("the soft-cap is {cap}, but it must be a positive number"))

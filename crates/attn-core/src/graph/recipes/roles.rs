@@ -5,7 +5,6 @@ use super::attend::Pipeline;
 use super::choices::{self, QkvSource};
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS, Node, NodeId, Op, Origin, Role};
-use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::text::counted;
 
@@ -46,11 +45,8 @@ impl Pipeline<'_> {
         let Some(x) = x else {
             return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
                 format!(
-                    "type a sentence, as in: {} {} \"bat cave racket\", or give {}, or {}",
-                    Hint::Attend,
-                    Hint::Words,
-                    Hint::Given(Role::X.name()),
-                    Hint::Given(name)
+                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or {}",
+                    option(name)
                 ),
             ));
         };
@@ -68,7 +64,7 @@ impl Pipeline<'_> {
             ))
             .help(format!(
                 "give {}, or a narrower X: the limit is {MAX_CELLS} numbers",
-                Hint::Given(role.weights().map_or(name, Role::name))
+                option(role.weights().map_or(name, Role::name))
             )));
         }
         let identity = || Given::new(Matrix::identity(width), Origin::Identity);
@@ -129,4 +125,9 @@ fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     } else {
         weights
     }
+}
+
+/// The option that gives a matrix: `--wq` gives W_Q.
+fn option(name: &str) -> String {
+    format!("--{}", name.replace('_', "").to_ascii_lowercase())
 }

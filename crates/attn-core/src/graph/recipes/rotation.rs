@@ -6,7 +6,6 @@ use super::weights::suffix;
 use crate::attention::Rotation;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Role, Stage};
-use crate::hint::Hint;
 use crate::text::counted;
 
 impl Pipeline<'_> {
@@ -84,15 +83,15 @@ pub(super) fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
             counted(rotated, "column"),
             counted(width, "column")
         ))
-        .help(format!("give {} an even number up to {even}", Hint::RopeWidth)));
+        .help(format!("give --rope-width an even number up to {even}")));
     }
     if !rotated.is_multiple_of(2) {
         let which = if rotary.width.is_some() { "the rotated width is" } else { "the width of a head is" };
         let error = Error::new(format!("{which} {rotated}, but rotary positions rotate pairs of columns"));
         let help = match rotated - 1 {
-            0 => format!("give queries and keys of an even width, or leave out {}", Hint::Position),
+            0 => "give queries and keys of an even width, or leave out --position".to_string(),
             even => {
-                format!("give an even width, or rotate the first columns alone: {} {even}", Hint::RopeWidth)
+                format!("give an even width, or rotate the first columns alone: --rope-width {even}")
             }
         };
         return Err(error.help(help));

@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use super::Graph;
 use crate::error::{Error, Result};
-use crate::hint::Hint;
 use crate::text::clip;
 
 /// The value of `schema` in a computation written as JSON.
@@ -74,11 +73,11 @@ fn version_of(document: &Value) -> Result<u64> {
         Some(Value::String(schema)) if schema == SCHEMA => {}
         Some(Value::String(schema)) => {
             return Err(Error::new(format!("unknown schema `{}`", clip(schema)))
-                .help(format!("give a file of the schema `{SCHEMA}`, as {} json writes it", Hint::Format)));
+                .help(format!("give a file of the schema `{SCHEMA}`, as --format json writes it")));
         }
         _ => {
             return Err(Error::new("this is no saved computation: it has no `schema`")
-                .help(format!("give a file of the schema `{SCHEMA}`, as {} json writes it", Hint::Format)));
+                .help(format!("give a file of the schema `{SCHEMA}`, as --format json writes it")));
         }
     }
     match document.get("version").and_then(Value::as_u64) {

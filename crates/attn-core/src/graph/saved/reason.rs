@@ -1,9 +1,7 @@
 //! Why a saved graph cannot be run again.
 
-use std::fmt;
-
-use crate::hint::Hint;
 use crate::text::clip;
+use std::fmt;
 
 /// Why a saved graph is read-only: its numbers can be looked at, but it cannot be run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +32,13 @@ impl fmt::Display for Reason {
             }
             Reason::MissingInput { node, input } => write!(
                 f,
-                "the file has {}, but not {}, which it is computed from; write all nodes, without {}",
+                "the file has {}, but not {}, which it is computed from; write all nodes, without --only",
                 clip(node),
-                clip(input),
-                Hint::Only
+                clip(input)
             ),
             Reason::Fused => write!(
                 f,
-                "the fused kernel has computed it and does not record its steps; write it without {}",
-                Hint::Fast
+                "the fused kernel has computed it and does not record its steps; write it without --fast"
             ),
             Reason::LeftOut(node) => {
                 write!(f, "the numbers of {} are too many, and are not in the file", clip(node))

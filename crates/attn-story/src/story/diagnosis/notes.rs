@@ -4,7 +4,6 @@ use super::mistakes::are_same_computation;
 use super::precision::{half_precision, near_enough};
 use crate::diagnose::{Answer, Diagnosis, JudgedNode, Mistake, Task, Verdict};
 use crate::graph;
-use crate::hint::Hint;
 use crate::story::{Step, StepItem, Table};
 use crate::text::all_of;
 
@@ -67,7 +66,7 @@ fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
 
 /// “--suggest-input FILE instead of --yours”.
 fn suggested_input() -> String {
-    format!("{} FILE instead of {}", Hint::SuggestInput, Hint::Yours)
+    "--suggest-input FILE instead of --yours".to_string()
 }
 
 /// Suggestions of what to hand in for a better diagnosis.
@@ -102,7 +101,7 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
 pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis) -> String {
     let is_handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
     let missing = steps_before(name).into_iter().filter(|step| !is_handed(step));
-    missing.map(|step| format!("{} {step}=FILE", Hint::Yours)).collect::<Vec<_>>().join(" ")
+    missing.map(|step| format!("--yours {step}=FILE")).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a step is a gradient: `dQ`.

@@ -7,7 +7,6 @@ use crate::diagnose::{
     decimals_of,
 };
 use crate::graph::Graph;
-use crate::hint::Hint;
 use crate::text::counted;
 
 /// Differences up to this are rounding errors of the computation, and are not mentioned.
@@ -92,12 +91,7 @@ fn agreement_to(decimals: usize) -> String {
 /// The tolerances with which close numbers count as right.
 pub(super) fn near_enough(close: &CloseNumbers) -> String {
     let absolute = rounded_up(close.distance.difference.max);
-    format!(
-        "If this is near enough for you, give {} {} {} {absolute}.",
-        Hint::RelativeTolerance,
-        close.half.unit,
-        Hint::AbsoluteTolerance
-    )
+    format!("If this is near enough for you, give --rtol {} --atol {absolute}.", close.half.unit)
 }
 
 /// A number of two digits that is not below `x`.

@@ -7,7 +7,6 @@ use super::mistakes::{are_same_computation, sentence};
 use super::notes::{cannot_show, missing_steps, notes, undetectable};
 use super::table::{forms, nodes};
 use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task, cause};
-use crate::hint::Hint;
 use crate::story::{Step, StepItem, Story};
 use crate::text::all_of;
 
@@ -36,7 +35,7 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
         story.notes.extend(cannot_show(diagnosis, task));
     }
     if wrong.first().is_some_and(|node| !node.mistakes.is_empty()) {
-        story.notes.push(format!("{} shows the first wrong cell computed both ways.", Hint::Details));
+        story.notes.push("--details shows the first wrong cell computed both ways.".to_string());
     }
     story
 }

@@ -3,7 +3,6 @@
 use crate::diagnose::{Mistake, Suggestion, Task};
 use crate::foreign::visible;
 use crate::graph::Graph;
-use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
@@ -33,8 +32,8 @@ pub fn suggested_input(
             shown: vec![StepItem::Table(Table::new(
                 &["command"],
                 [
-                    vec![format!("{} {arguments}", Hint::Attend)],
-                    vec![format!("{} {arguments} {} FILE", Hint::Diagnose, Hint::Yours)],
+                    vec![format!("attn attend {arguments}")],
+                    vec![format!("attn diagnose {arguments} --yours FILE")],
                 ],
             ))],
             ..Step::default()
