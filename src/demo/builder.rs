@@ -335,11 +335,6 @@ impl Builder {
         self.graph.matrix(id)
     }
 
-    /// The graph so far.
-    pub fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
     /// Begins a step with a sentence that is true for any numbers.
     pub fn step(&mut self, text: &str) -> StepBuilder<'_> {
         self.steps.push(Step { text: text.to_string(), ..Step::default() });
