@@ -17,7 +17,7 @@ use crate::matrix::Matrix;
 
 use super::{Factor, Graph, Op, Origin};
 
-pub use alter::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
+pub use alteration::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
 pub use attend::{AttendInputs, HeadCache, attend, attend_as_far_as_possible, attend_in};
 pub(crate) use attend::{LookAtWeights, StepsOfHeads};
 pub use fused::attend_fused;
