@@ -107,7 +107,7 @@ impl Graph {
         let here: BTreeMap<(usize, usize), f64> =
             here.iter().map(|number| ((number.row, number.col), number.value)).collect();
         let changed = |i: usize, j: usize| here.get(&(i, j)).copied().unwrap_or(before[(i, j)]);
-        let changed = Matrix::from_fn(height, width, changed).with_row_labels(rows).with_col_labels(cols);
+        let changed = Matrix::from_fn(height, width, changed).labelled_by(rows.as_ref(), cols.as_ref());
         if self.precision == Precision::Exact { Ok(changed.into()) } else { Tensor::rounded::<f32>(&changed) }
     }
 

@@ -520,7 +520,7 @@ fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let is_identity =
         weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
     if is_identity && !is_named {
-        weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone()))
+        weights.labelled_by(Some(&names.clone()), Some(&names.clone()))
     } else {
         weights
     }
