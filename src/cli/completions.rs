@@ -6,9 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use super::Streams;
-use super::program::Program;
-use crate::cli::LESSON_OPTIONS;
+use super::lesson::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
@@ -18,6 +16,9 @@ use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::matrix::Matrix;
 use crate::params;
+
+use super::Streams;
+use super::program::Program;
 
 /// Print a completion script for your shell
 ///
@@ -86,7 +87,7 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
             Some(pair(file.trim_end_matches(".md"), &read(file, text, LESSON_OPTIONS).ok()?.title))
         })
         .collect();
-    let models: Vec<_> = params::BUILT_IN.iter().map(|model| pair(model.name, model.title)).collect();
+    let models: Vec<_> = params::built_in().iter().map(|model| pair(model.name, model.title)).collect();
     let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
     let files: Vec<_> = bundled().iter().map(|file| pair(file.name, file.about)).collect();
     let terms: Vec<_> = glossary()
