@@ -9,8 +9,8 @@ use crate::matrix::{Labels, Matrix};
 use crate::tensor::Tensor;
 use crate::text::counted;
 
-use super::alter;
-use super::alter::{Alter, Site, altered};
+use super::alter::altered;
+use super::alteration::{Alter, Site};
 use super::recipe::{Biasing, NormPlace, PositionKind, Projection, Qkv, QkvSource, Recipe, ScoreRows};
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
@@ -84,7 +84,7 @@ impl Pipeline<'_> {
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
         }
-        let stages = [alter::Site::Tokens, alter::Site::TokensAndResidual];
+        let stages = [Site::Tokens, Site::TokensAndResidual];
         let name = Role::X.name();
         let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
         self.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
@@ -113,17 +113,16 @@ impl Pipeline<'_> {
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
         let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
-        let with_residual =
-            |alteration: super::Alteration| alteration.stage == alter::Site::TokensAndResidual;
+        let with_residual = |alteration: super::Alteration| alteration.stage == Site::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
-        let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
-        let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
+        let w_o = w_o.map(|w_o| self.altered(Site::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(Site::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)?;
         backward.map_or(Ok(()), |pass| pass.add(&mut self.graph))
     }
 
     /// The node of a role, after the recipe's alteration at this site, if it has one.
-    fn altered(&mut self, at: alter::Site, role: Role, node: NodeId) -> Result<NodeId> {
+    fn altered(&mut self, at: Site, role: Role, node: NodeId) -> Result<NodeId> {
         altered(&mut self.graph, self.recipe, &[at], role.name(), (node, 0))
     }
 
@@ -521,7 +520,7 @@ fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let is_identity =
         weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
     if is_identity && !is_named {
-        weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone()))
+        weights.labelled_by(Some(&names.clone()), Some(&names.clone()))
     } else {
         weights
     }

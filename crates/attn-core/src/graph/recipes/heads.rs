@@ -13,8 +13,8 @@ use crate::memory;
 use crate::tensor::Tensor;
 use crate::text::counted;
 
-use super::alter;
-use super::alter::{Alter, Alteration, altered};
+use super::alter::{altered, name_before};
+use super::alteration::{Alter, Alteration, Site};
 use super::attend::{Pipeline, SharedNodes, StepsOfHeads};
 use super::recipe::{Groups, HeadSharing, NormaliseAxis, Qkv, Recipe, Split, SplitRoles};
 use super::weights::{BiasAndMask, Head, softmax_with, suffix, weights};
@@ -50,7 +50,7 @@ impl Pipeline<'_> {
             let suffix = suffix(number);
             let begun = self.graph.recorded_nodes();
             let mut one = self.head((&suffix, number), &sources);
-            let read = one.read([query, keys[group(head)]], sources.bias)?.read;
+            let read = one.read([query, keys[group(head)]], sources.bias)?.2;
             let weights = if reads_wait { read } else { one.weights(read)? };
             // Without sharing between heads, each head is finished before the next one begins.
             if waits {
@@ -120,9 +120,9 @@ impl Pipeline<'_> {
             return Ok(vec![weights, values]);
         }
         let step = Stage::Mixed.of_head(number);
-        let name = alter::name_before(self.recipe, &[alter::Site::Mixes], &step.to_string());
+        let name = name_before(self.recipe, &[Site::Mixes], &step.to_string());
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        let mixes = &[alter::Site::Mixes];
+        let mixes = &[Site::Mixes];
         let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
         self.graph.mark(mix, step);
         Ok(vec![mix])
@@ -151,8 +151,8 @@ impl Pipeline<'_> {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
             };
-            use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, place): (Role, &[alter::Site], usize) = match at {
+            use Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
+            let (role, stages, place): (Role, &[Site], usize) = match at {
                 0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
                 1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
                 _ => (Role::V, &[Values, KeysAndValues, Roles], key),
@@ -176,8 +176,8 @@ impl Pipeline<'_> {
 
     /// Q, K or V after the alteration of all its heads together; with one head, after the alteration of that head.
     fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
-        use alter::Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
-        let (role, stages): (Role, &[alter::Site]) = match at {
+        use Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
+        let (role, stages): (Role, &[Site]) = match at {
             0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
             1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
             _ => (Role::V, &[WholeValues]),
@@ -335,7 +335,7 @@ fn reshaped(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Resul
 impl Pipeline<'_> {
     /// Whether the recipe has a second pass.
     pub(super) fn attends_again(&self) -> bool {
-        self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
+        self.recipe.alteration == Some(Alteration { stage: Site::Result, alter: Alter::AttendedAgain })
     }
 
     /// Adds a second pass that reads the result as the tokens, or as Q, K and V where those are given.

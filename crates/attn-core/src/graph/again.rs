@@ -1,5 +1,5 @@
-//! A graph that is made once more with something changed: given numbers are replaced, and what does not depend on a change is
-//! taken from the graph before.
+//! A graph made after another: with some numbers changed, where what does not depend on a change is taken from the graph before;
+//! run again from its given nodes; restored from a file; with nodes of another graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,31 +9,7 @@ use crate::matrix::{Matrix, Shape};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::clip;
 
-use super::{Graph, Node, NodeId, Op, Origin, Precision, Role, Value, Watch};
-
-/// A given number that is replaced; row and column from 0.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChangedNumber {
-    /// The name of its node.
-    pub node: String,
-    /// The row, from 0.
-    pub row: usize,
-    /// The column, from 0.
-    pub col: usize,
-    /// The number that stands there instead.
-    pub value: f64,
-}
-
-/// What is otherwise than in the graph before.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Preparation {
-    numbers: Vec<ChangedNumber>,
-    before: Option<Arc<Graph>>,
-    /// For each node here, whether the graph before has one of this name, op and value.
-    unchanged: Vec<bool>,
-    /// Who sees how far it is, and may stop it.
-    pub(super) watch: Watch,
-}
+use super::{ChangedNumber, Graph, Node, NodeId, Op, Origin, Precision, Preparation, Role, Value, Watch};
 
 impl Graph {
     /// This graph, in which given nodes will have these numbers. The last one for a cell counts.
@@ -66,9 +42,7 @@ impl Graph {
     /// # Errors
     /// If a step cannot be computed, which no change of numbers causes.
     pub fn again(&self, mut graph: Graph, op_of: impl Fn(&Node) -> Op) -> Result<Graph> {
-        graph.precision = self.precision;
-        graph.limit = self.limit;
-        graph.is_of_model = self.is_of_model;
+        (graph.precision, graph.limit, graph.is_of_model) = (self.precision, self.limit, self.is_of_model);
         for node in &self.nodes {
             let id = match (&node.op, &node.value) {
                 (Op::Given(origin), Value::Formed(tensor)) if tensor.is_exact() && !tensor.is_stored() => {
@@ -88,18 +62,22 @@ impl Graph {
                 }
                 (_, Value::Formed(_)) => graph.add(&node.name, op_of(node), &node.inputs)?,
             };
-            let (rows, cols) = node.labels();
-            let (rows, cols) = (rows.cloned(), cols.cloned());
             if graph[id].labels() != node.labels() {
-                graph.name_lines(id, rows, cols);
+                let (rows, cols) = node.labels();
+                graph.name_lines(id, rows.cloned(), cols.cloned());
             }
-            graph.set_step(id, node.step);
-            let here = &mut graph.nodes[id.0];
-            (here.label, here.collects) = (node.label.clone(), node.collects.clone());
+            graph.describe(id, node);
         }
         // Nodes keep their places.
         graph.backward.clone_from(&self.backward);
         Ok(graph)
+    }
+
+    /// Gives a node the step, the label and the word for its inputs that another one has.
+    fn describe(&mut self, id: NodeId, like: &Node) {
+        self.set_step(id, like.step);
+        let here = &mut self.nodes[id.0];
+        (here.label, here.collects) = (like.label.clone(), like.collects.clone());
     }
 
     /// A given matrix with the numbers that replace some of its own.
@@ -129,7 +107,7 @@ impl Graph {
         let here: BTreeMap<(usize, usize), f64> =
             here.iter().map(|number| ((number.row, number.col), number.value)).collect();
         let changed = |i: usize, j: usize| here.get(&(i, j)).copied().unwrap_or(before[(i, j)]);
-        let changed = Matrix::from_fn(height, width, changed).with_row_labels(rows).with_col_labels(cols);
+        let changed = Matrix::from_fn(height, width, changed).labelled_by(rows.as_ref(), cols.as_ref());
         if self.precision == Precision::Exact { Ok(changed.into()) } else { Tensor::rounded::<f32>(&changed) }
     }
 
@@ -153,8 +131,8 @@ impl Graph {
         }
     }
 
-    /// The value that a step has in the graph before, if nothing that it reads has changed since.
-    fn known_node(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<&Node> {
+    /// The numbers that a step has in the graph before, if nothing that it reads has changed since.
+    pub(super) fn known(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<Tensor> {
         let before = self.prepared.before.as_deref()?;
         let node = &before[before.find(&self.in_layer(name))?];
         let same_inputs = || {
@@ -164,15 +142,7 @@ impl Graph {
                         && before[*there].name == self[*here].name
                 })
         };
-        (node.op == *op && same_inputs()).then_some(node)
-    }
-
-    /// The numbers of that value.
-    pub(super) fn known(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Option<Tensor> {
-        match &self.known_node(name, op, inputs)?.value {
-            Value::Formed(tensor) => Some(tensor.clone()),
-            Value::NeverFormed(_) => None,
-        }
+        node.tensor().filter(|_| node.op == *op && same_inputs()).cloned()
     }
 
     /// Remembers whether a node that is about to be recorded is the same as in the graph before.
@@ -225,14 +195,8 @@ impl Graph {
             return Err(Error::new("an input does not come before it").of_kind(ErrorKind::Unknown));
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
-        let value = match value {
-            Value::Formed(tensor) => Value::Formed(tensor.loaded()?),
-            never => never,
-        };
-        let shape = match &value {
-            Value::Formed(tensor) => tensor.shape(),
-            Value::NeverFormed(shape) => *shape,
-        };
+        let value = value.loaded()?;
+        let shape = value.shape();
         op.check_fits(&shapes, shape)?;
         if self.counts(&op, &value) {
             self.room_for(shape.rows.saturating_mul(shape.cols))?;
@@ -252,24 +216,19 @@ impl Graph {
     /// inputs. Each names the step.
     pub fn run_again(&self) -> Result<Graph> {
         for node in &self.nodes {
-            can_run(node).map_err(|error| of_node(&node.name, error))?;
+            let why = match (&node.op, &node.value) {
+                (Op::Fused(_), _) => {
+                    Error::new("the fused kernel has computed it, which cannot be run step by step")
+                        .help("leave out --fast: then every step is recorded")
+                }
+                (_, Value::NeverFormed(_)) => {
+                    Error::new("its numbers are not recorded, so it cannot be run again")
+                }
+                (_, Value::Formed(_)) => continue,
+            };
+            return Err(of_node(&node.name, why));
         }
         self.again(Graph::new(), |node| node.op.clone())
-    }
-}
-
-/// # Errors
-/// If a node has no numbers, or the fused kernel has computed it.
-fn can_run(node: &Node) -> Result<()> {
-    match (&node.op, &node.value) {
-        (Op::Fused(_), _) => {
-            Err(Error::new("the fused kernel has computed it, which cannot be run step by step")
-                .help("leave out --fast: then every step is recorded"))
-        }
-        (_, Value::NeverFormed(_)) => {
-            Err(Error::new("its numbers are not recorded, so it cannot be run again"))
-        }
-        (_, Value::Formed(_)) => Ok(()),
     }
 }
 
@@ -348,15 +307,10 @@ impl Graph {
             return Ok(known);
         }
         let name = if is_weight { node.name.clone() } else { format!("{}{suffix}", node.name) };
-        let value = match &node.value {
-            Value::Formed(tensor) => Value::Formed(tensor.clone().loaded()?),
-            never => never.clone(),
-        };
+        let value = node.value.clone().loaded()?;
         self.room_for(node.shape().rows.saturating_mul(node.shape().cols))?;
         let id = self.push(&name, node.op.clone(), inputs, value)?;
-        self.set_step(id, node.step);
-        let here = &mut self.nodes[id.0];
-        (here.label, here.collects) = (node.label.clone(), node.collects.clone());
+        self.describe(id, node);
         Ok(id)
     }
 }
