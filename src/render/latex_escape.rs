@@ -1,6 +1,6 @@
 //! Characters and single words in LaTeX: escapes, commands for mathematical signs, names with subscripts.
 
-use super::names::take_name;
+use super::style::take_name;
 
 /// The text with LaTeX's special characters escaped and mathematical characters as commands.
 pub(super) fn escaped(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::latex_escape::escaped;
 use super::latex_math::{is_name, math};
-use super::names::is_in_name;
+use super::style::is_in_name;
 
 /// The text escaped for LaTeX, with subscripts in the names of matrices.
 pub(super) fn prose(text: &str) -> String {

@@ -25,14 +25,13 @@ mod wide;
 mod window;
 mod wrap;
 
-pub use attn_story::render::html_live;
 pub use attn_story::render::html_page;
 pub use attn_story::render::numpy;
 pub use attn_story::render::{
     CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
     cell_lines_to, model_page,
 };
-use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
+use attn_story::render::{digits, document, explained, heat, html, plane, style, view};
 pub use file_rows::{FileRows, wrapped_text};
 pub use json_diagnosis::{diagnosis, unusable};
 pub use json_porting::porting;

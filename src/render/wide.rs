@@ -3,7 +3,7 @@
 use super::block::{Block, Level};
 use super::document::{self, NumberedStep};
 use super::terminal::Terminal;
-use super::viewer::Viewer;
+use super::view::Viewer;
 use super::{Page, Style};
 use crate::story::StepItem;
 

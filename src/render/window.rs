@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::heat::{Shade, shades_at};
-use super::palette::ShadeColours;
+use super::heat::ShadeColours;
 use super::{Charset, Theme, digits};
 use crate::graph::{Graph, NodeId};
 use crate::matrix::{Labels, Matrix};
