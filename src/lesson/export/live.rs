@@ -2,18 +2,17 @@
 
 use std::cell::RefCell;
 
+use attn_story::live::{ChangedField, Opening};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::lesson::option_names::name_of;
+use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
 use crate::lesson::verdict::judge;
 use crate::lesson::{Command, CommandOutput, OptionNames, Question};
-use crate::render::html_live;
 use crate::render::html_page::{HtmlPage, escaped, fragment};
-use crate::render::live;
+use crate::render::{html_live, live};
 use crate::text::all_of;
-use attn_story::live::{ChangedField, Opening};
 
 const STYLE: &str = include_str!("live.css");
 const SCRIPT: &str = include_str!("live.js");
