@@ -8,7 +8,7 @@ use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Choice, Claim, Question};
 use crate::lesson::pieces::Piece;
 use crate::lesson::prose::{only_number, prose};
-use crate::lesson::question::{KINDS, UNKNOWN, any_kind, kind_named};
+use crate::lesson::question::{KINDS, Kind, any_kind, kind_named};
 use crate::lesson::source::{Fault, Faults, Source};
 use crate::text::nearest;
 
@@ -27,7 +27,7 @@ impl QuestionDraft {
     pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> QuestionDraft {
         let mut question = Question {
             id: String::new(),
-            kind: UNKNOWN,
+            kind: Kind::Open,
             think: None,
             line,
             asked: Vec::new(),
@@ -45,7 +45,7 @@ impl QuestionDraft {
                 "kind" => {
                     kind = kind_named(value);
                     if kind.is_none() {
-                        let words = KINDS.map(|kind| kind.word());
+                        let words = KINDS.map(Kind::word);
                         let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
                         faults.add(
                             line,
@@ -73,7 +73,7 @@ impl QuestionDraft {
                 format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind()),
             );
         }
-        question.kind = kind.unwrap_or(UNKNOWN);
+        question.kind = kind.unwrap_or(Kind::Open);
         QuestionDraft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
