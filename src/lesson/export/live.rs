@@ -6,7 +6,7 @@ use attn_story::live::{ChangedField, Opening};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::lesson::option_names::name_of;
+use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
 use crate::lesson::verdict::judge;
 use crate::lesson::{Command, CommandOutput, OptionNames, Question};
