@@ -1,44 +1,38 @@
 //! `attn attend`: its options, and what comes out.
 
 mod computation;
-mod fast;
-pub(super) mod gradient;
-mod input_loader;
 mod inputs;
-mod masks;
-mod mechanism_options;
 pub(super) mod mechanisms;
-mod options;
-mod rope_scaling;
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::edits::EditArgs;
-use super::nodes::NodeArgs;
-use super::output::{LiveArgs, OutputArgs};
-use super::presentation::{self, Presentation};
-use super::program::Program;
-use super::steps::StepArgs;
-use super::versus::{self, ReplayedInput, VersusArgs};
-use super::write;
-use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::explore::Source;
 use crate::foreign::to_path;
-use crate::graph::recipes;
-use crate::graph::{Convention, Graph, NodeId};
-use crate::input::{self, Files};
+use crate::graph::recipes::attend_fused;
+use crate::graph::{Convention, Fusion, Graph, Node, NodeId, Op, recipes};
+use crate::input::Files;
 use crate::render::Page;
-use crate::story::{self, Story};
-use crate::tensor::MOST_SHOWN;
-pub(super) use computation::{Computation, ComputationArgs};
-use fast::FusedRun;
-pub(super) use gradient::GradientArgs;
-pub(super) use mechanism_options::position_options;
-pub(super) use options::{mask_options, options_of, scale_option};
+use crate::story::Story;
+use crate::tensor::{Dtype, MOST_SHOWN};
+use crate::text::counted;
+use crate::{input, story};
+
+use super::options::{DtypeArg, EditArgs, THREADS, machine, simd_names};
+use super::output::{LiveArgs, OutputArgs};
+use super::presentation::Presentation;
+use super::program::{Env, Outcome, Program, Streams};
+use super::selection::{NodeArgs, StepArgs};
+use super::versus::{ReplayedInput, VersusArgs};
+use super::{output, presentation, versus};
+
+pub(super) use computation::{
+    Computation, ComputationArgs, GradientArgs, mask_options, options_of, scale_option,
+};
+pub(super) use mechanisms::position_options;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -103,7 +97,7 @@ struct VariedArgs {
     #[command(flatten)]
     gradient: GradientArgs,
     #[command(flatten)]
-    fast: fast::FastArgs,
+    fast: FastArgs,
 }
 
 /// `--convention`.
@@ -150,7 +144,7 @@ impl AttendArgs {
         let pages = vec![page];
         let code = presentation.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
-            write::machine_note(&ran, &style, env, streams);
+            output::machine_note(&ran, &style, env, streams);
         }
         Ok(Outcome::of_pages(code, pages))
     }
@@ -244,5 +238,75 @@ impl VariedArgs {
         let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
         Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
+    }
+}
+
+// `--fast` and what goes with it.
+
+/// The fused kernel in place of the steps.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Fast path")]
+struct FastArgs {
+    /// Compute O in one fused pass, for many tokens
+    ///
+    /// It never stores the scores and the weights; it also returns LSE, the logarithm of each row's sum of exponentials.
+    #[arg(long)]
+    fast: bool,
+    /// Type of the numbers: f32 or f64 [default: f32]
+    #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
+    dtype: Option<DtypeArg>,
+    /// Number of threads [default: all]
+    ///
+    /// The result does not depend on it.
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
+    threads: Option<u16>,
+    // Its help has the names from the kernel's list.
+    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast", help = simd_help(), long_help = long_simd_help())]
+    simd: Option<String>,
+}
+
+fn simd_help() -> String {
+    format!("Instruction set: {} [default: the widest]", simd_names())
+}
+
+fn long_simd_help() -> String {
+    format!("{}\n\nThe variable ATTN_SIMD sets it too.", simd_help())
+}
+
+/// The result of the fast path.
+struct FusedRun {
+    pub graph: Graph,
+    /// Notes on the numbers.
+    pub notes: Vec<String>,
+    /// The instructions and the number of threads; no number depends on them.
+    pub how: String,
+}
+
+impl FastArgs {
+    /// The type in which the fast path is to compute, if it is to.
+    fn dtype(&self) -> Option<Dtype> {
+        self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
+    }
+
+    /// Runs a computation on the fast path, and adds notes on its numbers.
+    fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+        let machine = machine(self.threads, self.simd.as_deref(), env)?;
+        let Computation { recipe, inputs, mut notes, .. } = computation;
+        let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
+        if dtype == Dtype::F32 {
+            let is_rounded = |node: &Node| match node.typed() {
+                Some(numbers) => numbers.is_inexact(),
+                None => node.matrix().is_some_and(|matrix| matrix.cells().any(|x| x != f64::from(x as f32))),
+            };
+            let is_fused = |node: &Node| matches!(node.op, Op::Fused(Fusion::Output(_)));
+            let read = graph.nodes().filter(|(_, node)| is_fused(node)).flat_map(|(_, node)| &node.inputs);
+            let rounded = read.map(|&id| &graph[id]).filter(|node| is_rounded(node));
+            let names: Vec<&str> = rounded.map(|node| node.name.as_str()).collect();
+            if !names.is_empty() {
+                notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
+            }
+        }
+        let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
+        Ok(FusedRun { graph, notes, how })
     }
 }

@@ -1,24 +1,25 @@
 //! `attn bench`.
 
-mod figures;
-mod line;
-mod model;
 mod overview;
-mod single;
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 
-use super::machine::{DtypeArg, THREADS, machine, simd_names};
-use super::output::{FormatArg, LookArgs};
-use super::screen::ScreenArgs;
-use super::values::positive;
-use super::{Env, Streams};
-use crate::bench::Shape;
+use crate::bench::{ModelMeasurement, Problem, ReadRates, Shape, ShapeMeasurement, Timing, estimate};
 use crate::error::{Error, Result};
-use crate::kernel::Machine;
+use crate::kernel::{Kernels, Machine};
+use crate::params::Positions;
+use crate::render;
 use crate::render::Style;
+use crate::story::Table;
+use crate::text::{counted, giga, grouped, percent, seconds, size, three_digits, waiting};
+
+use super::model::OpenedModel;
+use super::options::{DtypeArg, THREADS, machine, positive, simd_names};
+use super::output::{FormatArg, LookArgs, ScreenArgs};
+use super::program::{Env, Streams};
 
 /// Measure how fast attention runs on your machine, and how much memory it needs
 ///
@@ -158,5 +159,315 @@ impl BenchArgs {
 
     fn style(&self, env: &Env) -> Style {
         LookArgs { format: FormatArg::Table, screen: self.screen.clone() }.style(env)
+    }
+}
+
+// A measurement as one line of JSON for a script: the fields that `benches/peers.py` writes for every peer, and those
+// that only the program itself can fill in.
+
+/// The result of a measurement of any kind.
+struct MeasurementLine<'a> {
+    /// Who: `attn`, or one of the ways, `attn.loop`.
+    pub peer: &'a str,
+    pub shape: Shape,
+    pub dtype: &'a str,
+    /// The instructions that were asked for, where there is a choice.
+    pub simd: Option<&'a str>,
+    /// The threads that were asked for, and those that it was worth.
+    pub threads: [usize; 2],
+    pub timing: &'a Timing,
+    /// Bytes beside inputs and outputs.
+    pub extra_bytes: usize,
+    /// The largest |O − exact|, where it is not the exact path itself.
+    pub max_error: Option<f64>,
+    /// The peak of multiply-adds on the threads that were used, in flop/s.
+    pub peak: f64,
+}
+
+impl MeasurementLine<'_> {
+    /// The line.
+    fn value(&self) -> Value {
+        let Timing { median, least, runs, other_busy } = *self.timing;
+        let flop = self.shape.flop() as f64;
+        json!({
+            "peer": self.peer,
+            "version": env!("CARGO_PKG_VERSION"),
+            "shape": self.shape.to_string(),
+            "threads": self.threads[0],
+            "median_s": median,
+            "min_s": least,
+            "runs": runs,
+            "gflops": flop / median / 1e9,
+            "gflops_best": flop / least / 1e9,
+            "max_err": self.max_error,
+            "other_busy": other_busy,
+            "peak_gflops": self.peak / 1e9,
+            "extra_bytes": self.extra_bytes,
+            "threads_used": self.threads[1],
+            "dtype": self.dtype,
+            "simd": self.simd,
+        })
+    }
+}
+
+// One shape: a few lines, or one line for a script.
+
+/// The default time for one shape.
+const SECONDS_OF_SHAPE: f64 = 1.0;
+
+/// A shape is refused if it takes this many times as long as the measurement may,
+const LONGEST_IN_BUDGETS: u32 = 60;
+
+/// but never if it takes at most this long.
+const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
+
+impl BenchArgs {
+    /// Measures one shape.
+    fn single<T: Kernels>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let (machine, budget) = (self.machine(env)?, self.budget(SECONDS_OF_SHAPE)?);
+        check_time::<T>(shape, machine, budget)?;
+        let single = ShapeMeasurement::measure::<T>(shape, machine, budget)?;
+        match self.format {
+            BenchFormat::Json => writeln!(streams.out, "{}", shape_line(&single))?,
+            BenchFormat::Table => {
+                render::tables(
+                    &[(shape_title(&single), shape_table(&single))],
+                    "bench",
+                    &self.style(env),
+                    streams.out,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// # Errors
+/// If the shape would take far longer than the time that there is.
+fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
+    Problem::<T>::check_memory(shape)?;
+    let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
+    let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };
+    let budget = (needed.as_secs_f64() / f64::from(LONGEST_IN_BUDGETS)).ceil();
+    let error = Error::new(format!(
+        "{}: the measurement would take about {}, and the limit is {}",
+        shape.in_words(),
+        waiting(needed.as_secs_f64()),
+        waiting(most.as_secs_f64()),
+    ));
+    let smaller = "give a shorter sequence, or fewer or narrower heads";
+    Err(if budget > MOST_SECONDS {
+        error.help(smaller)
+    } else {
+        error.help(format!("{smaller}; --seconds {budget} allows it"))
+    })
+}
+
+fn shape_title(single: &ShapeMeasurement) -> String {
+    let threads = counted(single.machine.threads, "thread");
+    format!("{}; {}, {}, {threads}", single.shape.in_words(), single.dtype, single.machine.simd)
+}
+
+fn shape_table(single: &ShapeMeasurement) -> Table {
+    let (timing, rates, threads) = (&single.timing, single.rates(), single.machine.threads);
+    let row = |name: &str, text: String| vec![name.to_string(), text];
+    let runs = counted(timing.runs, "run");
+    let mut rows = vec![
+        row(
+            "time",
+            format!(
+                "{}, the median of {runs}; the fastest took {}",
+                seconds(timing.median),
+                seconds(timing.least)
+            ),
+        ),
+        row(
+            "speed",
+            format!("{} GFLOP/s in the median run, {} in the best", giga(rates.median), giga(rates.best)),
+        ),
+        row(
+            "peak",
+            format!(
+                "{} GFLOP/s of multiply-adds on {}; attention reaches {} of it",
+                giga(single.peak),
+                counted(single.used.threads, "thread"),
+                percent(rates.median.min(single.peak), single.peak)
+            ),
+        ),
+    ];
+    if single.used.threads < threads {
+        let text =
+            format!("{} used: there is too little work for more", counted(single.used.threads, "thread"));
+        rows.push(row("threads", text));
+    }
+    rows.extend(single.reading.iter().map(|reading| row("reading", told_reading(reading))));
+    rows.push(row(
+        "memory",
+        format!("{} bytes in addition to inputs and output", grouped(single.used.extra_bytes as u64)),
+    ));
+    rows.push(row(
+        "error",
+        format!("at most {:.1e}, compared with the exact path on some rows", single.max_error),
+    ));
+    if let Some(busy) = timing.other_busy {
+        rows.push(row("others", format!("other processes kept {} processors busy", three_digits(busy))));
+    }
+    Table::new(&["what", "measured"], rows)
+}
+
+/// The rate at which keys and values were read, compared with only reading them, and with reading from memory.
+fn told_reading(reading: &ReadRates) -> String {
+    let alone = if reading.fused <= reading.alone {
+        let share = percent(reading.fused, reading.alone);
+        format!("{share} of the {} GB/s of only reading them", giga(reading.alone))
+    } else {
+        "as fast as only reading them".to_string()
+    };
+    let memory = reading.memory.map(|rate| {
+        if reading.fused.max(reading.alone) <= rate {
+            format!("; {} of the {} GB/s of memory", percent(reading.fused, rate), giga(rate))
+        } else {
+            format!("; a cache holds them, so memory ({} GB/s) is not the limit", giga(rate))
+        }
+    });
+    format!("{} GB/s of keys and values: {alone}{}", giga(reading.fused), memory.unwrap_or_default())
+}
+
+/// The line for a script.
+fn shape_line(single: &ShapeMeasurement) -> Value {
+    let ShapeMeasurement { shape, machine, dtype, ref timing, used, max_error, peak, .. } = *single;
+    let line = MeasurementLine {
+        peer: "attn",
+        shape,
+        dtype,
+        simd: Some(machine.simd.name()),
+        threads: [machine.threads, used.threads],
+        timing,
+        extra_bytes: used.extra_bytes,
+        max_error: Some(max_error),
+        peak,
+    };
+    let mut line = line.value();
+    if let Some(reading) = &single.reading {
+        line["read_gb_s"] = json!(reading.fused / 1e9);
+        line["read_alone_gb_s"] = json!(reading.alone / 1e9);
+        line["read_memory_gb_s"] = json!(reading.memory.map(|rate| rate / 1e9));
+    }
+    line
+}
+
+// `--model`: a whole model, from its folder.
+
+/// The default number of tokens, where the model has positions for twice as many.
+const USUAL_TOKENS: usize = 64;
+
+/// The default time for each part.
+const SECONDS_OF_MODEL: f64 = 3.0;
+
+impl BenchArgs {
+    /// Measures the model of a folder.
+    fn model(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let (machine, budget) = (self.machine(env)?, self.budget(SECONDS_OF_MODEL)?);
+        if self.n == Some(0) {
+            return Err(Error::new("--n 0 leaves nothing to compute").help("give 1 token or more"));
+        }
+        let model = OpenedModel::open(folder, env)?;
+        let tokens = self.n.unwrap_or_else(|| usual_tokens(model.architecture.model.positions));
+        let measured = model.with_tensors(|tensors| {
+            ModelMeasurement::measure(&model.architecture, tensors, tokens, (machine, budget))
+        })?;
+        match self.format {
+            BenchFormat::Json => writeln!(streams.out, "{}", model_line(&measured))?,
+            BenchFormat::Table => {
+                let threads = counted(machine.threads, "thread");
+                let title = format!("{}; f32, {}, {threads}", model.folder.name, machine.simd);
+                render::tables(&[(title, model_table(&measured))], "bench", &self.style(env), streams.out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that leaves room for more tokens.
+fn usual_tokens(positions: Positions) -> usize {
+    match positions {
+        Positions::Learned(count) => USUAL_TOKENS.min(count as usize / 2).max(1),
+        _ => USUAL_TOKENS,
+    }
+}
+
+fn model_table(measured: &ModelMeasurement) -> Table {
+    let ModelMeasurement { tokens, forward, flop, decode, weight_bytes, reading, .. } = measured;
+    let median = |timing: &Timing| {
+        format!("{}, the median of {}", seconds(timing.median), counted(timing.runs, "run"))
+    };
+    let row = |what: String, text: String| vec![what, text];
+    let mut rows = vec![
+        row(format!("{}, all logits", counted(*tokens, "token")), median(forward)),
+        row(
+            "speed".to_string(),
+            format!("{} GFLOP/s in products with weights", giga(*flop as f64 / forward.median)),
+        ),
+    ];
+    rows.extend(decode.map(|decode| row("one more token".to_string(), median(&decode))));
+    rows.push(row("only reading the weights".to_string(), median(reading)));
+    let rate = format!("{} at {} GB/s", size(*weight_bytes), giga(measured.read_rate()));
+    rows.push(row("read rate".to_string(), rate));
+    rows.extend(measured.share_of_reading().map(|share| {
+        row("share of that rate".to_string(), format!("{:.0} %, for one more token", 100.0 * share))
+    }));
+    Table::new(&["what", "measured"], rows)
+}
+
+/// The line for a script.
+fn model_line(measured: &ModelMeasurement) -> Value {
+    let ModelMeasurement { machine, tokens, forward, flop, decode, weight_bytes, reading } = measured;
+    json!({
+        "peer": "attn",
+        "version": env!("CARGO_PKG_VERSION"),
+        "tokens": tokens,
+        "threads": machine.threads,
+        "simd": machine.simd.name(),
+        "forward_s": forward.median,
+        "forward_min_s": forward.least,
+        "forward_runs": forward.runs,
+        "forward_gflops": *flop as f64 / forward.median / 1e9,
+        "decode_s": decode.map(|timing| timing.median),
+        "decode_min_s": decode.map(|timing| timing.least),
+        "decode_runs": decode.map(|timing| timing.runs),
+        "weight_bytes": weight_bytes,
+        "read_s": reading.median,
+        "read_gb_s": measured.read_rate() / 1e9,
+        "decode_share_of_reading": measured.share_of_reading(),
+        "other_busy": forward.other_busy,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shares in a sentence.
+    fn shares(text: &str) -> Vec<f64> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.windows(2).filter(|pair| pair[1] == "%").map(|pair| pair[0].parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn no_share_is_more_than_the_whole() {
+        let reading = |fused, alone, memory: f64| {
+            told_reading(&ReadRates { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
+        };
+        assert_eq!(
+            reading(15.0, 18.0, 20.0),
+            "15.0 GB/s of keys and values: 83 % of the 18.0 GB/s of only reading them; 75 % of the 20.0 GB/s of memory"
+        );
+        let cached = reading(35.0, 48.0, 20.0);
+        assert_eq!(shares(&cached), [73.0]);
+        assert!(cached.ends_with("; a cache holds them, so memory (20.0 GB/s) is not the limit"), "{cached}");
+        for fused in [1.0, 17.9, 18.1, 19.9, 20.1, 400.0] {
+            let text = reading(fused, 18.0, 20.0);
+            assert!(shares(&text).iter().all(|share| *share <= 100.0), "{text}");
+        }
     }
 }

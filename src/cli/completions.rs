@@ -6,9 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use super::Streams;
-use super::program::Program;
-use crate::cli::LESSON_OPTIONS;
+use super::lesson::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
@@ -18,6 +16,9 @@ use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::matrix::Matrix;
 use crate::params;
+
+use super::Streams;
+use super::program::Program;
 
 /// Print a completion script for your shell
 ///

@@ -1,26 +1,26 @@
 //! `attn demo`.
 
-use crate::foreign::visible;
 use std::io::Read;
 
 use clap::Args;
 
-use super::edits::WithoutArgs;
-use super::listing::{self, Group};
-use super::nodes::NodeArgs;
-use super::output::{LiveArgs, OutputArgs};
-use super::presentation::{self, Presentation};
-use super::program::Program;
-use super::steps::StepArgs;
-use super::versus::{self, ReplayedInput, VersusArgs};
-use super::{Env, Outcome, Streams};
-use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
+use crate::demo;
+use crate::demo::{Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::explore::is_assignment;
+use crate::foreign::visible;
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{AllowedNumbers, Files};
 use crate::render::Page;
 use crate::story::{Digits, Story};
+
+use super::options::WithoutArgs;
+use super::output::{Group, LiveArgs, OutputArgs};
+use super::presentation::Presentation;
+use super::program::{Env, Outcome, Program, Streams};
+use super::selection::{NodeArgs, StepArgs};
+use super::versus::{ReplayedInput, VersusArgs};
+use super::{output, presentation, versus};
 
 /// Small computations, each showing one idea step by step
 ///
@@ -149,7 +149,7 @@ impl DemoArgs {
             (by_topic(), "`attn demo --by-document` lists them by text.")
         };
         let closing = format!("`attn demo NAME` shows one. {other}");
-        listing::write(&groups, &closing, "demo", &self.output.look, env, streams)
+        output::write(&groups, &closing, "demo", &self.output.look, env, streams)
     }
 
     /// The demo, and what differs under the further options.

@@ -2,20 +2,30 @@
 
 mod answers;
 mod batch;
-mod list;
-mod ported;
-mod suggestion;
 
 use clap::Args;
 
-use super::attend::{Computation, ComputationArgs, GradientArgs};
-use super::output::{DigitsArgs, FormatArg, TablesArgs};
-use super::{Env, Streams, listing, write};
-use crate::diagnose::{Answer, Examiner, Task, Tolerance};
+use crate::diagnose::{Answer, Examiner, GROUPS, Group, Mistake, Task, Tolerance, catalogue, find, suggest};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
-use crate::input::{self, Files};
-use crate::render::{self, Page};
-use crate::story::diagnosis::{detailed_report, report};
+use crate::foreign::{to_path, visible};
+use crate::graph::Role;
+use crate::graph::recipes::AttendInputs;
+use crate::input::{Files, Limit};
+use crate::matrix::Matrix;
+use crate::model::PassOptions;
+use crate::model::porting::{Dumped, diagnose};
+use crate::render::Page;
+use crate::story::Table;
+use crate::story::diagnosis::{
+    detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
+};
+use crate::text::quoted;
+use crate::{input, render, story};
+
+use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
+use super::model::OpenedModel;
+use super::output::{DigitsArgs, FormatArg, LookArgs, TablesArgs};
+use super::{Env, Streams, output};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -55,7 +65,7 @@ pub(super) struct DiagnoseArgs {
     #[arg(long, help_heading = "Your result", conflicts_with_all = ["batch", "list", "suggest_input"])]
     details: bool,
     #[command(flatten)]
-    ported: ported::PortedArgs,
+    ported: PortedArgs,
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
@@ -80,8 +90,8 @@ impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if let Some(id) = &self.list {
             let write =
-                |streams: &mut Streams<'_>| list::write(id.as_deref(), &self.look.look(), env, streams);
-            return listing::shown(&self.look, env, streams, write);
+                |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look.look(), env, streams);
+            return output::shown(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")
@@ -98,13 +108,13 @@ impl DiagnoseArgs {
             self.computation.computation(None, &mut files).map_err(here)?;
         let task = self.with_backward(Task::new(recipe, inputs).map_err(here)?, &mut files)?;
         if let Some(file) = &self.suggest_input {
-            return suggestion::write(file, &task, &self.look.look(), env, streams).map(|()| EXIT_DONE);
+            return write_suggestion(file, &task, &self.look.look(), env, streams).map(|()| EXIT_DONE);
         }
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder, &env.reading)?;
                 let style = self.digits.style(&self.look.look(), env);
-                write::warnings(task.right(), &notes, &style, streams);
+                output::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.look.look(), env, streams)
@@ -145,13 +155,13 @@ impl DiagnoseArgs {
         if self.look.format() == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
-            write::warnings(right, &remarks, &style, streams);
+            output::warnings(right, &remarks, &style, streams);
             return Ok(code);
         }
         let report = if self.details { detailed_report } else { report };
         let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        match write::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
+        match output::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
             EXIT_DONE => Ok(code),
             interrupted => Ok(interrupted),
         }
@@ -168,4 +178,165 @@ impl DiagnoseArgs {
         };
         Ok(Tolerance { relative: read("--rtol", &self.rtol)?, absolute: read("--atol", &self.atol)? })
     }
+}
+
+// `attn diagnose --model`: tensors that a port of a model has dumped.
+
+/// A port of a model.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "A port of a model")]
+struct PortedArgs {
+    /// The model that you port; --yours has your tensors
+    ///
+    /// Names are those of transformers (hidden_states.3, model.layers.0.self_attn.q_proj), TransformerLens (blocks.0.attn.hook_q),
+    /// nnsight, or attn model (L1.Q_2). It finds the first tensor that differs, and the mistake in the port that gives its numbers.
+    #[arg(long, value_name = "FOLDER", requires = "yours", conflicts_with_all = ["file", "q", "k", "v", "x", "words", "random", "WordArgs", "AttentionArgs", "MechanismArgs", "GradientArgs", "batch", "list", "suggest_input", "details", "rtol", "atol"])]
+    pub model: Option<String>,
+    /// The text that your model has read
+    #[arg(long, value_name = "TEXT", requires = "model", conflicts_with = "ids")]
+    text: Option<String>,
+    /// The ids of its tokens, in place of --text
+    #[arg(long, value_name = "IDS", requires = "model", hide_short_help = true)]
+    ids: Option<String>,
+}
+
+impl DiagnoseArgs {
+    /// The tensors of a port against the model in this folder.
+    fn ported(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let model = OpenedModel::open(folder, env)?;
+        let read = match (&self.ported.text, &self.ported.ids) {
+            (Some(text), _) => model.read(text)?,
+            (None, Some(ids)) => model.read_ids(ids)?,
+            (None, None) => {
+                return Err(Error::new("there is no text that the model has read")
+                    .help("give --text TEXT, or --ids 464,3290"));
+            }
+        };
+        let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
+        let options = PassOptions { measured: false, ..PassOptions::default() };
+        let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
+        if self.look.format() == FormatArg::Json {
+            render::porting(&report, streams.out)?;
+        } else {
+            let parts = story::porting(&report, &read.text);
+            self.look.tables("diagnose", &parts, env, streams)?;
+        }
+        Ok(if report.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED })
+    }
+}
+
+/// The tensors of some files, each FILE, or NAME=FILE for a file of one.
+fn dumped(yours: &[String], files: &mut Files<'_>) -> Result<Vec<Dumped>> {
+    let mut all = Vec::new();
+    for text in yours {
+        let (name, source) = match text.split_once('=') {
+            Some((name, source)) if !crate::input::exists(text) => (Some(name), source),
+            _ => (None, text.as_str()),
+        };
+        let place = visible(source).into_owned();
+        let arrays = files.named(source, Limit::ANY)?;
+        if name.is_some() && arrays.len() > 1 {
+            return Err(Error::new(format!("the file has {} arrays, but one is needed", arrays.len()))
+                .in_source(place)
+                .help("leave out the name before the file: each tensor has its own"));
+        }
+        for (own, array) in arrays {
+            let Some(name) = name.map(str::to_string).or(own) else {
+                return Err(Error::new("the tensor has no name").in_source(place).help(format!(
+                    "say which it is: --yours {}={}",
+                    "blocks.0.attn.hook_q",
+                    visible(source)
+                )));
+            };
+            all.push(Dumped { name, dims: array.dims().to_vec(), cells: array.values().to_vec() });
+        }
+    }
+    Ok(all)
+}
+
+// `attn diagnose --list`: the catalogue of mistakes.
+
+/// The heading over all mistakes in one table.
+const ALL: &str = "Classic mistakes";
+
+/// Writes the whole catalogue, or everything about one mistake.
+fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    let one = id.map(find).transpose()?;
+    if let Some(one) = one.filter(|_| look.is_for_people()) {
+        return output::pages(&[Page::whole(mistake(one))], "diagnose", &look.style(env), streams);
+    }
+    // Data is one table with everything; people read a group at a time.
+    let in_full = matches!(look.format, FormatArg::Json | FormatArg::Csv);
+    let parts = match one {
+        Some(one) if in_full => vec![(ALL.to_string(), mistakes_in_full(&[one]))],
+        Some(one) => vec![(ALL.to_string(), mistakes(&[one]))],
+        None if in_full => vec![(ALL.to_string(), mistakes_in_full(&catalogue().collect::<Vec<_>>()))],
+        None => GROUPS.iter().map(group).chain([classes()]).collect(),
+    };
+    look.tables("diagnose", &parts, env, streams)
+}
+
+/// The mistakes of one step that have a name of their own.
+fn group(group: &Group) -> (String, Table) {
+    let named: Vec<&Mistake> = group.mistakes().filter(|mistake| !mistake.is_class()).collect();
+    (group.title.to_string(), mistakes(&named))
+}
+
+/// The classes for everything else, in one line.
+fn classes() -> (String, Table) {
+    let classes = catalogue().filter(|mistake| mistake.is_class());
+    let steps: Vec<&str> = classes.filter_map(|mistake| mistake.id.strip_suffix("-altered")).collect();
+    let said = format!(
+        "Something was done at one step that attention does not do: {}-altered.",
+        steps.join("-altered, ")
+    );
+    ("Anything else".to_string(), Table::new(&["id", "the mistake"], [vec!["…-altered".to_string(), said]]))
+}
+
+// `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
+
+/// Every call draws the same numbers.
+const SEED: u32 = 0;
+
+/// Writes the input, and describes how to use it.
+fn write_suggestion(
+    file: &str,
+    task: &Task,
+    look: &LookArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    if matches!(look.format, FormatArg::Csv | FormatArg::Numpy) {
+        return Err(Error::new("the description of a suggested input is not a matrix")
+            .help("give --format json to get it as data; the matrices are in the file"));
+    }
+    let path = &to_path(file);
+    input::check_bundle_ending(path)?;
+    // An existing file may be the exercise itself, which cannot be made again.
+    if input::exists(file) {
+        return Err(Error::new("the file already exists")
+            .in_source(visible(file))
+            .help("name a new file: no file is overwritten"));
+    }
+    let suggestion = suggest(task, SEED)?;
+    let matrices = named(&suggestion.inputs)?;
+    let inputs = &suggestion.inputs;
+    let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
+    let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
+    input::save_bundle(path, tokens, &matrices, env.writing)?;
+    let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
+    if look.is_for_people() {
+        let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
+        return output::pages(&[page], "diagnose", &look.style(env), streams);
+    }
+    let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
+    let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];
+    let table = Table::new(&["file", "arguments", "shown", "hidden"], [row]).with_numbers(&["shown"]);
+    look.tables("diagnose", &[("Suggested input".into(), table)], env, streams)
+}
+
+/// The matrices under the names by which they are read back.
+fn named(inputs: &AttendInputs) -> Result<Vec<(&'static str, &Matrix)>> {
+    let given = Role::all().filter_map(|role| Some((role, inputs.get(role)?)));
+    given.map(|(role, given)| Ok((role.name(), given.tensor.matrix()?))).collect()
 }

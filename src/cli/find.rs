@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use crate::cli::LESSON_OPTIONS;
-use crate::foreign::visible;
-use crate::text::{near, one_of, quoted};
 use clap::Args;
 
-use super::listing::{self, Group};
-use super::output::{FormatArg, TablesArgs};
-use super::program::Program;
-use super::{Env, Streams};
+use super::lesson::LESSON_OPTIONS;
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
+use crate::text::{near, one_of, quoted};
+
+use super::output;
+use super::output::{FormatArg, Group, TablesArgs};
+use super::program::{Env, Program, Streams};
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
 ///
@@ -81,7 +81,7 @@ impl FindArgs {
         let look = self.look.look();
         let left_out: usize = groups.iter().map(|group| group.rows.len().saturating_sub(SHOWN)).sum();
         if self.all || left_out == 0 || look.format != FormatArg::Table {
-            return listing::write(&groups, "", "find", &look, env, streams);
+            return output::write(&groups, "", "find", &look, env, streams);
         }
         let best = |mut group: Group| {
             group.rows.truncate(SHOWN);
@@ -89,7 +89,7 @@ impl FindArgs {
         };
         let groups: Vec<Group> = groups.into_iter().map(best).collect();
         let closing = format!("{left_out} more: attn find {} --all", quoted(&words.join(" ")));
-        listing::write(&groups, &closing, "find", &look, env, streams)
+        output::write(&groups, &closing, "find", &look, env, streams)
     }
 
     fn nothing(&self, kinds: &[SearchGroup], words: &[String]) -> Error {

@@ -1,15 +1,21 @@
 //! `attn help`: the long help of a command, of the screen options, and of the variables.
 
-use crate::foreign::visible;
-use clap::Args;
-use clap::builder::StyledStr;
+use std::io::Write as _;
+use std::process;
+use std::process::Stdio;
 
-use super::front_page::FRONT;
-use super::machine::simd_names;
-use super::program::Program;
-use super::{Env, Streams, help_layout};
+use clap::builder::{Resettable, StyledStr};
+use clap::{Arg, Args, Command};
+
 use crate::error::{Error, Result};
-use crate::text::nearest;
+use crate::foreign::{to_path, visible};
+use crate::input::put_files;
+use crate::text::{ScreenWidth, counted, nearest, quoted};
+
+use super::attend::mechanisms::MECHANISMS;
+use super::help;
+use super::options::simd_names;
+use super::program::{Env, Program, Streams};
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -91,7 +97,7 @@ With fewer queries than keys, the queries take the last positions, and with
 fn of_positions(program: &Program<'_>, env: &Env) -> String {
     let mut whole = program.definitions.clone();
     whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| help_layout::mechanisms(attend, width(env)));
+    let text = whole.find_subcommand("attend").map(|attend| mechanism_section(attend, width(env)));
     format!("{}\n\n{ROPE_SCALING}", written(&StyledStr::from(text.unwrap_or_default()), env))
 }
 
@@ -99,7 +105,7 @@ fn of_positions(program: &Program<'_>, env: &Env) -> String {
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
     let mut whole = program.definitions.clone();
     whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| help_layout::screen(attend, width(env)));
+    let text = whole.find_subcommand("attend").map(|attend| screen_section(attend, width(env)));
     let text = StyledStr::from(text.unwrap_or_default());
     format!(
         "{}\n\n--precision and --heat have no effect on tables of words. The variables that\nset defaults for all \
@@ -110,7 +116,7 @@ fn of_screen(program: &Program<'_>, env: &Env) -> String {
 
 /// The long help of the command that these words name.
 fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String> {
-    let mut whole = help_layout::lengthened(program.definitions.clone().term_width(width(env)), width(env));
+    let mut whole = lengthened(program.definitions.clone().term_width(width(env)), width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
@@ -153,4 +159,383 @@ pub(super) fn width(env: &Env) -> usize {
 /// A help text, in colour where there is colour.
 pub(super) fn written(text: &StyledStr, env: &Env) -> String {
     if env.colour { text.ansi().to_string() } else { text.to_string() }
+}
+
+// The help of `attn` without arguments.
+
+/// The text of `attn`, `attn -h`, `attn --help` and `attn help`; it fits a terminal of 80×24.
+pub(super) const FRONT: &str = "\
+attn computes attention and shows where every number comes from.
+
+Try these first:
+  attn lesson play 0-tour                            a tour, 10 minutes
+  attn demo mask                                     one idea, step by step
+  attn attend --words \"The bat lives in the cave\"    attention over your words
+  attn softmax 1 2 3 --explain 'A[1,3]'              where a number comes from
+  attn find softmax                                  everything about a word
+
+Learn      lesson     lessons, alone or in class: play, quiz, check, export
+           demo       small computations     glossary    the terms, explained
+Compute    attend     attention over your own words or matrices
+           explore    the same with arrow keys: change a number, see what moves
+           softmax    numbers to weights     similarity  how alike words are
+           params     a model's weights      bench       speed on this machine
+           tokens     a model's tokens       model       a model of your own
+           learn      train a small model in a second, and see what heads learn
+Check      diagnose   find the mistake in your own result
+Reference  find       search everything      examples    data to try things on
+           errata     mistakes in the texts  notation    letters of the texts
+           help       variables and options  man, completions  for your shell
+
+attn COMMAND -h explains a command, attn COMMAND --help explains all of it.
+";
+
+// The layout of `--help`: a line for each option, with longer help below it.
+
+/// The options of the screen, the same in every command: `--help` has a line for each, and `attn help screen` explains them.
+const OF_THE_SCREEN: [&str; 4] = ["width", "color", "theme", "charset"];
+
+/// The output options that `attn help screen` explains too.
+const OF_NUMBERS: [&str; 3] = ["format", "precision", "heat"];
+
+/// The heading of the options of the screen.
+const SCREEN: &str = "Screen (explained by: attn help screen)";
+
+/// The heading of the options of today's models in a long help.
+const MECHANISMS_EXPLAINED: &str = "Positions, norms, sinks and gates (explained by: attn help positions)";
+
+/// The definitions for `--help`, laid out for this many columns. Commands with commands of their own stay as they are, unless they
+/// take something themselves.
+pub(super) fn lengthened(mut command: Command, width: usize) -> Command {
+    command.build();
+    laid_out(command, width)
+}
+
+fn laid_out(command: Command, width: usize) -> Command {
+    let head = command.get_styles().get_header();
+    let mut commands = String::new();
+    let mut command = command.clone();
+    if command.has_subcommands() {
+        command = command.mut_subcommands(|inner| laid_out(inner, width));
+        if command.get_positionals().next().is_none() {
+            return command;
+        }
+        commands = format!("{head}Commands:{head:#}\n{{subcommands}}\n\n");
+    }
+    let text = sections(&command, width);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{text}{{after-help}}"
+    ))
+}
+
+/// The options of a command that are about its output and its screen, explained: what `attn help screen` says.
+pub(super) fn screen_section(command: &Command, width: usize) -> String {
+    let shared: Vec<&Arg> = command.get_arguments().filter(|arg| is_shared(arg)).collect();
+    section(command, "How the output looks", &shared, true, width)
+}
+
+/// The options of today's models, explained: what `attn help positions` says.
+pub(super) fn mechanism_section(command: &Command, width: usize) -> String {
+    let args: Vec<&Arg> = command.get_arguments().filter(|arg| is_mechanism(arg)).collect();
+    section(command, MECHANISMS, &args, true, width)
+}
+
+/// Whether `attn help positions` explains an option.
+fn is_mechanism(arg: &Arg) -> bool {
+    arg.get_help_heading() == Some(MECHANISMS) || arg.get_id() == "position"
+}
+
+/// Whether `attn help screen` explains an option.
+fn is_shared(arg: &Arg) -> bool {
+    let is_of_output = arg.get_help_heading() == Some("Output");
+    OF_NUMBERS.iter().chain(&OF_THE_SCREEN).any(|id| arg.get_id() == id) && is_of_output
+}
+
+/// All arguments of a command under their headings.
+fn sections(command: &Command, width: usize) -> String {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let mut sections: Vec<(&str, Vec<&Arg>)> = Vec::new();
+    for arg in shown {
+        let heading = match arg.get_help_heading() {
+            _ if OF_THE_SCREEN.iter().any(|id| arg.get_id() == id) => SCREEN,
+            Some(MECHANISMS) => MECHANISMS_EXPLAINED,
+            Some(heading) => heading,
+            None if arg.is_positional() => "Arguments",
+            None => "Options",
+        };
+        match sections.iter_mut().find(|(other, _)| *other == heading) {
+            Some((_, args)) => args.push(arg),
+            None => sections.push((heading, vec![arg])),
+        }
+    }
+    // First the options without a heading, last those of the screen.
+    sections.sort_by_key(|(heading, _)| match *heading {
+        "Arguments" => 0,
+        "Options" => 1,
+        SCREEN => 3,
+        _ => 2,
+    });
+    let told = sections.iter_mut().map(|(heading, args)| {
+        args.sort_by_key(|arg| arg.is_positional());
+        section(command, heading, args, false, width)
+    });
+    told.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Arguments under a heading, in two columns. `whole` is for the options that are the same everywhere.
+fn section(command: &Command, heading: &str, args: &[&Arg], whole: bool, width: usize) -> String {
+    let styles = command.get_styles();
+    let (head, literal, placeholder) = (styles.get_header(), styles.get_literal(), styles.get_placeholder());
+    let names: Vec<(String, String)> = args.iter().map(|arg| name_of_argument(arg)).collect();
+    let longest = names.iter().map(|(option, value)| option.width() + value.width()).max().unwrap_or(0);
+    let column = longest + 4;
+    let mut text = format!("{head}{heading}:{head:#}");
+    for (arg, (option, value)) in args.iter().zip(&names) {
+        let gap = " ".repeat(longest + 2 - option.width() - value.width());
+        let indent = " ".repeat(column);
+        let lines =
+            textwrap::Options::new(width.max(column + 20)).initial_indent(&indent).subsequent_indent(&indent);
+        let lines = lines.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
+        let words: Vec<String> =
+            words_of_argument(arg, whole).iter().map(|line| textwrap::fill(line, &lines)).collect();
+        let words = words.join("\n");
+        let (option, value) = if arg.is_positional() {
+            (format!("{placeholder}{option}{placeholder:#}"), String::new())
+        } else {
+            (format!("{literal}{option}{literal:#}"), format!("{placeholder}{value}{placeholder:#}"))
+        };
+        text.push_str(&format!("\n  {option}{value}{gap}{}", words.trim_start()));
+    }
+    text
+}
+
+/// The names of an argument, and what follows them: `-o, --output` and ` <FILE>`.
+fn name_of_argument(arg: &Arg) -> (String, String) {
+    let shown = arg.to_string();
+    if arg.is_positional() {
+        return (shown, String::new());
+    }
+    let (long, value) = match shown.split_once(' ') {
+        Some((long, value)) => (long, format!(" {value}")),
+        None => (&*shown, String::new()),
+    };
+    let short = arg.get_short().map_or("    ".to_string(), |short| format!("-{short}, "));
+    (format!("{short}{long}"), value)
+}
+
+/// The help of an argument in paragraphs: one line with the default, the longer help, and its values.
+fn words_of_argument(arg: &Arg, whole: bool) -> Vec<String> {
+    let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+    let (short, long) = (text(arg.get_help()), text(arg.get_long_help()));
+    let mut first = if short.is_empty() { long.clone() } else { short.clone() };
+    let is_shared = is_shared(arg);
+    let defaults: Vec<String> =
+        arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
+    let takes_values = arg.get_action().takes_values();
+    if takes_values && !defaults.is_empty() && !first.contains("[default") && (whole || !is_shared) {
+        first.push_str(&format!(" [default: {}]", defaults.join(" ")));
+    }
+    if arg.get_id() == "help" {
+        return vec!["Print this help; -h prints a summary".to_string()];
+    }
+    let mut lines = vec![first];
+    if (is_shared || is_mechanism(arg)) && !whole {
+        return lines;
+    }
+    let rest = long.strip_prefix(&short).unwrap_or(&long).trim();
+    lines.extend(rest.split("\n\n").filter(|part| !part.is_empty()).map(str::to_string));
+    let values = arg.get_possible_values();
+    if takes_values {
+        let line = |value: &clap::builder::PossibleValue| {
+            let help = value.get_help()?.to_string();
+            (help.to_lowercase() != value.get_name()).then(|| format!("{}: {help}", value.get_name()))
+        };
+        lines.extend(values.iter().filter_map(line));
+    }
+    lines
+}
+
+/// The options that `-h` of a long command leaves to `--help`.
+const LEFT_TO_LONG_HELP: [&str; 24] = [
+    "k",
+    "v",
+    "wk",
+    "wv",
+    "wo",
+    "define",
+    "embeddings",
+    "seed",
+    "mask_kind",
+    "bias",
+    "tokens",
+    "scale",
+    "kv_heads",
+    "residual",
+    "fast",
+    "dtype",
+    "convention",
+    "precision",
+    "heat",
+    "steps",
+    "no_pause",
+    "full",
+    "depth",
+    "symbolic",
+];
+
+/// The definitions for `-h`: values and defaults are left to `--help`, and of the two longest commands the rarer options.
+pub(super) fn shortened(command: Command) -> Command {
+    let is_long = ["attend", "diagnose"].contains(&command.get_name());
+    let shorter = |arg: Arg| {
+        let arg = match arg.get_id().as_str() {
+            "q" if is_long => arg.help("Queries, one row for each token; --k and --v alike"),
+            "wq" if is_long => arg.help("W_Q; --wk, --wv and --wo alike [default: identity]"),
+            id if is_long && LEFT_TO_LONG_HELP.contains(&id) => arg.hide_short_help(true),
+            _ => arg,
+        };
+        if arg.get_action().takes_values() {
+            arg.hide_possible_values(true).hide_default_value(true)
+        } else {
+            arg
+        }
+    };
+    command.mut_args(shorter).mut_subcommands(shortened)
+}
+
+/// The command without the examples below its help, and these.
+pub(super) fn without_examples(command: &Command) -> (Command, String) {
+    let below = command.get_after_long_help().or(command.get_after_help());
+    let examples = below.map(ToString::to_string).unwrap_or_default();
+    (command.clone().after_help(Resettable::Reset).after_long_help(Resettable::Reset), examples)
+}
+
+// `attn man`: a manual page for each command, made from the definition of the command line.
+
+/// Print the manual page of attn or of one command, or write all pages to a folder
+#[derive(Args, Debug)]
+#[command(after_help = MAN_EXAMPLES)]
+pub(super) struct ManArgs {
+    /// The command; without one, the page of attn
+    #[arg(value_name = "COMMAND", conflicts_with = "write")]
+    command: Vec<String>,
+    /// Write all pages to this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    write: Option<String>,
+}
+
+/// The program and its version, for the footer of each page.
+const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  attn man                            attn(1), shown by man on a terminal
+  attn man lesson play                attn-lesson-play(1)
+  attn man demo > attn-demo.1         a file or a pipe gets the page's source
+  attn man --write ~/.local/share/man/man1";
+
+impl ManArgs {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let pages = pages(program)?;
+        if let Some(folder) = &self.write {
+            let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
+            let files: Vec<(&str, &[u8])> =
+                names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_slice())).collect();
+            // They are the program's own, of whatever version: a newer page takes the place of an older one.
+            let put = put_files(&to_path(folder), &files, true, env.writing)?;
+            let said = format!("{} written to {}\n", counted(put.len(), "page"), visible(folder));
+            streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+            return Ok(());
+        }
+        let name = std::iter::once("attn")
+            .chain(self.command.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join("-");
+        let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
+            let asked = visible(&self.command.join(" ")).into_owned();
+            let error = Error::new(format!("there is no command `{asked}`"));
+            match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
+                Some(near) if near != "attn" => error.help(format!(
+                    "did you mean: attn man {}",
+                    near.trim_start_matches("attn-").replace('-', " ")
+                )),
+                _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
+            }
+        })?;
+        if env.has_screen && streams.out.flush().is_ok() && shown_by_man(&page.text) {
+            return Ok(());
+        }
+        if env.has_screen {
+            let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
+            return help::instead_of_a_page(&words, program, env, streams);
+        }
+        streams.out.write_all(&page.text)?;
+        Ok(())
+    }
+}
+
+/// Shows a page on the terminal with the system's `man`; returns whether that worked.
+fn shown_by_man(page: &[u8]) -> bool {
+    let man =
+        process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut man) = man else { return false };
+    // A reader who leaves early closes the pipe.
+    let _ = man.stdin.take().map(|mut input| input.write_all(page));
+    man.wait().is_ok_and(|status| status.success())
+}
+
+/// A manual page.
+struct ManPage {
+    /// Its name without the section: `attn-lesson-play`.
+    name: String,
+    text: Vec<u8>,
+}
+
+/// The pages of all commands, that of `attn` first.
+fn pages(program: &Program<'_>) -> Result<Vec<ManPage>> {
+    let mut whole = program.definitions.clone().version(env!("CARGO_PKG_VERSION"));
+    whole.build();
+    let mut pages = Vec::new();
+    collect_pages(&whole, "attn", None, &mut pages)?;
+    Ok(pages)
+}
+
+/// Adds the page of a command and those of its subcommands.
+fn collect_pages(
+    command: &clap::Command,
+    name: &str,
+    above: Option<&str>,
+    pages: &mut Vec<ManPage>,
+) -> Result<()> {
+    let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
+    let (own, examples) = without_examples(command);
+    let own = own.version(env!("CARGO_PKG_VERSION"));
+    let mut text = Vec::new();
+    clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;
+    text.extend(section_of_examples(&examples).into_bytes());
+    let related: Vec<String> = above.map(str::to_string).into_iter().chain(below).collect();
+    if !related.is_empty() {
+        let related: Vec<String> =
+            related.iter().map(|page| format!("\\fB{}\\fR(1)", escaped(page))).collect();
+        text.extend(format!(".SH \"SEE ALSO\"\n{}\n", related.join(", ")).into_bytes());
+    }
+    pages.push(ManPage { name: name.to_string(), text });
+    for one in inner() {
+        collect_pages(one, &format!("{name}-{}", one.get_name()), Some(name), pages)?;
+    }
+    Ok(())
+}
+
+/// The examples of a command, line by line as they are.
+fn section_of_examples(help: &str) -> String {
+    let Some(lines) = help.strip_prefix("Examples:\n") else { return String::new() };
+    let lines: Vec<String> =
+        lines.lines().map(|line| escaped(line.strip_prefix("  ").unwrap_or(line))).collect();
+    format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", lines.join("\n"))
+}
+
+/// A text in roff, in which no character is a command.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
 }

@@ -1,75 +1,67 @@
 //! The command line: arguments to a story or a table, and that to bytes.
 
+mod arguments;
 mod attend;
 mod bench;
 mod completions;
-mod defaults;
-mod definitions;
 mod demo;
 mod diagnose;
-mod edits;
-mod env;
-mod examples;
-mod explain;
 mod explore;
 mod find;
-mod front_page;
-mod glossary;
 mod help;
-mod help_layout;
-mod hints;
 mod learn;
 mod lesson;
-mod listing;
-mod machine;
-mod man;
 mod model;
-mod negative_numbers;
-mod nodes;
-mod notation_of_models;
-mod outcome;
+mod options;
 mod output;
 mod params;
 mod presentation;
 mod program;
 mod reference;
-mod screen;
+mod selection;
 mod similarity;
 mod softmax;
-mod steps;
-mod streams;
 mod tokens;
-mod values;
-mod variables;
 mod versus;
-mod word_notes;
-mod word_vector;
 mod word_vectors;
-mod write;
-mod written_state;
-
-pub use env::Env;
-pub use lesson::LESSON_OPTIONS;
-pub use outcome::Outcome;
-pub use streams::Streams;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::sync::LazyLock;
 
-use clap::FromArgMatches;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
-
-use definitions::{Cli, definitions, memory_allowed};
-use program::{Program, check_names, matches};
-use variables::has_flag;
 
 use crate::error::{EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
 use crate::input::system;
+use crate::kernel::SimdLevel;
 use crate::memory;
 use crate::terminal::HUNG_UP;
 use crate::text::abridged;
+
+use arguments::has_flag;
+use attend::AttendArgs;
+use bench::BenchArgs;
+use completions::CompletionsArgs;
+use demo::DemoArgs;
+use diagnose::DiagnoseArgs;
+use explore::ExploreArgs;
+use find::FindArgs;
+use help::{FRONT, HelpArgs, ManArgs};
+use learn::LearnArgs;
+use lesson::LessonArgs;
+use model::ModelArgs;
+use params::ParamsArgs;
+use program::{Program, check_names, matches};
+use reference::{ErrataArgs, ExamplesArgs, GlossaryArgs, NotationArgs};
+use similarity::SimilarityArgs;
+use softmax::SoftmaxArgs;
+use tokens::TokensArgs;
+
+pub use lesson::LESSON_OPTIONS;
+pub use program::{Env, Outcome, Streams};
 
 /// Runs one command and returns its exit code and the graphs that it computed. No global state decides what it prints: the same
 /// arguments, environment and input give the same bytes, also when several run at once.
@@ -89,8 +81,8 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     crossterm::style::force_color_output(true);
     let definitions = definitions();
     let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
-    let hints::CorrectedArgs { args, said } = hints::meant(typed, definitions);
-    let applied = variables::check_charset(&args).and_then(|()| variables::applied(args, env, definitions));
+    let arguments::CorrectedArgs { args, said } = arguments::meant(typed, definitions);
+    let applied = arguments::check_charset(&args).and_then(|()| arguments::applied(args, env, definitions));
     let (args, env) = match applied {
         Ok(applied) => applied,
         Err(error) => {
@@ -129,13 +121,13 @@ pub fn settle() {
 }
 
 fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
-    if outcome::is_closed_pipe(error) {
+    if program::is_closed_pipe(error) {
         return;
     }
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
     // An error of writing to standard error is ignored: there is no other place to report it.
     let said = error.to_string();
-    let text = env.charset.spelled(&negative_numbers::unshielded(&visible_lines(&said))).into_owned();
+    let text = env.charset.spelled(&program::unshielded(&visible_lines(&said))).into_owned();
     let _ = writeln!(streams.err, "{head} {text}");
 }
 
@@ -160,8 +152,8 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
     let (is_short, is_long) = (has_flag(args, "-h"), has_flag(args, "--help"));
     let definitions = program.definitions.clone().term_width(help::width(env));
     let definitions = match (is_short, is_long) {
-        (true, _) => help_layout::shortened(definitions),
-        (false, true) => help_layout::lengthened(definitions, help::width(env)),
+        (true, _) => help::shortened(definitions),
+        (false, true) => help::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
     let read = matches(definitions, args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
@@ -178,9 +170,9 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
     if is_help {
         let text = help::written(&failed.render(), env);
         let text = env.charset.spelled(&text);
-        return Ok(CommandLine::Answered(listing::paged_if_long(text.as_bytes(), env, streams)?));
+        return Ok(CommandLine::Answered(output::paged_if_long(text.as_bytes(), env, streams)?));
     }
-    hints::improve(&mut failed, args, program.definitions);
+    arguments::improve(&mut failed, args, program.definitions);
     let text = failed.render();
     // Text that a value parser repeats is in no field of clap's error, so the rendered message is checked.
     let plain = text.to_string();
@@ -190,9 +182,128 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         Cow::Borrowed(_) if env.colour_err && is_seen => text.ansi().to_string(),
         short => short.into_owned(),
     };
-    let text = hints::plain(&negative_numbers::unshielded(&text));
+    let text = arguments::plain(&program::unshielded(&text));
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
     Ok(CommandLine::Answered(EXIT_UNUSABLE))
+}
+
+// The definitions of all commands, and their dispatch.
+
+/// Computes attention and shows where every number comes from
+#[derive(Parser, Debug)]
+#[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
+#[command(override_help = FRONT, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Lesson(LessonArgs),
+    Demo(DemoArgs),
+    Glossary(GlossaryArgs),
+    Attend(Box<AttendArgs>),
+    Explore(Box<ExploreArgs>),
+    Softmax(SoftmaxArgs),
+    Similarity(SimilarityArgs),
+    Model(Box<ModelArgs>),
+    Learn(Box<LearnArgs>),
+    Params(ParamsArgs),
+    Tokens(TokensArgs),
+    Bench(BenchArgs),
+    Diagnose(Box<DiagnoseArgs>),
+    Find(FindArgs),
+    Examples(ExamplesArgs),
+    Errata(ErrataArgs),
+    Notation(NotationArgs),
+    Help(HelpArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
+}
+
+/// The whole command line, for parsing, completions and the manual page; made once, since a lesson runs many commands.
+fn definitions() -> &'static clap::Command {
+    static DEFINITIONS: LazyLock<clap::Command> = LazyLock::new(|| {
+        // There, the width is that of a token.
+        let renamed = |learn: clap::Command| learn.mut_arg("width", |width| width.long("columns"));
+        let whole = Cli::command().version(version()).mut_subcommand("learn", renamed);
+        whole.mut_subcommands(with_memory).arg(memory_arg())
+    });
+    &DEFINITIONS
+}
+
+/// The commands that print what the program contains: no size of anything is up to their user.
+const WITHOUT_MEMORY: [&str; 12] = [
+    "completions",
+    "directives",
+    "errata",
+    "examples",
+    "find",
+    "follow",
+    "glossary",
+    "help",
+    "list",
+    "man",
+    "new",
+    "notation",
+];
+
+/// The command with `--memory`, and so each of its commands, where it has an effect.
+fn with_memory(command: clap::Command) -> clap::Command {
+    if WITHOUT_MEMORY.contains(&command.get_name()) {
+        return command;
+    }
+    let runs = !command.has_subcommands() || command.get_positionals().next().is_some();
+    let command = command.mut_subcommands(with_memory);
+    if runs { command.arg(memory_arg()) } else { command }
+}
+
+fn memory_arg() -> clap::Arg {
+    clap::Arg::new("memory")
+        .long("memory")
+        .value_name("SIZE")
+        .help("Use at most this memory: 500M, 2G [default: all free]")
+        .hide_short_help(true)
+        .value_parser(memory::parsed)
+}
+
+/// The memory that a command line allows, typed before the command or behind it.
+fn memory_allowed(matches: &clap::ArgMatches) -> Option<u64> {
+    let own = matches.try_get_one("memory").ok().flatten().copied();
+    matches.subcommand().and_then(|(_, inner)| memory_allowed(inner)).or(own)
+}
+
+fn version() -> String {
+    format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
+}
+
+impl Command {
+    /// Runs the command.
+    fn run(self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        match self {
+            Command::Demo(args) => args.run(program, env, streams),
+            Command::Attend(args) => args.run(program, env, streams),
+            Command::Explore(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Softmax(args) => args.run(program, env, streams),
+            Command::Similarity(args) => args.run(program, env, streams),
+            Command::Model(args) => args.run(program, env, streams),
+            Command::Learn(args) => args.run(env, streams),
+            Command::Params(args) => args.run(env, streams),
+            Command::Tokens(args) => args.run(program, env, streams),
+            Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
+            Command::Lesson(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
+            Command::Find(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Examples(args) => args.run(env, streams).map(Outcome::from),
+            Command::Notation(args) => args.run(env, streams).map(Outcome::from),
+            Command::Errata(args) => args.run(env, streams).map(Outcome::from),
+            Command::Bench(args) => args.run(env, streams).map(Outcome::from),
+            Command::Help(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Man(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Completions(args) => args.run(program, streams).map(Outcome::from),
+        }
+    }
 }

@@ -1,18 +1,19 @@
 //! `attn params`.
 
-use crate::foreign::{to_path, visible};
 use clap::Args;
 
-use super::listing;
-use super::output::{FormatArg, TablesArgs};
-use super::write::note;
-use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
-use crate::input::{self, Files, ModelFolder, ReadPermission};
+use crate::foreign::{to_path, visible};
+use crate::input::{Files, ModelFolder, ReadPermission};
 use crate::model::Architecture;
-use crate::params::{self, Cache, Counts, Model, ModelPart, Weight};
+use crate::params::{Cache, Counts, Model, ModelPart, Weight};
 use crate::story::{Table, numbers_of_tables};
 use crate::text::{grouped, size};
+use crate::{input, params};
+
+use super::output;
+use super::output::{FormatArg, TablesArgs, note};
+use super::program::{Env, Outcome, Streams};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
@@ -78,7 +79,7 @@ impl ParamsArgs {
     }
 
     fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        listing::shown(&self.look, env, streams, |streams| self.look.tables("params", parts, env, streams))
+        output::shown(&self.look, env, streams, |streams| self.look.tables("params", parts, env, streams))
     }
 
     /// The tables of all models.

@@ -2,18 +2,19 @@
 
 use std::ffi::OsString;
 
-use super::lesson::{fills_screen, full_screen_commands, typed_commands};
-use super::output::OutputArgs;
-use super::program::Program;
-use super::steps::StepArgs;
-use super::write;
-use super::{Env, Streams};
-use crate::cli::LESSON_OPTIONS;
+use super::lesson::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{FullScreenCommands, PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
-use crate::render::{self, Format, Page, Screen, Style};
+use crate::render;
+use crate::render::{Format, Page, Screen, Style};
 use crate::text::quoted;
+
+use super::lesson::{fills_screen, full_screen_commands, typed_commands};
+use super::output;
+use super::output::OutputArgs;
+use super::program::{Env, Program, Streams};
+use super::selection::StepArgs;
 
 /// The pages of a command, and how they are shown.
 pub(super) struct Presentation<'a> {
@@ -68,10 +69,10 @@ impl Presentation<'_> {
 
     fn print(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if self.steps.prints_all() {
-            write::pages(pages, self.command, &self.style, streams)?;
+            output::pages(pages, self.command, &self.style, streams)?;
             return Ok(EXIT_DONE);
         }
-        write::paged(pages, self.command, &self.style, env, streams)
+        output::paged(pages, self.command, &self.style, env, streams)
     }
 
     fn may_pause(&self, env: &Env) -> bool {

@@ -1,18 +1,21 @@
 //! `attn errata` and `attn notation`: what a reader of the five texts wants to look up.
 
 use clap::Args;
+use colored::Colorize;
 
-use super::listing;
-use super::notation_of_models::notation_of_models;
-use super::output::TablesArgs;
-use super::write;
-use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
-use crate::demo::{Document, find, notation};
-use crate::error::Result;
+use crate::demo::{Document, GlossaryTerm, find, glossary, notation, term};
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Graph;
-use crate::render::Page;
+use crate::input::{BundledFile, PutOutcome, bundled, put_files};
+use crate::render::{Page, Style};
 use crate::story::{Step, Story, Table};
+use crate::text::{counted, nearest, quoted};
+
+use super::output;
+use super::output::{FormatArg, Group, TablesArgs, wrapped};
+use super::program::{Env, Streams};
 
 /// Mistakes and contradictions in the five texts
 ///
@@ -39,7 +42,7 @@ Examples:
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        listing::shown(&self.look, env, streams, |streams| self.write(env, streams))
+        output::shown(&self.look, env, streams, |streams| self.write(env, streams))
     }
 
     fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
@@ -47,12 +50,12 @@ impl ErrataArgs {
         if parts.is_empty() {
             let remark =
                 "no known mistake in the texts concerns this demo; attn errata lists all of them".to_string();
-            write::warnings(&Graph::new(), &[remark], &self.look.style(env), streams);
+            output::warnings(&Graph::new(), &[remark], &self.look.style(env), streams);
         }
         if self.look.look().is_for_people() {
             let pages: Vec<Page> =
                 parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
-            return write::pages(&pages, "errata", &self.look.style(env), streams);
+            return output::pages(&pages, "errata", &self.look.style(env), streams);
         }
         let parts: Vec<(String, Table)> =
             parts.iter().map(|(document, errata)| part(*document, errata)).collect();
@@ -142,6 +145,216 @@ impl NotationArgs {
             ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
             ("What today's models add".into(), notation_of_models()),
         ];
-        listing::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))
+        output::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))
     }
+}
+
+// The names that today's models use, next to ours.
+
+/// The mark for a name that a model's files do not have.
+const NO_NAME: &str = "–";
+
+/// The meaning; our name; our option; the name in the configuration or the file of a model on the hub.
+const OF_MODELS: &[[&str; 4]] = &[
+    ["frequencies", "F", "--rope-base", "rope_theta; inv_freq"],
+    ["frequencies for longer texts", "F_scaled", "--rope-scaling", "rope_scaling, rope_parameters"],
+    ["rotated columns of a head", "2 · width of F", "--rope-width", "partial_rotary_factor · head_dim"],
+    ["rotated queries and keys", "Q_rotated, K_rotated", "--position rope", NO_NAME],
+    ["bias by distance", "B_position", "--position alibi", "alibi"],
+    ["table of biases by distance", "R", "--position-table", "relative_attention_bias.weight"],
+    ["positions added to X", "PE, X_positioned", "--position sinusoidal", NO_NAME],
+    ["normed queries and keys", "Q_normed, K_normed", "--qk-norm", NO_NAME],
+    ["gains of these norms", "g_Q, g_K", "--qk-norm FILE", "q_norm.weight, k_norm.weight"],
+    ["soft-cap of the scores", "S_capped", "--softcap", "attn_logit_softcapping"],
+    ["window", "key > query − W", "--window", "sliding_window"],
+    ["first tokens kept", "key < N", "--keep-first", NO_NAME],
+    ["sinks", "sink", "--sink", "self_attn.sinks"],
+    ["gate of the heads", "W_g, G, O_gated", "--gate", NO_NAME],
+];
+
+/// A table of what today's models add, a column for our name, our option, and the name in a model's files.
+pub(super) fn notation_of_models() -> Table {
+    let header = ["what", "attn", "option", "in a model's files"];
+    Table::new(&header, OF_MODELS.iter().map(|row| row.map(String::from).to_vec()))
+}
+
+// `attn glossary`.
+
+/// The terms of the field, each in a sentence or two
+///
+/// Each term comes with its formula, the name of its node, and commands that show it.
+#[derive(Args, Debug)]
+#[command(after_help = GLOSSARY_EXAMPLES)]
+pub(super) struct GlossaryArgs {
+    /// A term; without one, the list of all terms
+    #[arg(value_name = "TERM")]
+    term: Vec<String>,
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+const GLOSSARY_EXAMPLES: &str = "\
+Examples:
+  attn glossary                 all terms
+  attn glossary softmax         one term
+  attn glossary causal mask     a term of two words";
+
+impl GlossaryArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if self.term.is_empty() && self.look.format() == FormatArg::Table {
+            let rows = glossary().iter().map(|term| (term.name.to_string(), first_sentence(term.means)));
+            let group = Group { title: "Terms".into(), head: ["term", "means"], rows: rows.collect() };
+            let closing = "`attn glossary TERM` explains one, with its formula and a command that shows it.";
+            return output::write(&[group], closing, "glossary", &self.look.look(), env, streams);
+        }
+        let asked = self.term.join(" ");
+        let terms: Vec<&GlossaryTerm> =
+            if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
+        if let ([one], FormatArg::Table) = (&terms[..], self.look.format()) {
+            let style = self.look.style(env);
+            let text = card(one, &style);
+            return output::show(&text, &style, env, streams);
+        }
+        let header = ["term", "also", "means", "formula", "node", "see"];
+        let rows = terms.into_iter().map(term_row);
+        self.look.tables("glossary", &[("Glossary".into(), Table::new(&header, rows))], env, streams)?;
+        Ok(EXIT_DONE)
+    }
+}
+
+fn first_sentence(text: &str) -> String {
+    match text.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => text.to_string(),
+    }
+}
+
+/// One term as it is read on a screen.
+fn card(term: &GlossaryTerm, style: &Style) -> String {
+    let mut text = if style.colour { term.name.bold().to_string() } else { term.name.to_string() };
+    if !term.also.is_empty() {
+        text.push_str(&format!(" (also: {})", term.also.join(", ")));
+    }
+    text.push_str(&format!("\n{}\n", wrapped(&style.charset.spelled(term.means), "  ", style.width)));
+    let formula = term.formula.map(|formula| ("formula", formula.to_string()));
+    let node = term.node.map(|node| ("node", node.to_string()));
+    let see =
+        term.see.iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see.to_string()));
+    let facts: Vec<(&str, String)> = formula.into_iter().chain(node).chain(see).collect();
+    text.push('\n');
+    for (name, fact) in facts {
+        text.push_str(&format!("  {name:<9}{fact}\n"));
+    }
+    text
+}
+
+fn term_row(term: &GlossaryTerm) -> Vec<String> {
+    vec![
+        term.name.to_string(),
+        term.also.join(", "),
+        term.means.to_string(),
+        term.formula.unwrap_or_default().to_string(),
+        term.node.unwrap_or_default().to_string(),
+        term.see.join("; "),
+    ]
+}
+
+// `attn examples`: the small data that travels with the program.
+
+/// Example data to try commands on: list it, print it, or write it to a folder
+///
+/// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
+/// them.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES_OF_EXAMPLES)]
+pub(super) struct ExamplesArgs {
+    /// The file to print; without one, the list
+    #[arg(value_name = "NAME", conflicts_with = "write")]
+    name: Option<String>,
+    /// Write all files to this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    write: Option<String>,
+    /// Replace files that exist and differ
+    #[arg(long, requires = "write")]
+    overwrite: bool,
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+/// The command that checks the example results.
+const JUDGED: &str = "attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
+
+const EXAMPLES_OF_EXAMPLES: &str = "\
+Examples:
+  attn examples                           the list
+  attn examples bat.json                  print one
+  attn examples --write data              write all of them
+  attn attend examples/data/bat.json      use one
+  attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
+
+impl ExamplesArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if let Some(folder) = &self.write {
+            return self.write_to(folder, env, streams);
+        }
+        let Some(name) = &self.name else {
+            let closing = format!(
+                "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every command \
+                 finds them: attn attend examples/data/bat.json\n\nTo have the seven results judged: {JUDGED}"
+            );
+            return output::write(&bundled_groups(), &closing, "examples", &self.look.look(), env, streams);
+        };
+        streams.out.write_all(bundled_file(name)?.bytes)?;
+        Ok(EXIT_DONE)
+    }
+
+    fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
+        let put = put_files(&to_path(folder), &files, self.overwrite, env.writing)?;
+        let written = put.iter().filter(|put| **put != PutOutcome::WasThere).count();
+        let shown = visible(folder).into_owned();
+        let mut said = format!("{} written to {shown}", counted(written, "file"));
+        if written < put.len() {
+            said.push_str(&format!("; {} there already", put.len() - written));
+        }
+        let example = from_path(&to_path(folder).join("bat.json"));
+        let example = quoted(&example).into_owned();
+        said.push_str(&format!("\n\n  attn attend {example}\n"));
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        Ok(EXIT_DONE)
+    }
+}
+
+/// The files by their folder.
+fn bundled_groups() -> [Group; 2] {
+    let rows = |folder: Option<&str>| {
+        let inside = bundled().iter().filter(|file| file.place().0 == folder);
+        inside.map(|file| (file.name.to_string(), file.about.to_string())).collect()
+    };
+    let head = ["file", "holds"];
+    [
+        Group { title: "Example data".into(), head, rows: rows(None) },
+        Group { title: "Seven results of one exercise".into(), head, rows: rows(Some("answers")) },
+    ]
+}
+
+/// The file of this name, with or without its folder.
+fn bundled_file(name: &str) -> Result<&'static BundledFile> {
+    let within = name.strip_prefix("./").unwrap_or(name);
+    let within = within.strip_prefix("examples/data/").unwrap_or(within).trim_end_matches('/');
+    let bare = within.rsplit('/').next().unwrap_or(within);
+    let found = bundled().iter().find(|file| file.name == within);
+    if let Some(file) = found.or_else(|| bundled().iter().find(|file| file.place().1 == bare)) {
+        return Ok(file);
+    }
+    let shown = visible(name);
+    if let Some(first) = bundled().iter().find(|file| file.place().0 == Some(within)) {
+        return Err(Error::new(format!("`{shown}` is a folder of examples"))
+            .help(format!("print one of its files: attn examples {}", first.name)));
+    }
+    let error = Error::new(format!("there is no example `{shown}`"));
+    Err(match nearest(within, bundled().iter().flat_map(|file| [file.name, file.place().1])) {
+        Some(near) => error.help(format!("did you mean: attn examples {near}")),
+        None => error.help("`attn examples` lists them"),
+    })
 }

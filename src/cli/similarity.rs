@@ -4,18 +4,19 @@ use std::io::Read;
 
 use clap::{Args, ValueEnum};
 
-use super::nodes::NodeArgs;
-use super::output::{LiveArgs, OutputArgs};
-use super::program::Program;
-use super::versus::{self, ReplayedInput, VersusArgs};
-use super::word_vectors::{WordArgs, WordVectors};
-use super::write;
-use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
-use crate::graph::Convention;
-use crate::graph::recipes::{self, Measure};
-use crate::input::{self, Files};
-use crate::story::{self, Story};
+use crate::graph::recipes::Measure;
+use crate::graph::{Convention, recipes};
+use crate::input::Files;
+use crate::story::Story;
+use crate::{input, story};
+
+use super::output::{LiveArgs, OutputArgs};
+use super::program::{Env, Outcome, Program, Streams};
+use super::selection::NodeArgs;
+use super::versus::{ReplayedInput, VersusArgs};
+use super::word_vectors::{WordArgs, WordVectors};
+use super::{output, versus};
 
 /// Compare words: dot products, cosines, distances
 #[derive(Args, Debug)]
@@ -85,7 +86,7 @@ impl SimilarityArgs {
         };
         let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = write::paged(&pages, "similarity", &style, env, streams)?;
+        let code = output::paged(&pages, "similarity", &style, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 

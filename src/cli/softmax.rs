@@ -2,20 +2,20 @@
 
 use clap::Args;
 
-use super::nodes::NodeArgs;
-use super::output::{LiveArgs, OutputArgs};
-use super::program::Program;
-use super::values::positive;
-use super::versus::{self, VersusArgs};
-use super::write;
-use super::{Env, Outcome, Streams};
 use crate::attention::Base;
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Origin, recipes};
-use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
-use crate::story::{self, Story};
+use crate::story::Story;
+use crate::{input, story};
+
+use super::options::positive;
+use super::output::{LiveArgs, OutputArgs};
+use super::program::{Env, Outcome, Program, Streams};
+use super::selection::NodeArgs;
+use super::versus::VersusArgs;
+use super::{output, versus};
 
 /// Turn numbers into weights, one column per step
 #[derive(Args, Debug)]
@@ -80,7 +80,7 @@ impl SoftmaxArgs {
         };
         let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = write::paged(&pages, "softmax", &style, env, streams)?;
+        let code = output::paged(&pages, "softmax", &style, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 

@@ -5,15 +5,16 @@ mod table;
 
 use clap::Args;
 
-use super::listing;
-use super::output::TablesArgs;
-use super::program::Program;
-use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{to_path, visible};
+use crate::input;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
-use crate::input::{self, Files, ModelFolder, WORDS};
+use crate::input::{Files, ModelFolder, WORDS};
 use crate::story::{Table, numbers_of_tables};
+
+use super::output::TablesArgs;
+use super::program::Program;
+use super::{Env, Outcome, Streams, output};
 
 /// Show how a model splits a text into tokens
 ///
@@ -68,7 +69,7 @@ impl TokensArgs {
         };
         let for_people = self.look.look().is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;
-        listing::shown(&self.look, env, streams, |streams| self.look.tables("tokens", &shown, env, streams))?;
+        output::shown(&self.look, env, streams, |streams| self.look.tables("tokens", &shown, env, streams))?;
         let data = self.parts(&tokenizer, &tokens, &text, false)?;
         let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
         Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })

@@ -1,17 +1,18 @@
 //! `--versus`: the same command once more, with further options, and what differs.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use clap::Args;
 
-use super::negative_numbers;
-use super::program::{Program, matches};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::render::Page;
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
+
+use super::program::{Program, matches, unshielded};
 
 /// The longest text of options that a headline and the sentences repeat.
 const LONGEST_QUOTE: usize = 60;
@@ -103,7 +104,7 @@ fn refusal(failed: &clap::Error) -> Error {
     let text = failed.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first).trim_end();
-    Error::new(format!("in --versus: {}", negative_numbers::unshielded(what)))
+    Error::new(format!("in --versus: {}", unshielded(what)))
 }
 
 /// An error of the second computation, which says so.

@@ -1,21 +1,24 @@
 //! Exploring line by line: for screen readers, and for scripts without a terminal.
 
+use std::cell::RefCell;
+use std::io;
 use std::io::{BufRead, Read, Write};
+use std::rc::Rc;
 
-use super::draw::{Board, Look, sentence_lines};
-use super::keys::{Action, BINDINGS, action_in, key_of};
-use super::script::{Line, Script};
-use super::session::Opened;
-use super::steps_of_story::StepsOfStory;
+use attn_story::live::sentences;
+use attn_story::render::number_alone;
+
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Event, Mode, Purpose, State, begins_number, update};
 use crate::foreign::visible;
 use crate::graph::address_of;
 use crate::render::wrapped_text;
-use crate::terminal::Key;
+use crate::terminal::{Asciicast, Key};
 use crate::text::{clip, counted};
-use attn_story::live::sentences;
-use attn_story::render::number_alone;
+
+use super::draw::{Board, Look, StepsOfStory, draw, sentence_lines};
+use super::keys::{Action, BINDINGS, Line, Script, action_in, key_of};
+use super::session::{Display, Opened};
 
 /// The most cells that are listed as operands or dependents.
 const MOST_LISTED: usize = 4;
@@ -288,5 +291,91 @@ impl Reader {
 
     fn moved(&self, state: &State) -> usize {
         state.changed_nodes().iter().map(|id| state.changed_count(*id)).sum()
+    }
+}
+
+// Keys from a file as a recording of the screen, without a terminal and without waiting.
+
+/// A screen has at most this many columns.
+const MOST_COLUMNS: u16 = 1000;
+
+/// What a terminal does before the first screen: another screen, no cursor.
+const BEGIN: &str = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l";
+
+/// The recording of the keys of a script, on a screen of this many rows.
+///
+/// # Errors
+/// If a screen cannot be drawn.
+pub(crate) fn cast(opened: Opened, mut script: Script, rows: u16, title: &str) -> Result<String> {
+    let Opened { mut state, told, screen, .. } = opened;
+    let columns = u16::try_from(screen.width).unwrap_or(u16::MAX).clamp(1, MOST_COLUMNS);
+    // The recording has its colours whatever this process prints to.
+    crossterm::style::force_color_output(true);
+    let mut camera = Camera::new(columns, rows, title);
+    let mut story = StepsOfStory::of(&state, &told, screen);
+    let look = Look { colour: screen.colour, theme: screen.theme, charset: screen.charset };
+    camera.films(&Board { state: &state, story: &story, look, said: None })?;
+    while let Some(line) = script.next() {
+        let key = match line {
+            Line::Wait(pause) => {
+                camera.recording.wait(pause.as_millis() as u64);
+                continue;
+            }
+            Line::Key(key) => key,
+        };
+        match action_in(state.mode(), key) {
+            Some(Action::Do(event)) => {
+                let before = state.clone();
+                state = update(state, event);
+                if !state.has_version_of(&before) {
+                    story = StepsOfStory::of(&state, &told, screen);
+                }
+            }
+            Some(Action::Quit | Action::Interrupt) => break,
+            // What a key does to a terminal cannot be seen in a recording.
+            _ => continue,
+        }
+        camera.films(&Board { state: &state, story: &story, look, said: None })?;
+    }
+    Ok(camera.recording.finish())
+}
+
+/// Draws screens into a recording: each only where it differs from the one before.
+struct Camera {
+    display: Display<Film>,
+    film: Film,
+    size: (u16, u16),
+    recording: Asciicast,
+}
+
+impl Camera {
+    fn new(columns: u16, rows: u16, title: &str) -> Camera {
+        let film = Film::default();
+        let size = (columns, rows);
+        let display = Display::new(film.clone(), size);
+        let mut recording = Asciicast::new(columns.into(), rows.into(), title);
+        recording.writes(BEGIN);
+        Camera { display, film, size, recording }
+    }
+
+    fn films(&mut self, board: &Board<'_>) -> Result<()> {
+        self.display.show(self.size, |buffer| draw(board, buffer).1)?;
+        let bytes = std::mem::take(&mut *self.film.0.borrow_mut());
+        self.recording.writes(&String::from_utf8_lossy(&bytes));
+        Ok(())
+    }
+}
+
+/// What a display writes.
+#[derive(Clone, Default)]
+struct Film(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Film {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -1,29 +1,36 @@
 //! Exploring on the terminal of this process.
 
 use std::collections::HashMap;
-use std::io::{self, Stdout, Write};
+use std::io;
+use std::io::{Stdout, Write};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossterm::terminal;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
-
-use super::background::{Computed, Worker};
-use super::copying;
-use super::display::Display;
-use super::draw::{Board, Hit, Look, draw};
-use super::full_screen::{FullScreen, read_clicks, reads_clicks};
-use super::keys::{Action, action_in};
-use super::script::{Begun, Line, Script};
-use super::steps_of_story::StepsOfStory;
-use super::writing::Writer;
-use crate::error::{EXIT_DONE, Error, Result};
-use crate::explore::{Computation, Event, Message, Mode, Planned, State, plan};
-use crate::render::Screen;
-use crate::terminal::{
-    Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, inputs, unless_gone, wait,
-};
 use attn_story::live::sentences;
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{execute, terminal};
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::explore::{Computation, Event, Message, Mode, Planned, Progress, State, plan};
+use crate::graph::Watch;
+use crate::memory;
+use crate::render::{Screen, base64, numpy};
+use crate::terminal::{
+    Guard, HUNG_UP, INTERRUPTED, Input, Key, Readiness, Signals, Terminal, inputs, unless_gone, wait,
+};
+
+use super::draw::{Board, Hit, Look, StepsOfStory, draw};
+use super::keys::{Action, Begun, Line, Script, action_in};
+use super::writing::Writer;
 
 /// The longest time without a look at signals.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
@@ -201,8 +208,8 @@ impl Session {
                 self.follow(event);
                 self.said = self.said.take().or_else(|| self.writer.answer(&self.state));
             }
-            Some(Action::CopyCell) => self.copy(copying::cell(&self.state), "number"),
-            Some(Action::CopyMatrix) => self.copy(copying::matrix(&self.state), "matrix"),
+            Some(Action::CopyCell) => self.copy(number_to_copy(&self.state), "number"),
+            Some(Action::CopyMatrix) => self.copy(matrix_to_copy(&self.state), "matrix"),
             Some(Action::Mouse) => {
                 read_clicks(!reads_clicks()).map_err(unusable)?;
                 let on = "Clicks are read. Shift (on a Mac: Option) selects text; M ends it.";
@@ -281,7 +288,7 @@ impl Session {
             None => format!("There is no {what} here that a clipboard could hold."),
             Some(text) => {
                 let mut out = io::stdout();
-                let sent = out.write_all(copying::escape(&text).as_bytes()).and_then(|()| out.flush());
+                let sent = out.write_all(clipboard_escape(&text).as_bytes()).and_then(|()| out.flush());
                 match sent {
                     Ok(()) => {
                         format!("The {what} is sent. If it does not arrive, the terminal refuses OSC 52.")
@@ -311,5 +318,288 @@ impl Session {
         self.display.show(terminal::size().map_err(unusable)?, draw).map_err(unusable)?;
         self.hits = hits;
         Ok(())
+    }
+}
+
+// A screen of cells, of which only those are written that have changed.
+
+/// The most columns and rows that are drawn: each cell takes memory, and a terminal may say that it has 65,535 of both.
+const MOST_SIZE: (u16, u16) = (1000, 500);
+
+/// The screen of a terminal, or of a recording. Unlike that of ratatui it writes nothing when it is dropped: the terminal may be gone.
+pub(super) struct Display<W: Write> {
+    backend: CrosstermBackend<W>,
+    /// What stands on the screen.
+    shown: Buffer,
+}
+
+impl<W: Write> Display<W> {
+    /// An empty screen of this size.
+    pub fn new(out: W, size: (u16, u16)) -> Display<W> {
+        Display { backend: CrosstermBackend::new(out), shown: Buffer::empty(area(size)) }
+    }
+
+    /// Shows what is drawn on a screen of this size; the cursor stands where the drawing says, or is hidden.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn show(
+        &mut self,
+        size: (u16, u16),
+        draw: impl FnOnce(&mut Buffer) -> Option<Position>,
+    ) -> io::Result<()> {
+        let mut next = Buffer::empty(area(size));
+        if next.area != self.shown.area {
+            self.clear(size)?;
+        }
+        let cursor = draw(&mut next);
+        self.backend.draw(self.shown.diff(&next).into_iter())?;
+        match cursor {
+            None => self.backend.hide_cursor()?,
+            Some(position) => {
+                self.backend.show_cursor()?;
+                self.backend.set_cursor_position(position)?;
+            }
+        }
+        self.shown = next;
+        Backend::flush(&mut self.backend)
+    }
+
+    /// Clears the screen, whatever stands there.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn clear(&mut self, size: (u16, u16)) -> io::Result<()> {
+        self.shown = Buffer::empty(area(size));
+        self.backend.clear()
+    }
+}
+
+/// The part of a screen that is drawn.
+fn area((columns, rows): (u16, u16)) -> Rect {
+    Rect { x: 0, y: 0, width: columns.min(MOST_SIZE.0), height: rows.min(MOST_SIZE.1) }
+}
+
+// The terminal as a full screen, which is left on every way out.
+
+/// Whether clicks are read: a panic has to leave the mouse to the terminal as well.
+static READS_CLICKS: AtomicBool = AtomicBool::new(false);
+
+/// The alternate screen in raw mode.
+pub(super) struct FullScreen;
+
+impl Terminal for FullScreen {
+    fn enter(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        if READS_CLICKS.load(Ordering::Relaxed) { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        let mut out = io::stdout();
+        let clicks =
+            if READS_CLICKS.load(Ordering::Relaxed) { execute!(out, DisableMouseCapture) } else { Ok(()) };
+        let left = execute!(out, LeaveAlternateScreen, Show).and_then(|()| out.flush());
+        // Whatever cannot be written, the terminal gets its lines back.
+        disable_raw_mode().and(clicks).and(left)
+    }
+}
+
+/// Reads clicks, or leaves the mouse to the terminal.
+pub(super) fn read_clicks(reads: bool) -> io::Result<()> {
+    READS_CLICKS.store(reads, Ordering::Relaxed);
+    if reads {
+        execute!(io::stdout(), EnableMouseCapture)
+    } else {
+        execute!(io::stdout(), DisableMouseCapture)
+    }
+}
+
+/// Whether clicks are read.
+pub(super) fn reads_clicks() -> bool {
+    READS_CLICKS.load(Ordering::Relaxed)
+}
+
+// Numbers for the clipboard, through the terminal (OSC 52).
+
+/// The most bytes that a terminal takes: xterm's limit.
+const MOST_COPIED: usize = 74_000;
+
+/// The escape that puts a text into the clipboard.
+pub(super) fn clipboard_escape(text: &str) -> String {
+    format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
+}
+
+/// The number under the cursor, with every digit.
+pub(super) fn number_to_copy(state: &State) -> Option<String> {
+    state.value().map(|value| value.to_string())
+}
+
+/// The matrix under the cursor as NumPy prints it; `None` if it has no numbers, or too many for a clipboard.
+pub(super) fn matrix_to_copy(state: &State) -> Option<String> {
+    let matrix = state.graph()[state.cursor().node].matrix()?;
+    let text = numpy::array_lines(matrix);
+    (text.len() <= MOST_COPIED).then_some(text)
+}
+
+// A change that is computed on another thread, while the screen stays alive.
+
+/// A computation that is complete by then is not told about: the screen would flicker.
+const AT_ONCE: Duration = Duration::from_millis(30);
+/// The time between two signs of life.
+const TURN: Duration = Duration::from_millis(120);
+/// The signs of life, which need no colour.
+const SIGNS: [char; 4] = ['|', '/', '-', '\\'];
+
+/// A state that has been computed, with its sentences.
+pub(super) struct Computed {
+    pub state: State,
+    pub story: StepsOfStory,
+}
+
+/// What computes for a session, one change at a time.
+pub(super) struct Worker {
+    /// The sentences of a demo, by the names of nodes.
+    told: Arc<HashMap<String, String>>,
+    screen: Screen,
+    running: Option<Running>,
+    /// The thread of a change that was stopped. It ends after its step; until then the next one waits, so that there is only one.
+    stopping: Option<JoinHandle<()>>,
+}
+
+/// A change that is being computed.
+struct Running {
+    computation: Computation,
+    watch: StopsWhenDropped,
+    begun: Instant,
+    /// The signs of life that have been shown.
+    turns: u32,
+    results: Receiver<(Option<Computed>, memory::Lent)>,
+    thread: JoinHandle<()>,
+}
+
+/// Nobody waits for the result any more once this is dropped.
+struct StopsWhenDropped(Watch);
+
+impl Drop for StopsWhenDropped {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Worker {
+    pub fn new(told: HashMap<String, String>, screen: Screen) -> Worker {
+        Worker { told: Arc::new(told), screen, running: None, stopping: None }
+    }
+
+    /// The sentences of a state.
+    pub fn story(&self, state: &State) -> StepsOfStory {
+        StepsOfStory::of(state, &self.told, self.screen)
+    }
+
+    /// Begins to compute; returns the result if it is there at once.
+    ///
+    /// # Errors
+    /// If the system has no thread for it.
+    pub fn begin(&mut self, computation: Computation) -> io::Result<Option<Computed>> {
+        let (send, results) = sync_channel(1);
+        let (told, screen) = (Arc::clone(&self.told), self.screen);
+        let watch = Watch::default();
+        let (own, seen, before) = (computation.clone(), watch.clone(), self.stopping.take());
+        // The memory of the command belongs to its thread.
+        let lent = memory::lent();
+        let work = move || {
+            if let Some(before) = before {
+                // It was stopped: how it ended does not matter.
+                let _ = before.join();
+            }
+            let _account = lent.enter();
+            let computed = own.run(&seen).map(|state| {
+                let story = StepsOfStory::of(&state, &told, screen);
+                Computed { state, story }
+            });
+            // Nobody may wait any more.
+            let _ = send.send((computed, memory::lent()));
+        };
+        let thread = Builder::new().name("computation".into()).spawn(work)?;
+        let (watch, begun) = (StopsWhenDropped(watch), Instant::now());
+        self.running = Some(Running { computation, watch, begun, turns: 0, results, thread });
+        Ok(self.result_within(AT_ONCE))
+    }
+
+    /// Whether something is being computed.
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// The result, once it is there.
+    pub fn result(&mut self) -> Option<Computed> {
+        self.result_within(Duration::ZERO)
+    }
+
+    fn result_within(&mut self, longest: Duration) -> Option<Computed> {
+        let received = self.running.as_ref()?.results.recv_timeout(longest);
+        match received {
+            Err(RecvTimeoutError::Timeout) => None,
+            Ok((computed, lent)) => {
+                self.running = None;
+                lent.take_back();
+                computed
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                // It has panicked: so does the session, as if it had computed itself.
+                if let Some(Err(panic)) = self.running.take().map(|running| running.thread.join()) {
+                    resume_unwind(panic);
+                }
+                None
+            }
+        }
+    }
+
+    /// Stops what is being computed, and returns it.
+    pub fn stop(&mut self) -> Option<Computation> {
+        let Running { computation, thread, .. } = self.running.take()?;
+        self.stopping = Some(thread);
+        Some(computation)
+    }
+
+    /// Whether it is time for the next sign of life.
+    pub fn is_due(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.begun.elapsed() >= TURN * running.turns)
+    }
+
+    /// How far it is, in one line, with a sign of life.
+    pub fn said(&mut self) -> Option<String> {
+        let running = self.running.as_mut()?;
+        let turn = (running.begun.elapsed().as_millis() / TURN.as_millis()) as u32;
+        running.turns = turn + 1;
+        let sign = SIGNS[turn as usize % SIGNS.len()];
+        let Progress { steps: [done, all], layer } = running.computation.progress(&running.watch.0);
+        let place = match layer {
+            Some([layer, last]) => format!("layer {layer} of {last}"),
+            None => format!("step {} of {all}", (done + 1).min(all)),
+        };
+        Some(format!("{sign} Recomputing: {place}. Any key stops it."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_huge_screen_is_drawn_in_part_and_what_has_not_changed_is_not_written_again() {
+        let mut out = Vec::new();
+        let mut display = Display::new(&mut out, (u16::MAX, u16::MAX));
+        assert_eq!((display.shown.area.width, display.shown.area.height), MOST_SIZE);
+        for _ in 0..2 {
+            let draw = |buffer: &mut Buffer| {
+                buffer[(3, 4)].set_symbol("x");
+                None
+            };
+            display.show((u16::MAX, u16::MAX), draw).unwrap();
+        }
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.matches('x').count() == 1 && text.len() < 100, "{text:?}");
     }
 }

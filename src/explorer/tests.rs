@@ -8,14 +8,14 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
-use super::draw::{Board, Look, draw};
-use super::keys::BINDINGS;
-use super::steps_of_story::StepsOfStory;
 use crate::explore::{Event, Knob, Mode, Source, State, Way, update};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::{Graph, Op, Origin};
 use crate::matrix::{Matrix, Shape};
 use crate::render::{Charset, Screen, Theme};
+
+use super::draw::{Board, Look, StepsOfStory, draw};
+use super::keys::BINDINGS;
 
 fn start() -> State {
     let x = Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]);

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use attn_story::live::sentences;
+use attn_story::render::number_alone;
+
 use crate::error::{Error, Result};
 use crate::explore::{Form, Message, State};
 use crate::foreign::{to_path, visible};
@@ -10,8 +13,6 @@ use crate::input::{WritePermission, delimited_text, put_new_files, table};
 use crate::render::{Format, Page, Screen, Style, stories};
 use crate::story::{Digits, Story};
 use crate::text::{counted, grouped, quoted};
-use attn_story::live::sentences;
-use attn_story::render::number_alone;
 
 /// The words of a command, after `attn`.
 type Command = Box<dyn Fn(&State) -> Vec<String>>;

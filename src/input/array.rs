@@ -1,15 +1,13 @@
 //! Numbers with dimensions, as a file holds them before they become a matrix.
 
-mod stack;
-
+use crate::attention::concatenate;
 use crate::error::{Error, Place, Result};
-use crate::matrix::Labels;
+use crate::graph::{MAX_CELLS, Role};
+use crate::kernel::Layout;
+use crate::matrix::{Labels, Matrix};
 use crate::memory;
-use crate::tensor::{Element, in_type};
-use crate::text::counted;
-
-use super::allowed_numbers::AllowedNumbers;
-use super::dims::{checked_cells, shape_text};
+use crate::tensor::{Element, Tensor, in_type};
+use crate::text::{clip, counted};
 
 /// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
 #[derive(Clone, Debug, PartialEq)]
@@ -248,6 +246,278 @@ impl<T: Element> Array<T> {
     }
 }
 
+// Arrays as matrices: one, or one for each head.
+
+impl<T: Element> Array<T> {
+    /// The number of heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    fn heads(&self) -> Result<(usize, usize, usize)> {
+        match self.dims[..] {
+            [cols] => Ok((1, 1, cols)),
+            [rows, cols] => Ok((1, rows, cols)),
+            [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
+            [batch, _, _, _] => Err(Error::new(format!(
+                "this is a batch of {batch} sequences, shape {}, but one sequence is needed",
+                shape_text(&self.dims)
+            ))
+            .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
+            _ => Err(Error::new(format!(
+                "this array has {}: its shape is {}",
+                counted(self.dims.len(), "dimension"),
+                shape_text(&self.dims)
+            ))
+            .help("a matrix has two, a stack of heads three: (H, T, d)")),
+        }
+    }
+
+    /// Checks that this is one matrix, or, where the role has heads, a stack of them.
+    ///
+    /// # Errors
+    /// As [`Array::into_matrix`] and [`Array::into_heads`].
+    pub(in crate::input) fn check_heads(&self, role: Role) -> Result<()> {
+        match self.heads()?.0 {
+            several @ 2.. if role.is_beside_scores() => Err(Error::new(format!(
+                "this has a matrix for each of {several} heads, shape {}, but here all heads share one",
+                shape_text(&self.dims)
+            ))
+            .help("give one (T, N) matrix, or compute each head by itself with its own")),
+            several @ 2.. if !role.has_heads() => Err(self.stack_where_a_matrix_belongs(several)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The numbers of a role as the kernel reads them: the values stay where they are.
+    ///
+    /// # Errors
+    /// As [`Array::into_heads`], and if heads are stacked where one matrix belongs.
+    pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
+        self.check_heads(role)?;
+        let (heads, rows, columns) = self.heads()?;
+        let layout = if self.fortran {
+            Layout { heads, rows, columns, head_stride: 1, row_stride: heads, column_stride: heads * rows }
+        } else {
+            Layout::stacked(heads, rows, columns)
+        };
+        let tensor = Tensor::new(self.values, layout)?.with_inexact(self.inexact);
+        Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.row_labels, self.col_labels))
+    }
+
+    fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
+        let shape = shape_text(&self.dims);
+        Error::new(format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed"))
+            .help("give one (T, d) matrix; only Q, K and V may be stacks of heads")
+    }
+}
+
+impl Array {
+    /// The numbers of a role as the exact path computes with them: a matrix, of a stack the heads side by side. The truth values
+    /// of a mask stay what they are.
+    ///
+    /// # Errors
+    /// As [`Array::into_typed`].
+    pub(in crate::input) fn into_exact(self, role: Role) -> Result<Tensor> {
+        self.check_heads(role)?;
+        if role == Role::Mask && self.boolean {
+            return self.in_type::<bool>(role.name())?.into_typed(role);
+        }
+        let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.inexact);
+        let matrix = match heads {
+            1 => self.into_matrix()?,
+            _ => concatenate(&self.into_heads()?.iter().collect::<Vec<_>>())?,
+        };
+        Ok(Tensor::side_by_side(matrix, heads).with_stack(stack).with_inexact(inexact))
+    }
+
+    /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
+    ///
+    /// # Errors
+    /// If it is a stack of several heads, or has more dimensions than that.
+    pub fn into_matrix(self) -> Result<Matrix> {
+        let (several, rows, cols) = self.heads()?;
+        if several > 1 {
+            return Err(self.stack_where_a_matrix_belongs(several));
+        }
+        let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
+        Ok(matrix.with_row_labels(self.row_labels).with_col_labels(self.col_labels))
+    }
+
+    /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    pub fn into_heads(self) -> Result<Vec<Matrix>> {
+        let (heads, rows, cols) = self.heads()?;
+        let labelled = |matrix: Matrix| {
+            matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
+        };
+        // All sides are at least 1: `checked_cells` refuses an empty array.
+        self.values
+            .chunks_exact(rows * cols)
+            .take(heads)
+            .map(|head| Matrix::from_row_major(rows, cols, head).map(labelled))
+            .collect()
+    }
+}
+
+// Dimensions of arrays, checked before anything is reserved for them.
+
+/// The most cells of one array: a gibibyte of `f64`.
+pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
+
+/// The help for a matrix that is too large for the exact path.
+pub(super) fn smaller() -> String {
+    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases".to_string()
+}
+
+/// The number of cells that dimensions span, at least one and at most `most`.
+///
+/// # Errors
+/// If there are none, or too many.
+pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
+    let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
+    match cells {
+        Some(0) => Err(Error::new(format!("there are no numbers: the shape is {}", shape_text(dims)))),
+        Some(cells) if cells <= most => Ok(cells),
+        _ if most == usize::MAX => {
+            Err(Error::new(format!("the shape {} has more numbers than any memory holds", shape_text(dims)))
+                .help("the header is wrong: save the array again"))
+        }
+        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
+            .help(smaller())),
+    }
+}
+
+/// `(2, 3, 4)`, as NumPy writes a shape; short whatever the number of dimensions.
+pub(super) fn shape_text(dims: &[usize]) -> String {
+    let shown: Vec<String> = dims.iter().take(6).map(usize::to_string).collect();
+    match dims.len() {
+        1 => format!("({},)", shown.concat()),
+        0..=6 => format!("({})", shown.join(", ")),
+        more => format!("({}, … {more} dimensions)", shown.join(", ")),
+    }
+}
+
+// Which numbers may stand where.
+
+/// The non-finite numbers that are allowed at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllowedNumbers {
+    /// ∞ and −∞, as in a mask or in scores.
+    pub infinite: bool,
+    /// NaN, as in a result to be compared.
+    pub nan: bool,
+}
+
+impl AllowedNumbers {
+    /// Finite numbers alone: what is computed with.
+    pub const FINITE: AllowedNumbers = AllowedNumbers { infinite: false, nan: false };
+    /// Also ±∞: masks, biases and scores.
+    pub const INFINITE: AllowedNumbers = AllowedNumbers { infinite: true, nan: false };
+    /// Everything: results that may themselves show a mistake.
+    pub const ANYTHING: AllowedNumbers = AllowedNumbers { infinite: true, nan: true };
+
+    /// Checks that `value` is allowed here.
+    ///
+    /// # Errors
+    /// If it is not; the error has no place yet.
+    pub fn check(self, value: f64) -> Result<()> {
+        if value.is_nan() && !self.nan {
+            return Err(Error::new("this is NaN, not a number")
+                .help("replace it; to hide a pair of tokens write -inf in a mask"));
+        }
+        if value.is_infinite() && !self.infinite {
+            let written = if value > 0.0 { "inf" } else { "-inf" };
+            return Err(Error::new(format!("`{written}` is not a finite number"))
+                .help("write a finite number; only masks, biases and scores may be infinite"));
+        }
+        Ok(())
+    }
+}
+
+// The limits of the bytes read from one file, and unpacked from it.
+
+/// The most bytes that are read as a whole: text, JSON, standard input, one array.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The most bytes of one array that is only passed to the fast path.
+const MOST_LARGE_BYTES: u64 = 1 << 34;
+
+/// The limits of the bytes read from one file, and unpacked from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The most bytes that are read or unpacked.
+    pub(super) whole: u64,
+    /// The most numbers of an array in binary.
+    cells: usize,
+    /// The count of numbers from which the limit was computed, if it was; then no larger file is opened.
+    pub(super) numbers: Option<usize>,
+}
+
+impl Limit {
+    /// The limit of any file: 1 GiB at once.
+    pub const ANY: Limit = Limit { whole: MOST_BYTES, cells: MAX_CELLS, numbers: None };
+
+    /// The limit of a file whose arrays in binary are only passed to the fast path: 16 GiB. The limit of text is that of any
+    /// file, because text is read as a whole.
+    pub const LARGE: Limit = Limit { cells: usize::MAX, ..Limit::ANY };
+
+    /// The limit of a file of `numbers` numbers: 64 bytes each, rounded up to whole MiB. A number takes at most 25 bytes as text;
+    /// the rest is for names, for what is handed in beside it, and for JSON.
+    pub fn of_numbers(numbers: usize) -> Limit {
+        let bytes = (numbers as u64).saturating_mul(64).clamp(1, MOST_BYTES);
+        Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers), ..Limit::ANY }
+    }
+
+    /// The most numbers that an array in binary has.
+    pub(super) fn cells(self) -> usize {
+        self.cells
+    }
+
+    /// The most bytes of arrays that are read from one file, or unpacked from it.
+    pub(super) fn unpacked(self) -> u64 {
+        if self.cells > MAX_CELLS { MOST_LARGE_BYTES } else { self.whole }
+    }
+
+    /// The error for a file that is larger.
+    pub(super) fn too_large(self, name: &str) -> Error {
+        let size = self.whole >> 20;
+        let error = match self.numbers {
+            Some(numbers) => Error::new(format!(
+                "the file is larger than {size} MiB, but the exercise has only {}",
+                counted(numbers, "number")
+            ))
+            .help("hand in only what you computed"),
+            None => {
+                Error::new(format!("the file is larger than {size} MiB; files of this kind are read at once"))
+                    .help("save a part of it, or save it as .npy")
+            }
+        };
+        error.in_source(name)
+    }
+}
+
+// One entry of a file that holds several, whatever the format of the file.
+
+/// One entry of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item<T = f64> {
+    Array(Array<T>),
+    /// A list of strings, such as tokens.
+    Words(Vec<String>),
+}
+
+/// The error for words where numbers are needed.
+pub(super) fn words_not_numbers(name: &str) -> Error {
+    Error::new("this holds words, but numbers are needed").in_source(name)
+}
+
+/// The name of an entry in errors: `weights.npz, W_Q`.
+pub(super) fn entry_name(file: &str, entry: &str) -> String {
+    format!("{file}, {}", clip(entry))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,5 +537,47 @@ mod tests {
         let said = array.clone().checked("q.npy", AllowedNumbers::INFINITE).unwrap_err().to_string();
         assert!(said.starts_with("q.npy, row 2, column 1: this is NaN"), "{said}");
         assert!(array.checked("q.npy", AllowedNumbers::ANYTHING).is_ok());
+    }
+
+    fn counting(dims: &[usize]) -> Array {
+        let cells = dims.iter().product();
+        Array::new(dims.to_vec(), (0..cells).map(|i| i as f64).collect()).unwrap()
+    }
+
+    #[test]
+    fn one_dimension_is_one_row() {
+        let matrix = counting(&[3]).into_matrix().unwrap();
+        assert!(matrix.same_bits(&Matrix::of([[0.0, 1.0, 2.0]])));
+    }
+
+    #[test]
+    fn a_stack_becomes_one_matrix_a_head() {
+        for dims in [&[2, 2, 3][..], &[1, 2, 2, 3]] {
+            let heads = counting(dims).into_heads().unwrap();
+            assert_eq!(heads.len(), 2);
+            assert!(heads[1].same_bits(&Matrix::of([[6.0, 7.0, 8.0], [9.0, 10.0, 11.0]])));
+        }
+    }
+
+    #[test]
+    fn a_stack_where_a_matrix_belongs_says_so() {
+        let said = counting(&[2, 2, 3]).into_matrix().unwrap_err().to_string();
+        assert!(said.contains("a stack of 2 heads of shape (2, 2, 3)"), "{said}");
+        assert!(counting(&[1, 1, 2, 3]).into_matrix().is_ok());
+    }
+
+    #[test]
+    fn a_batch_and_a_fifth_dimension_are_refused() {
+        let said = counting(&[2, 2, 2, 3]).into_heads().unwrap_err().to_string();
+        assert!(said.starts_with("this is a batch of 2"), "{said}");
+        assert!(counting(&[1, 1, 1, 2, 3]).into_heads().is_err());
+    }
+
+    #[test]
+    fn shapes_are_checked_before_anything_is_reserved() {
+        assert!(checked_cells(&[1 << 62, 1 << 62], usize::MAX).is_err());
+        assert!(checked_cells(&[1 << 40], MOST_CELLS).is_err());
+        assert!(checked_cells(&[3, 0], MOST_CELLS).is_err());
+        assert_eq!(checked_cells(&[], MOST_CELLS).unwrap(), 1);
     }
 }

@@ -8,14 +8,11 @@ use crate::graph::{Role, Stage};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{all_of, briefly, clip, listed_briefly};
 
-use super::array::Array;
-use super::container::Container;
-use super::dims::shape_text;
-use super::item::{Item, entry_name};
-use super::layers::{Choice, LayerEntries, LayerOptions, behind, choose};
-use super::limit::Limit;
-use super::names::{Apart, EntryKind, Kept, Layout, TOKENS};
-use super::read_options::{ReadOptions, allowed};
+use super::array::{Array, Item, Limit, entry_name, shape_text};
+use super::container::{Container, ReadOptions, allowed};
+use super::layers::{
+    Apart, Choice, EntryKind, Kept, LayerEntries, LayerOptions, Layout, TOKENS, behind, choose,
+};
 
 /// One matrix of a bundle, or a stack of heads.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! The binary types of one number, and their bytes as `f64`.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use half::{bf16, f16};
 
@@ -8,8 +9,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::tensor::{Element, in_type};
 
-use super::array::Array;
-use super::dims::checked_cells;
+use super::array::{Array, checked_cells};
 use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 

@@ -5,27 +5,19 @@ use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::tensor::Element;
-
-use super::allowed_numbers::AllowedNumbers;
-use super::array::Array;
-use super::comments::{LINE_ENDS, skip_comments};
-use super::delimited::delimited;
-use super::inline::{looks_typed, typed};
-use super::item::{Item, entry_name, words};
-use super::json;
-use super::json_document::{self, Document, Nodes};
-use super::json_value::Json;
-use super::limit::Limit;
-use super::npy;
-use super::npy_header;
-use super::npz::{self, Npz};
-use super::number::{has_decimal_comma, is_meant_as_number};
-use super::open::Input;
-use super::printed::{begins_list, looks_printed, printed};
-use super::records::{Delimiter, DelimiterChoice};
-use super::safetensors::{self, Tensors};
+use crate::graph::Role;
+use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
+
+use super::array::{AllowedNumbers, Array, Item, Limit, entry_name, words_not_numbers};
+use super::delimited::{Delimiter, DelimiterChoice, delimited};
+use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
+use super::npz::Npz;
+use super::number::{LINE_ENDS, has_decimal_comma, is_meant_as_number, skip_comments};
+use super::open::Input;
+use super::safetensors::Tensors;
+use super::{json, npy, npz, safetensors};
+use json::{Document, Json, Nodes};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +83,7 @@ impl Format {
     pub(super) fn sniff(input: &mut Input) -> Result<Format> {
         let start = input.peek(512)?;
         let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
-        Ok(if start.starts_with(npy_header::MAGIC) {
+        Ok(if start.starts_with(super::npy::MAGIC) {
             Format::Npy
         } else if npz::MAGICS.iter().any(|magic| start.starts_with(magic)) {
             Format::Npz
@@ -200,14 +192,14 @@ impl<T: Element> Content<T> {
         match format {
             Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {
                 Item::Array(array) => Ok(Content::One(array)),
-                Item::Words(_) => Err(words(&name)),
+                Item::Words(_) => Err(words_not_numbers(&name)),
             },
             Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
                 input.charge_as_text()?;
                 let json = json::parse(&name, &input.text()?)?;
-                match json_document::document(json, nodes).map_err(|error| error.in_source(&name))? {
+                match json::document(json, nodes).map_err(|error| error.in_source(&name))? {
                     Document::One(array) => Ok(Content::One(array.in_type(&name)?)),
                     Document::Many(entries) => Ok(Content::Many(Container::Json { name, entries })),
                 }
@@ -231,7 +223,7 @@ impl<T: Element> Content<T> {
         container.check_single(name)?;
         match container.read(0)? {
             Item::Array(array) => Ok(array),
-            Item::Words(_) => Err(words(name)),
+            Item::Words(_) => Err(words_not_numbers(name)),
         }
     }
 }
@@ -280,7 +272,7 @@ impl Container {
             Container::Json { name, entries } => match entries.get_mut(position) {
                 Some((entry, json)) => {
                     let place = entry_name(name, entry);
-                    let item = json_document::item(mem::replace(json, Json::Null));
+                    let item = json::item(mem::replace(json, Json::Null));
                     match item.map_err(|error| error.in_source(&place))? {
                         Item::Array(array) => Ok(Item::Array(array.in_type(&place)?)),
                         Item::Words(words) => Ok(Item::Words(words)),
@@ -315,6 +307,127 @@ impl Container {
             Container::Npz(npz) => npz.keep_within(limit),
             Container::Safetensors(tensors) => tensors.keep_within(limit),
             Container::Json { .. } => {}
+        }
+    }
+}
+
+// In which type the matrices of attention are read.
+
+/// Options for reading the matrices of attention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The type of queries, keys, values, a bias and a mask for the fast path, which may be as many numbers as memory holds. Without
+    /// one they are matrices of `f64`, as all other matrices are.
+    pub dtype: Option<Dtype>,
+    /// On the fast path, whether the numbers of a mask say true and false: not 0 is true. Else only those of a boolean file do.
+    pub mask_as_truth: bool,
+}
+
+impl ReadOptions {
+    /// The type in which a role is read, if it is not as a matrix of `f64`.
+    pub(super) fn dtype_of(self, role: Role) -> Option<Dtype> {
+        self.dtype.filter(|_| role.has_heads() || role.is_beside_scores())
+    }
+
+    /// True if all numbers of a role say true and false.
+    fn is_truth(self, role: Role) -> bool {
+        role == Role::Mask && self.mask_as_truth
+    }
+
+    /// An array of `f64` as a tensor for the kernel.
+    ///
+    /// # Errors
+    /// If it has another shape than the role, or a number may not stand there.
+    pub(super) fn of_array<T: Element>(self, name: &str, array: Array, role: Role) -> Result<Tensor> {
+        let array = array.checked(name, allowed(role))?;
+        let is_truth = self.is_truth(role) || (role == Role::Mask && array.is_boolean());
+        let tensor = if is_truth {
+            array.in_type::<bool>(name)?.into_typed(role)
+        } else {
+            array.in_type::<T>(name)?.into_typed(role)
+        };
+        tensor.map_err(|error| error.in_source(name))
+    }
+
+    /// An array in binary as a tensor for the kernel: of truth values where they are wanted, or where the file has them.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::of_array`].
+    pub(super) fn of_reader<T: Element, R: ArrayReader>(
+        self,
+        name: &str,
+        reader: &mut R,
+        role: Role,
+    ) -> Result<Tensor> {
+        let is_truth = self.is_truth(role) || (role == Role::Mask && reader.is_boolean()?);
+        let tensor = if is_truth {
+            reader.read::<bool>()?.checked(name, allowed(role))?.into_typed(role)
+        } else {
+            reader.read::<T>()?.checked(name, allowed(role))?.into_typed(role)
+        };
+        tensor.map_err(|error| error.in_source(name))
+    }
+}
+
+/// Which numbers may stand in a role.
+pub(super) fn allowed(role: Role) -> AllowedNumbers {
+    if role.is_beside_scores() || role == Role::Sink {
+        AllowedNumbers::INFINITE
+    } else {
+        AllowedNumbers::FINITE
+    }
+}
+
+/// An array in binary that has not been read yet.
+pub(super) trait ArrayReader {
+    /// True if it holds truth values, as far as its header says.
+    fn is_boolean(&mut self) -> Result<bool>;
+
+    /// Reads it, once.
+    fn read<T: Element>(&mut self) -> Result<Array<T>>;
+}
+
+impl Container {
+    /// The entry at a position of [`Container::names`] as the kernel reads it, in type T.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has another shape than the role.
+    pub(super) fn typed<T: Element>(
+        &mut self,
+        name: &str,
+        position: usize,
+        role: Role,
+        want: ReadOptions,
+    ) -> Result<Tensor> {
+        self.keep_within(Limit::LARGE);
+        if let Container::Json { .. } = self {
+            let Item::Array(array) = self.read::<f64>(position)? else { return Err(words_not_numbers(name)) };
+            return want.of_array::<T>(name, array, role);
+        }
+        want.of_reader::<T, _>(name, &mut Entry { container: self, position, name }, role)
+    }
+}
+
+/// An entry of a container.
+struct Entry<'a> {
+    container: &'a mut Container,
+    position: usize,
+    name: &'a str,
+}
+
+impl ArrayReader for Entry<'_> {
+    fn is_boolean(&mut self) -> Result<bool> {
+        match self.container {
+            Container::Npz(npz) => npz.is_boolean(self.position),
+            Container::Safetensors(tensors) => Ok(tensors.is_boolean(self.position)),
+            Container::Json { .. } => Ok(false),
+        }
+    }
+
+    fn read<T: Element>(&mut self) -> Result<Array<T>> {
+        match self.container.read(self.position)? {
+            Item::Array(array) => Ok(array),
+            Item::Words(_) => Err(words_not_numbers(self.name)),
         }
     }
 }

@@ -1,31 +1,26 @@
 //! All reading of files that a user named goes through [`Files`].
 
-use std::io::Read;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Role;
 use crate::matrix::Matrix;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::allowed_numbers::AllowedNumbers;
-use super::array::Array;
-use super::bundle::{self, Bundle};
-use super::bundled::{self, BundledFile};
-use super::container::{Content, Format};
-use super::embeddings::{self, WordVectors};
+use super::array::{AllowedNumbers, Array, Item, Limit, words_not_numbers};
+use super::bundle::Bundle;
+use super::container::{ArrayReader, Content, Format, ReadOptions, allowed};
 use super::inline::inline;
-use super::item::{Item, words};
-use super::json_document::Nodes;
+use super::json::Nodes;
 use super::layers::LayerOptions;
-use super::limit::Limit;
-use super::npy;
-use super::open::{Input, regular};
-use super::read_options::{ArrayReader, ReadOptions, allowed};
-use super::read_permission::ReadPermission;
-use super::source::Source;
-use super::word_file::Stream;
-use crate::foreign::{from_path, visible};
+use super::open::{Input, examined, regular, unreadable};
+use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};
+use super::words::{Stream, WordVectors};
+use super::{bundle, npy, words};
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
@@ -59,7 +54,7 @@ impl<'a> Files<'a> {
     /// The source behind a name, if it may be read.
     fn source(&self, name: &str) -> Result<Source> {
         self.reading.check(name)?;
-        let bundled = bundled::find(name).filter(|_| self.reading.bundled_first());
+        let bundled = bundled_file(name).filter(|_| self.reading.bundled_first());
         let source = bundled.map_or_else(|| Source::of(name), |file| Ok(Source::Bundled(file)))?;
         if let Source::Path(path) = &source {
             // The path may differ from the name: a minus sign stands for a hyphen.
@@ -211,15 +206,15 @@ impl<'a> Files<'a> {
     pub fn word_vectors(&mut self, source: &str, words: &[&str]) -> Result<WordVectors> {
         if source == "-" {
             let stdin = self.take_standard_input()?;
-            return embeddings::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
+            return words::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
         }
         let name = visible(source).into_owned();
         match self.source(source)? {
             Source::Path(path) => {
                 regular(&name, &path)?;
-                embeddings::find(&name, words, &mut Stream::File(&path))
+                words::find(&name, words, &mut Stream::File(&path))
             }
-            Source::Bundled(file) => embeddings::find(&name, words, &mut Stream::Bytes(file.bytes)),
+            Source::Bundled(file) => words::find(&name, words, &mut Stream::Bytes(file.bytes)),
             _ => Err(Error::new("this is a matrix, not a file of word vectors").in_source(name)),
         }
     }
@@ -267,7 +262,7 @@ impl ArrayReader for Npy<'_> {
         let Input { name, reader, length, limit } = self.input;
         match npy::read(name, reader, *length, *limit)? {
             Item::Array(array) => Ok(array),
-            Item::Words(_) => Err(words(name)),
+            Item::Words(_) => Err(words_not_numbers(name)),
         }
     }
 }
@@ -303,4 +298,129 @@ fn open(name: &str, path: &Path, limit: Limit) -> Result<(Input, Format)> {
     let mut input = Input::open(name, path, limit)?;
     let format = Format::of(path, &mut input)?;
     Ok((input, format))
+}
+
+// A folder of files, each of which stands for itself.
+
+/// One entry of a folder.
+#[derive(Clone, Debug)]
+pub struct FolderEntry {
+    /// Its name.
+    pub name: String,
+    place: Place,
+}
+
+/// The location of a file.
+#[derive(Clone, Debug)]
+enum Place {
+    Disk(PathBuf),
+    Program(&'static BundledFile),
+}
+
+impl FolderEntry {
+    /// True if this may be a file of numbers: no folder, no link, and no ending that is not read.
+    pub fn is_readable(&self) -> bool {
+        match &self.place {
+            Place::Disk(path) => {
+                fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) && Format::reads(path)
+            }
+            Place::Program(_) => true,
+        }
+    }
+
+    /// All arrays of the file, as [`super::Files::named`].
+    ///
+    /// # Errors
+    /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
+    pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
+        let path = match &self.place {
+            Place::Disk(path) => path,
+            Place::Program(file) => return named_in_bundled(&self.name, file, limit),
+        };
+        // A link may lead to a file of the reader's own, and an error quotes what it reads.
+        if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
+            return Err(Error::new("this is a link, and links are not followed").in_source(self.name.clone()));
+        }
+        named_in(&self.name, path, limit)
+    }
+}
+
+/// The entries of a folder, sorted by name, without those whose name begins with a dot. Nothing is opened yet, and folders
+/// within it are not entered. A folder that travels with the program is found where none on disk has its name.
+///
+/// # Errors
+/// If it may not be read, is no folder, cannot be read, or there is nothing in it.
+pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> {
+    reading.check(path)?;
+    let shown = visible(path).into_owned();
+    let bundled = bundled_inside(path);
+    let path = &to_path(path);
+    let failed = |error: &std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Error::new("no such folder")
+            .in_source(shown.clone())
+            .help("name the folder that contains the files"),
+        _ => unreadable(&shown, error),
+    };
+    if !bundled.is_empty()
+        && (reading.bundled_first() || examined(path, fs::symlink_metadata(path))?.is_none())
+    {
+        let entry = |file: &'static BundledFile| FolderEntry {
+            name: file.place().1.to_string(),
+            place: Place::Program(file),
+        };
+        return Ok(bundled.into_iter().map(entry).collect());
+    }
+    if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
+        return Err(Error::new("this is not a folder")
+            .in_source(shown)
+            .help("name the folder that contains the files"));
+    }
+    let mut names: Vec<OsString> = Vec::new();
+    for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
+        names.push(entry.map_err(|error| failed(&error))?.file_name());
+    }
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    names.sort();
+    if names.is_empty() {
+        return Err(Error::new("a folder with no files in it").in_source(shown));
+    }
+    let entry =
+        |name: OsString| FolderEntry { name: from_path(name.as_ref()), place: Place::Disk(path.join(&name)) };
+    Ok(names.into_iter().map(entry).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_in_order_without_hidden_files_and_without_entering_folders() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["b.csv", "a.csv", ".hidden", "C.csv"] {
+            fs::write(place.path().join(name), "1").unwrap();
+        }
+        fs::create_dir(place.path().join("sub")).unwrap();
+        fs::write(place.path().join("sub/d.csv"), "1").unwrap();
+        let entries = folder(place.path().to_str().unwrap(), &ReadPermission::Anywhere).unwrap();
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
+        assert!(entries[0].named(Limit::ANY).is_ok());
+        assert!(entries[3].named(Limit::ANY).unwrap_err().to_string().starts_with("sub: this is a folder"));
+    }
+
+    #[test]
+    fn a_file_a_missing_folder_and_an_empty_one_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().to_str().unwrap();
+        assert!(folder(path, &ReadPermission::Anywhere).unwrap_err().to_string().contains("no files in it"));
+        let missing = folder(&format!("{path}/none"), &ReadPermission::Anywhere).unwrap_err().to_string();
+        assert!(missing.contains("none: no such folder\n"), "{missing}");
+        fs::write(place.path().join("a"), "1").unwrap();
+        assert!(
+            folder(&format!("{path}/a"), &ReadPermission::Anywhere)
+                .unwrap_err()
+                .to_string()
+                .contains("this is not a folder")
+        );
+    }
 }

@@ -1,19 +1,24 @@
 //! JSON as it is met in files of numbers: nested lists become one flat array while they are read.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fmt;
-use std::mem;
+use std::{fmt, mem};
 
-use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, Place, Result};
+use crate::matrix::Labels;
 use crate::memory;
+use crate::text::{clip, counted, listed_briefly};
 
-use super::json_list::List;
-use super::json_value::Json;
-use super::json_words::with_words_quoted;
-use crate::text::clip;
+use super::array::{Array, Item, MOST_CELLS};
+use super::cell_type::MOST_COUNTED;
+use super::layers::own;
+use super::number::{decimals_of, number};
+
+pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 
 /// Reads a JSON text. serde_json itself refuses what is nested deeper than 128.
 ///
@@ -212,6 +217,491 @@ impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
     }
 }
 
+// NaN and the infinities as Python's `json.dump` writes them, which JSON itself does not have.
+
+/// A word, and the string that is read in its place.
+const WORDS: [(&str, &str); 2] = [("NaN", "\"nan\""), ("Infinity", "\"inf\"")];
+
+/// A text in which NaN and the infinities are strings.
+pub(super) struct JsonText<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// The bytes of it behind each word that has become longer, and by how much.
+    longer: Vec<(usize, usize)>,
+}
+
+/// The text with `NaN`, `Infinity` and `-Infinity`, where they stand outside strings, as `"nan"`, `"inf"` and `"-inf"`.
+pub(super) fn with_words_quoted(text: &str) -> JsonText<'_> {
+    if WORDS.iter().all(|(word, _)| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_none()) {
+        return JsonText { text: Cow::Borrowed(text), longer: Vec::new() };
+    }
+    let (mut out, mut longer) = (String::with_capacity(text.len()), Vec::new());
+    let (mut rest, mut in_word) = (text, false);
+    while let Some(character) = rest.chars().next() {
+        let (sign, unsigned) = rest.strip_prefix('-').map_or(("", rest), |rest| ("-", rest));
+        let word = WORDS.iter().find(|(word, _)| unsigned.starts_with(word) && !in_word);
+        let taken = match (character, word) {
+            ('"', _) => string_length(rest),
+            (_, Some((word, string))) if !goes_on(&unsigned[word.len()..]) => {
+                let taken = sign.len() + word.len();
+                let before = out.len();
+                out.push_str(&string[..1]);
+                out.push_str(sign);
+                out.push_str(&string[1..]);
+                let grown = out.len() - before;
+                // A shorter replacement is padded, so that the places of errors stay.
+                out.push_str(&" ".repeat(taken.saturating_sub(grown)));
+                if grown > taken {
+                    longer.push((out.len(), grown - taken));
+                }
+                rest = &rest[taken..];
+                continue;
+            }
+            _ => character.len_utf8(),
+        };
+        in_word = goes_on(rest);
+        out.push_str(&rest[..taken]);
+        rest = &rest[taken..];
+    }
+    JsonText { text: Cow::Owned(out), longer }
+}
+
+impl JsonText<'_> {
+    /// The column of the text as it was for a column, in bytes from 1, of a line (from 1) as it is.
+    pub(super) fn column(&self, line: usize, column: usize) -> usize {
+        let start = match line.saturating_sub(2) {
+            _ if line < 2 => 0,
+            newline => memchr::memchr_iter(b'\n', self.text.as_bytes()).nth(newline).map_or(0, |at| at + 1),
+        };
+        let within = self.longer.iter().filter(|(at, _)| (start..start + column).contains(at));
+        column - within.map(|(_, more)| more).sum::<usize>()
+    }
+}
+
+/// True if a text begins with a character that belongs to the word or number before it.
+fn goes_on(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'))
+}
+
+/// The length of the string at the start of a text, quotation marks included.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+// A JSON value: what is named in it, and numbers in one flat array whatever the depth of their lists.
+
+/// A JSON value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Json {
+    Null,
+    Number(f64),
+    Truth(bool),
+    Text(String),
+    /// `[]`
+    Nothing,
+    /// Rows of numbers, or rows of these, all of the same length.
+    Numbers(Rectangle),
+    Texts(Vec<String>),
+    Objects(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// The kind of the value, for an error.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Number(_) => "a single number",
+            Json::Truth(_) => "a truth value",
+            Json::Text(_) => "a string",
+            Json::Nothing => "an empty list",
+            Json::Numbers(_) => "numbers",
+            Json::Texts(_) => "a list of strings",
+            Json::Objects(_) => "a list of objects",
+            Json::Object(_) => "an object",
+        }
+    }
+
+    /// The numbers as an array. A list of strings is one if every string is a number; decimals are those of the
+    /// shortest text, since JSON's readers do not keep a final zero.
+    ///
+    /// # Errors
+    /// If this is anything else.
+    pub(super) fn into_array(self) -> Result<Array> {
+        let rectangle = match self {
+            Json::Numbers(rectangle) => rectangle,
+            Json::Texts(texts) => Rectangle::of_texts(&texts).map_err(Error::new)?,
+            Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
+            other => {
+                return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
+            }
+        };
+        let decimals = (!rectangle.boolean && rectangle.values.len() <= MOST_COUNTED).then(|| {
+            rectangle.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)
+        });
+        Ok(Array::new(rectangle.dims, rectangle.values)?
+            .with_boolean(rectangle.boolean)
+            .with_decimals(decimals))
+    }
+}
+
+/// The error is a message without a place: the reader adds the place.
+pub(super) type Outcome<T> = std::result::Result<T, String>;
+
+/// Numbers in a rectangle, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rectangle {
+    pub(super) dims: Vec<usize>,
+    pub(super) values: Vec<f64>,
+    pub(super) boolean: bool,
+}
+
+impl Rectangle {
+    /// A row of numbers that all had to be strings.
+    ///
+    /// # Errors
+    /// If one of the strings is no number.
+    pub(super) fn of_texts(texts: &[String]) -> Outcome<Rectangle> {
+        let values: Outcome<Vec<f64>> = texts.iter().map(|text| number_in(text)).collect();
+        Ok(Rectangle { dims: vec![texts.len()], values: values?, boolean: false })
+    }
+}
+
+/// A number that had to be written as a string.
+pub(super) fn number_in(text: &str) -> Outcome<f64> {
+    number(text).map(|number| number.value).map_err(|_| format!("`{}` is not a number", clip(text)))
+}
+
+// Lists in JSON, put together element by element: a rectangle of numbers, or labels.
+
+/// The most strings that one list holds as strings.
+const MOST_TEXTS: usize = 1 << 20;
+
+/// Room for more numbers of a list.
+fn grow(values: &mut Vec<f64>, more: usize) -> Outcome<()> {
+    memory::grow(values, more, MOST_CELLS).map_err(|_| memory::EXHAUSTED.to_string())
+}
+
+/// A list as far as it has been read.
+#[derive(Default)]
+pub(super) enum List {
+    #[default]
+    Nothing,
+    /// Numbers and truth values themselves, or strings among numbers.
+    Flat {
+        values: Vec<f64>,
+        boolean: bool,
+    },
+    /// Strings alone so far: labels, or numbers that had to be strings.
+    Texts(Vec<String>),
+    /// Lists of these dimensions.
+    Stack {
+        count: usize,
+        inner: Vec<usize>,
+        values: Vec<f64>,
+        boolean: bool,
+    },
+    Objects(Vec<Json>),
+}
+
+impl List {
+    /// The list with one more element.
+    ///
+    /// # Errors
+    /// If the element does not go with those before it.
+    pub(super) fn push(self, element: Json) -> Outcome<List> {
+        match (self, element) {
+            (List::Nothing, Json::Text(text)) => Ok(List::Texts(vec![text])),
+            // A list this long holds numbers, not labels, and a number takes less memory than a string.
+            (List::Texts(texts), Json::Text(text)) if texts.len() == MOST_TEXTS => {
+                let Rectangle { values, boolean, .. } = Rectangle::of_texts(&texts)
+                    .map_err(|_| format!("there are more than {MOST_TEXTS} strings"))?;
+                List::Flat { values, boolean }.push(Json::Text(text))
+            }
+            (List::Texts(mut texts), Json::Text(text)) => {
+                texts.push(text);
+                Ok(List::Texts(texts))
+            }
+            (List::Nothing, object @ Json::Object(_)) => Ok(List::Objects(vec![object])),
+            (List::Objects(mut objects), object @ Json::Object(_)) => {
+                objects.push(object);
+                Ok(List::Objects(objects))
+            }
+            (_, Json::Null) => Err("there is null, but a number is needed".into()),
+            (_, Json::Nothing) => Err("a row is empty".into()),
+            (list, Json::Number(value)) => list.push_cell(value, false),
+            (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
+            (list @ List::Flat { .. }, Json::Text(text)) => list.push_cell(number_in(&text)?, false),
+            (list, Json::Numbers(row)) => list.push_row(row),
+            (list, Json::Texts(texts)) => list.push_row(Rectangle::of_texts(&texts)?),
+            (_, other) => Err(format!("{} follows elements of another kind", other.kind())),
+        }
+    }
+
+    fn push_cell(self, value: f64, is_truth: bool) -> Outcome<List> {
+        let (mut values, boolean) = match self {
+            List::Nothing => (Vec::new(), is_truth),
+            List::Flat { values, boolean } => (values, boolean),
+            List::Texts(texts) => (Rectangle::of_texts(&texts)?.values, false),
+            List::Stack { .. } => return Err("a number follows rows".into()),
+            List::Objects(_) => return Err("a number follows objects".into()),
+        };
+        if boolean != is_truth {
+            return Err("this mixes numbers with true and false".into());
+        }
+        if values.len() == MOST_CELLS {
+            return Err(format!("there are more than {MOST_CELLS} numbers"));
+        }
+        grow(&mut values, 1)?;
+        values.push(value);
+        Ok(List::Flat { values, boolean })
+    }
+
+    fn push_row(self, row: Rectangle) -> Outcome<List> {
+        let (count, inner, mut values, boolean) = match self {
+            List::Nothing => (0, row.dims.clone(), Vec::new(), row.boolean),
+            List::Stack { count, inner, values, boolean } => (count, inner, values, boolean),
+            _ => return Err("a row follows elements that are not rows".into()),
+        };
+        if inner != row.dims {
+            let (has, first) = (side(&row.dims), side(&inner));
+            return Err(format!("row {} has {has}, but row 1 has {first}", count + 1));
+        }
+        if boolean != row.boolean {
+            return Err("this mixes numbers with true and false".into());
+        }
+        if values.len() + row.values.len() > MOST_CELLS {
+            return Err(format!("there are more than {MOST_CELLS} numbers"));
+        }
+        // One row alone is not copied.
+        if values.is_empty() {
+            values = row.values;
+        } else {
+            grow(&mut values, row.values.len())?;
+            values.extend(row.values);
+        }
+        Ok(List::Stack { count: count + 1, inner, values, boolean })
+    }
+
+    /// The list as a value, once it has ended.
+    pub(super) fn finish(self) -> Json {
+        match self {
+            List::Nothing => Json::Nothing,
+            List::Flat { values, boolean } => {
+                Json::Numbers(Rectangle { dims: vec![values.len()], values, boolean })
+            }
+            List::Texts(texts) => Json::Texts(texts),
+            List::Stack { count, mut inner, values, boolean } => {
+                inner.insert(0, count);
+                Json::Numbers(Rectangle { dims: inner, values, boolean })
+            }
+            List::Objects(objects) => Json::Objects(objects),
+        }
+    }
+}
+
+/// `3 numbers` or `2×3 numbers`.
+fn side(dims: &[usize]) -> String {
+    let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
+    format!("{} numbers", sides.join("×"))
+}
+
+// The meaning of an object in JSON: a matrix with labels, a saved computation, or several matrices by name.
+
+/// The op of a node that was given rather than computed.
+pub const GIVEN: &str = "given";
+
+/// The selection of nodes that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nodes {
+    /// Those that were given: what another computation starts from.
+    Given,
+    /// Those that were computed: what is judged.
+    Computed,
+}
+
+/// The contents of a whole document.
+pub(super) enum Document {
+    /// One array without a name.
+    One(Array),
+    /// Entries with their names, in the order of the text.
+    Many(Vec<(String, Json)>),
+}
+
+/// A JSON value as a whole document; of a computation, these nodes.
+///
+/// # Errors
+/// If it is neither numbers nor an object that names them.
+pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
+    let Json::Object(entries) = json else {
+        return Ok(Document::One(json.into_array()?));
+    };
+    if find(&entries, "schema").is_some() {
+        return Ok(Document::Many(nodes_of(entries, nodes)?));
+    }
+    // Beside `keys`, `values` are those of attention.
+    let is_bundle = entries.iter().any(|(key, _)| key != "values" && own(key).is_some());
+    if find(&entries, "values").is_some() && !is_bundle {
+        return match item(Json::Object(entries))? {
+            Item::Array(array) => Ok(Document::One(array)),
+            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
+        };
+    }
+    Ok(Document::Many(entries))
+}
+
+/// One entry: a list of strings, a list of rows, or `{"rows": […], "cols": […], "values": [[…]]}`.
+///
+/// # Errors
+/// If it is none of these, or its labels do not fit.
+pub(super) fn item(json: Json) -> Result<Item> {
+    match json {
+        Json::Texts(words) => Ok(Item::Words(words)),
+        Json::Object(mut entries) => {
+            let rows = labels(&entries, "rows")?;
+            let cols = labels(&entries, "cols")?;
+            let Some(values) = entries.iter().position(|(key, _)| key == "values") else {
+                return Err(Error::new("the object has no `values`").help(MATRIX_OBJECT));
+            };
+            let array = entries.swap_remove(values).1.into_array()?;
+            let [.., height, width] = array.dims()[..] else {
+                return Err(
+                    Error::new("`values` is a single row, but must be a list of rows").help(MATRIX_OBJECT)
+                );
+            };
+            for (side, labels, count) in [("rows", &rows, height), ("cols", &cols, width)] {
+                if let Some(labels) = labels
+                    && labels.len() != count
+                {
+                    return Err(Error::new(format!(
+                        "`{side}` has {}, but the matrix has {}",
+                        counted(labels.len(), "label"),
+                        counted(count, side.trim_end_matches('s'))
+                    )));
+                }
+            }
+            Ok(Item::Array(array.labelled(rows, cols)))
+        }
+        numbers => Ok(Item::Array(numbers.into_array()?)),
+    }
+}
+
+const MATRIX_OBJECT: &str =
+    r#"a matrix with labels is {"rows": ["bat"], "cols": ["x", "y"], "values": [[3, 3]]}"#;
+
+fn find<'a>(entries: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
+    match find(entries, key) {
+        None | Some(Json::Null | Json::Nothing) => Ok(None),
+        Some(Json::Texts(labels)) => Ok(Some(labels.as_slice().into())),
+        Some(other) => {
+            Err(Error::new(format!("`{key}` is {}, but it should be labels", other.kind()))
+                .help(MATRIX_OBJECT))
+        }
+    }
+}
+
+/// The nodes that were given or computed, from a document that holds one computation.
+fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String, Json)>> {
+    match find(&document, "schema") {
+        Some(Json::Text(schema)) if schema == GRAPH_SCHEMA => {}
+        Some(Json::Text(schema)) => {
+            return Err(Error::new(format!("unknown schema `{}`", clip(schema))).help(format!(
+                "give a file of the schema `{GRAPH_SCHEMA}`, or one without a schema that names matrices"
+            )));
+        }
+        _ => return Err(Error::new("the schema is not a string")),
+    }
+    let version = find(&document, "version");
+    // The matrices of a node are the same in all versions.
+    if !(1..=GRAPH_VERSION).any(|known| version == Some(&Json::Number(known as f64))) {
+        let found = match version {
+            Some(Json::Number(found)) => format!("version {found}"),
+            _ => "no version".to_string(),
+        };
+        return Err(Error::new(format!(
+            "{found} of the schema `{GRAPH_SCHEMA}` is not supported, only versions 1 to {GRAPH_VERSION}"
+        )));
+    }
+    let graphs = document.into_iter().find(|(key, _)| key == "graphs").map(|(_, graphs)| graphs);
+    let nodes = match graphs {
+        Some(Json::Objects(mut graphs)) if graphs.len() == 1 => match graphs.swap_remove(0) {
+            Json::Object(graph) => graph.into_iter().find(|(key, _)| key == "nodes").map(|(_, nodes)| nodes),
+            _ => None,
+        },
+        Some(Json::Objects(graphs)) => return Err(several(&graphs)),
+        _ => return Err(Error::new("the document has no `graphs`")),
+    };
+    let Some(Json::Objects(nodes)) = nodes else {
+        return Err(Error::new("a graph has no `nodes`"));
+    };
+    let mut found = Vec::new();
+    for node in nodes {
+        let Json::Object(entries) = node else { continue };
+        let is_given = find(&entries, "op") == Some(&Json::Text(GIVEN.into()));
+        if is_given != (wanted == Nodes::Given) {
+            continue;
+        }
+        let Some(Json::Text(name)) = find(&entries, "name") else {
+            return Err(Error::new("a node has no `name`"));
+        };
+        if find(&entries, "never_formed").is_some() {
+            continue;
+        }
+        if find(&entries, "left_out").is_some() {
+            return Err(Error::new(format!(
+                "`{}` had too many numbers, so they are not in this file",
+                clip(name)
+            ))
+            .help("compute again and save them in their own file: --save O=out.npy"));
+        }
+        found.push((name.clone(), Json::Object(entries)));
+    }
+    let mut given = match (found.is_empty(), wanted) {
+        (true, Nodes::Given) => return Err(Error::new(format!("there is no node whose op is `{GIVEN}`"))),
+        (true, Nodes::Computed) => return Err(Error::new("no node of this graph is computed")),
+        (false, Nodes::Computed) => return Ok(found),
+        (false, Nodes::Given) => found,
+    };
+    // A demo has given matrices that no attention layer knows: they are left aside where there are others.
+    let known = |(name, _): &(String, Json)| own(name).is_some();
+    if given.iter().any(known) {
+        given.retain(known);
+    }
+    Ok(given)
+}
+
+fn several(graphs: &[Json]) -> Error {
+    let titles: Vec<&str> = graphs
+        .iter()
+        .filter_map(|graph| match graph {
+            Json::Object(entries) => find(entries, "title"),
+            _ => None,
+        })
+        .filter_map(|title| match title {
+            Json::Text(title) => Some(title.as_str()),
+            _ => None,
+        })
+        .collect();
+    Error::new(format!(
+        "the file has {} computations, but one is needed: {}",
+        graphs.len(),
+        listed_briefly(titles)
+    ))
+    .help("write one of them in its own file")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::array::Array;
@@ -286,5 +776,114 @@ mod tests {
     #[test]
     fn a_name_given_twice_is_refused() {
         assert!(fails(r#"{"X": [[1]], "X": [[2]]}"#).contains("`X` appears twice"));
+    }
+
+    #[test]
+    fn words_become_strings_outside_strings_alone() {
+        for (text, expected) in [
+            ("[NaN]", "[\"nan\"]"),
+            ("[Infinity, -Infinity,NaN]", "[\"inf\"   , \"-inf\"   ,\"nan\"]"),
+            ("{\"NaN\": -NaN}", "{\"NaN\": \"-nan\"}"),
+            ("[\"a \\\" NaN\", NaN]", "[\"a \\\" NaN\", \"nan\"]"),
+            ("[NaNs, xNaN, 1Infinity, Infinity8]", "[NaNs, xNaN, 1Infinity, Infinity8]"),
+            ("\"NaN", "\"NaN"),
+            ("höhe NaN", "höhe \"nan\""),
+        ] {
+            assert_eq!(with_words_quoted(text).text, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_text_as_it_was() {
+        let read = with_words_quoted("[[NaN, NaN],\n [NaN, Infinity, x]]");
+        assert_eq!(read.column(2, read.text.lines().nth(1).unwrap().find('x').unwrap() + 1), 18);
+        assert_eq!(read.column(2, 2), 2);
+        assert_eq!(read.column(1, 3), 3);
+        assert_eq!(with_words_quoted("[1]").column(1, 2), 2);
+    }
+}
+
+#[cfg(test)]
+mod json_document_tests {
+    use super::{parse, *};
+
+    fn read(text: &str) -> Result<Document> {
+        document(parse("x.json", text)?, Nodes::Given)
+    }
+
+    fn names(text: &str) -> Vec<String> {
+        match read(text).unwrap() {
+            Document::Many(entries) => entries.into_iter().map(|(name, _)| name).collect(),
+            Document::One(_) => panic!("one array"),
+        }
+    }
+
+    fn fails(text: &str) -> String {
+        read(text).err().unwrap().to_string()
+    }
+
+    fn graph(version: u64, graphs: &str) -> String {
+        format!(
+            r#"{{"schema": "attn-graph", "version": {version}, "command": "attend", "graphs": [{graphs}]}}"#
+        )
+    }
+
+    const ONE: &str = r#"{"title": "t", "nodes": [
+        {"name": "Q", "op": "given", "inputs": [], "formula": "", "shape": [1, 2], "rows": ["bat"], "cols": null, "values": [[1, 2]]},
+        {"name": "S", "op": "product", "inputs": ["Q", "Q"], "formula": "", "shape": [1, 1], "rows": null, "cols": null, "values": [[5]]}]}"#;
+
+    #[test]
+    fn a_matrix_object_carries_its_labels() {
+        let Document::One(array) =
+            read(r#"{"rows": ["bat"], "cols": ["x", "y"], "values": [[3, "-inf"]]}"#).unwrap()
+        else {
+            panic!("several arrays");
+        };
+        assert_eq!(array.row_labels().unwrap()[..], ["bat"]);
+        assert_eq!(array.col_labels().unwrap()[..], ["x", "y"]);
+        assert_eq!(array.values(), [3.0, f64::NEG_INFINITY]);
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_are_refused() {
+        let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
+        assert!(said.contains("`rows` has 2 labels, but the matrix has 1 row"), "{said}");
+        assert!(
+            fails(r#"{"rows": [1], "values": [[3, 3]]}"#)
+                .contains("`rows` is numbers, but it should be labels")
+        );
+    }
+
+    #[test]
+    fn the_given_nodes_of_one_graph_are_read() {
+        for version in 1..=GRAPH_VERSION {
+            assert_eq!(names(&graph(version, ONE)), ["Q"]);
+        }
+    }
+
+    #[test]
+    fn the_computed_nodes_of_one_graph_are_read_where_they_are_wanted() {
+        let json = parse("x.json", &graph(1, ONE)).unwrap();
+        let Document::Many(entries) = document(json, Nodes::Computed).unwrap() else {
+            panic!("one array");
+        };
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].0, "S");
+    }
+
+    #[test]
+    fn several_graphs_another_version_and_another_schema_are_refused() {
+        let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
+        assert!(said.contains("the file has 2 computations, but one is needed: `t`, `t`"), "{said}");
+        assert!(
+            fails(&graph(3, ONE))
+                .contains("version 3 of the schema `attn-graph` is not supported, only versions 1 to 2")
+        );
+        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
+        assert!(
+            fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
+                .contains("no node whose op is `given`")
+        );
+        assert!(fails(&graph(1, "{}")).contains("no `nodes`"));
     }
 }

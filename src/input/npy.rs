@@ -5,15 +5,11 @@ use std::io::Read;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::tensor::Element;
-
-use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::dims::{checked_cells, shape_text};
-use super::item::Item;
-use super::limit::Limit;
-use super::npy_header::{Header, header};
-use super::npy_type::Kind;
-use super::open::unreadable;
 use crate::text::clip;
+
+use super::array::{Item, Limit, checked_cells, shape_text};
+use super::cell_type::{ArrayFormat, CellType, Payload};
+use super::open::unreadable;
 
 /// Bytes of a word besides its characters.
 const WORD: u64 = 64;
@@ -125,11 +121,446 @@ impl Header {
     }
 }
 
+// The type of the elements of a `.npy` file, as `numpy.dtype` reads its name on Linux.
+
+/// The longest text that one element may be.
+const LONGEST_TEXT: usize = 4096;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number(CellType),
+    /// Text of at most this many UTF-32 characters.
+    Unicode(usize),
+    /// Text of at most this many bytes.
+    Bytes(usize),
+}
+
+impl Kind {
+    /// Bytes of one element.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Kind::Number(cell) => cell.size(),
+            Kind::Unicode(characters) => characters.saturating_mul(4),
+            Kind::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
+/// not read.
+pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
+    if let Some(cell) = named(name) {
+        return Some((Kind::Number(cell), false));
+    }
+    let (order, plain) = match name.chars().next()? {
+        order @ ('<' | '>' | '=' | '|') => (order, &name[1..]),
+        _ => ('=', name),
+    };
+    let native = cfg!(target_endian = "big");
+    let big = order == '>' || native && order != '<';
+    if let Some(cell) = lettered(plain) {
+        return Some((Kind::Number(cell), big));
+    }
+    let letter = plain.chars().next()?;
+    let digits = &plain[letter.len_utf8()..];
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let size: usize = digits.parse().ok()?;
+    let text = (1..=LONGEST_TEXT).contains(&size);
+    let kind = match letter {
+        'U' if text => Kind::Unicode(size),
+        'S' | 'a' if text => Kind::Bytes(size),
+        _ => Kind::Number(sized(letter, size)?),
+    };
+    Some((kind, big))
+}
+
+/// `f8`, `i4`, `u2`, `b1`.
+fn sized(letter: char, size: usize) -> Option<CellType> {
+    Some(match (letter, size) {
+        ('b', 1) => CellType::Bool,
+        ('i', 1) => CellType::I8,
+        ('i', 2) => CellType::I16,
+        ('i', 4) => CellType::I32,
+        ('i', 8) => CellType::I64,
+        ('u', 1) => CellType::U8,
+        ('u', 2) => CellType::U16,
+        ('u', 4) => CellType::U32,
+        ('u', 8) => CellType::U64,
+        ('f', 2) => CellType::F16,
+        ('f', 4) => CellType::F32,
+        ('f', 8) => CellType::F64,
+        _ => return None,
+    })
+}
+
+/// Letters of types in C, which an order may stand before.
+fn lettered(letter: &str) -> Option<CellType> {
+    Some(match letter {
+        "?" => CellType::Bool,
+        "b" => CellType::I8,
+        "h" => CellType::I16,
+        "i" => CellType::I32,
+        "l" | "q" | "p" | "n" => CellType::I64,
+        "B" => CellType::U8,
+        "H" => CellType::U16,
+        "I" => CellType::U32,
+        "L" | "Q" | "P" | "N" => CellType::U64,
+        "e" => CellType::F16,
+        "f" => CellType::F32,
+        "d" => CellType::F64,
+        _ => return None,
+    })
+}
+
+/// Names, which no order stands before.
+fn named(name: &str) -> Option<CellType> {
+    Some(match name {
+        "bool" | "bool_" => CellType::Bool,
+        "int8" | "byte" => CellType::I8,
+        "int16" | "short" => CellType::I16,
+        "int32" | "intc" => CellType::I32,
+        "int64" | "int" | "int_" | "long" | "longlong" | "intp" => CellType::I64,
+        "uint8" | "ubyte" => CellType::U8,
+        "uint16" | "ushort" => CellType::U16,
+        "uint32" | "uintc" => CellType::U32,
+        "uint64" | "uint" | "ulong" | "ulonglong" | "uintp" => CellType::U64,
+        "float16" | "half" => CellType::F16,
+        "float32" | "single" => CellType::F32,
+        "float64" | "float" | "double" => CellType::F64,
+        _ => return None,
+    })
+}
+
+// The header of a `.npy` file as Python reads it: a literal of a dictionary.
+
+/// A bracket within a bracket within …: headers of numbers have two.
+const DEEPEST: usize = 8;
+
+/// A value. What no header of numbers has (fractions, bytes, escapes in strings) is not read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Text(String),
+    Truth(bool),
+    Integer(u64),
+    Nothing,
+    Tuple(Vec<Literal>),
+    List(Vec<Literal>),
+    Dictionary(Vec<(Literal, Literal)>),
+}
+
+/// The one literal that a text is, with blanks and comments around it; `long` lets integers end in `L`, as Python 2 wrote them.
+pub(super) fn literal(text: &str, long: bool) -> Option<Literal> {
+    let mut reader = Reader { rest: text, long, depth: 0 };
+    let value = reader.value()?;
+    reader.skip();
+    reader.rest.is_empty().then_some(value)
+}
+
+/// The text that has not been read yet.
+struct Reader<'t> {
+    rest: &'t str,
+    long: bool,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// Passes blanks, line ends and comments.
+    fn skip(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
+            match self.rest.strip_prefix('#') {
+                Some(comment) => self.rest = comment.trim_start_matches(|c| !matches!(c, '\n' | '\r')),
+                None => return,
+            }
+        }
+    }
+
+    /// Passes a mark, if it comes next.
+    fn has(&mut self, mark: char) -> bool {
+        self.skip();
+        let rest = self.rest.strip_prefix(mark);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn value(&mut self) -> Option<Literal> {
+        self.skip();
+        self.depth += 1;
+        let value = match self.rest.chars().next()? {
+            _ if self.depth > DEEPEST => None,
+            '(' => self.tuple(),
+            '[' => self.items(']').map(|(items, _)| Literal::List(items)),
+            '{' => self.dictionary(),
+            '\'' | '"' => self.text(),
+            '0'..='9' | '+' => self.integer(),
+            _ => self.word(),
+        };
+        self.depth -= 1;
+        value
+    }
+
+    /// The values up to a closing bracket, and whether a comma stands behind one of them.
+    fn items(&mut self, close: char) -> Option<(Vec<Literal>, bool)> {
+        self.rest = &self.rest[1..];
+        let (mut items, mut comma) = (Vec::new(), false);
+        while !self.has(close) {
+            if !items.is_empty() && !std::mem::take(&mut comma) {
+                return None;
+            }
+            items.push(self.value()?);
+            comma = self.has(',');
+        }
+        let comma = comma || items.len() > 1;
+        Some((items, comma))
+    }
+
+    /// A tuple; brackets around one value without a comma are no tuple.
+    fn tuple(&mut self) -> Option<Literal> {
+        match self.items(')')? {
+            (mut items, false) if items.len() == 1 => items.pop(),
+            (items, _) => Some(Literal::Tuple(items)),
+        }
+    }
+
+    fn dictionary(&mut self) -> Option<Literal> {
+        self.rest = &self.rest[1..];
+        let mut entries = Vec::new();
+        let mut comma = true;
+        while !self.has('}') {
+            if !std::mem::take(&mut comma) {
+                return None;
+            }
+            let key = self.value()?;
+            if !self.has(':') {
+                return None;
+            }
+            entries.push((key, self.value()?));
+            comma = self.has(',');
+        }
+        Some(Literal::Dictionary(entries))
+    }
+
+    /// A string, or several that stand one behind the other.
+    fn text(&mut self) -> Option<Literal> {
+        let mut text = String::new();
+        loop {
+            self.skip();
+            let mark = ["'''", "\"\"\"", "'", "\""].into_iter().find(|mark| self.rest.starts_with(mark));
+            let Some(mark) = mark else { return Some(Literal::Text(text)) };
+            let (inside, behind) = self.rest[mark.len()..].split_once(mark)?;
+            if inside.contains('\\') || mark.len() == 1 && inside.contains(['\n', '\r']) {
+                return None;
+            }
+            text.push_str(inside);
+            self.rest = behind;
+        }
+    }
+
+    fn integer(&mut self) -> Option<Literal> {
+        while self.has('+') {}
+        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let word = &self.rest[..end.unwrap_or(self.rest.len())];
+        self.rest = &self.rest[word.len()..];
+        let digits = if self.long { word.strip_suffix('L').unwrap_or(word) } else { word };
+        let value = integer(digits)?;
+        self.skip();
+        if self.long && self.rest.starts_with('L') && digits == word {
+            self.rest = &self.rest[1..];
+        }
+        Some(Literal::Integer(value))
+    }
+
+    fn word(&mut self) -> Option<Literal> {
+        let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let word = &self.rest[..end.unwrap_or(self.rest.len())];
+        let rest = &self.rest[word.len()..];
+        if matches!(word, "u" | "U" | "r" | "R") && rest.starts_with(['\'', '"']) {
+            self.rest = rest;
+            return self.text();
+        }
+        self.rest = rest;
+        Some(match word {
+            "True" => Literal::Truth(true),
+            "False" => Literal::Truth(false),
+            "None" => Literal::Nothing,
+            _ => return None,
+        })
+    }
+}
+
+/// An integer as Python writes it: `10`, `1_000`, `0x1F`, `00`, but not `01`.
+fn integer(text: &str) -> Option<u64> {
+    let (base, digits) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => (16, &text[2..]),
+        Some("0o") => (8, &text[2..]),
+        Some("0b") => (2, &text[2..]),
+        _ => (10, text),
+    };
+    // An underscore stands between two digits, or behind the base.
+    let between = if base == 10 { digits } else { digits.strip_prefix('_').unwrap_or(digits) };
+    if between.starts_with('_') || between.ends_with('_') || between.contains("__") {
+        return None;
+    }
+    let plain = between.replace('_', "");
+    let padded = base == 10 && plain.len() > 1 && plain.starts_with('0') && plain.bytes().any(|b| b != b'0');
+    let is_plain = plain.bytes().all(|b| b.is_ascii_alphanumeric());
+    (is_plain && !padded).then(|| u64::from_str_radix(&plain, base).ok())?
+}
+
+// The header of a `.npy` file. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
+//
+// It is read as NumPy reads it, with comments and the spellings of Python 2; only a field given twice is refused.
+
+/// The first bytes of every `.npy` file.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// NumPy reads no longer ones.
+const LONGEST_HEADER: usize = 10_000;
+
+/// The contents of a header.
+pub(super) struct Header {
+    pub(super) kind: Kind,
+    pub(super) dims: Vec<usize>,
+    pub(super) big_endian: bool,
+    pub(super) fortran: bool,
+    /// Bytes before the first number.
+    pub(super) length: u64,
+}
+
+/// Reads the header, and nothing behind it.
+///
+/// # Errors
+/// If there is none, or it describes anything but an array of numbers or words that fits into memory.
+pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
+    let mut start = Vec::new();
+    read_to(reader, &mut start, 12)?;
+    let first: [u8; 12] = *start.first_chunk().ok_or_else(not_npy)?;
+    let (length, text_at) = match first[..8] {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => {
+            (usize::from(u16::from_le_bytes([first[8], first[9]])), 10)
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => {
+            let length = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
+            (usize::try_from(length).unwrap_or(usize::MAX), 12)
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
+            return Err(Error::new(format!(
+                "this is version {major}.{minor} of the .npy format, but only 1.0 to 3.0 are supported"
+            ))
+            .help("the file is damaged, or is no .npy file: save it again with numpy.save"));
+        }
+        _ => return Err(not_npy()),
+    };
+    if length > LONGEST_HEADER {
+        return Err(Error::new(format!(
+            "the header has {length} bytes, but at most {LONGEST_HEADER} are allowed"
+        ))
+        .help(PLAIN_ARRAYS));
+    }
+    read_to(reader, &mut start, text_at + length)?;
+    let text = start.get(text_at..).unwrap_or_default();
+    // Up to version 2 a byte is a character, and Python 2 may have written it.
+    let old = first[6] < 3;
+    let text = if old {
+        text.iter().copied().map(char::from).collect()
+    } else {
+        String::from_utf8(text.to_vec()).map_err(|_| damaged())?
+    };
+    let fields = fields(literal(&text, old).ok_or_else(damaged)?)?;
+    let (kind, big_endian) = descr(fields.descr)?;
+    let dims = shape(fields.shape)?;
+    checked_cells(&dims, usize::MAX)?;
+    let Literal::Truth(fortran) = fields.fortran_order else { return Err(damaged()) };
+    Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
+}
+
+const PLAIN_ARRAYS: &str = "save numbers, for example with array.astype(float)";
+
+/// Reads on until `start` has `length` bytes.
+fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<()> {
+    let missing = length.saturating_sub(start.len()) as u64;
+    reader
+        .take(missing)
+        .read_to_end(start)
+        .map_err(|error| Error::new(format!("the file cannot be read: {error}")))?;
+    if start.len() >= length {
+        return Ok(());
+    }
+    let known = start.len().min(MAGIC.len());
+    if start[..known] != MAGIC[..known] {
+        return Err(not_npy());
+    }
+    Err(Error::new("the file ends within its header")
+        .help("the file was cut off: save it again with numpy.save"))
+}
+
+fn not_npy() -> Error {
+    Error::new("this is not a .npy file").help("save it with numpy.save")
+}
+
+fn damaged() -> Error {
+    Error::new("the header cannot be read").help("save it again with numpy.save")
+}
+
+/// The three fields of a header.
+struct Fields {
+    descr: Literal,
+    fortran_order: Literal,
+    shape: Literal,
+}
+
+/// # Errors
+/// If there are other fields than these three, or one of them twice.
+fn fields(header: Literal) -> Result<Fields> {
+    let Literal::Dictionary(entries) = header else { return Err(damaged()) };
+    let mut fields = [None, None, None];
+    for (key, value) in entries {
+        let Literal::Text(key) = key else { return Err(damaged()) };
+        let names = ["descr", "fortran_order", "shape"];
+        let Some(at) = names.iter().position(|name| *name == key) else {
+            return Err(Error::new(format!("the header has an unknown field `{}`", clip(&key)))
+                .help("save it again with numpy.save"));
+        };
+        if fields[at].replace(value).is_some() {
+            return Err(Error::new(format!("the header has the field `{key}` twice"))
+                .help("save it again with numpy.save"));
+        }
+    }
+    match fields {
+        [Some(descr), Some(fortran_order), Some(shape)] => Ok(Fields { descr, fortran_order, shape }),
+        _ => Err(damaged()),
+    }
+}
+
+fn shape(shape: Literal) -> Result<Vec<usize>> {
+    let Literal::Tuple(sides) = shape else { return Err(damaged()) };
+    let side = |side| match side {
+        Literal::Integer(side) => usize::try_from(side).map_err(|_| damaged()),
+        _ => Err(damaged()),
+    };
+    sides.into_iter().map(side).collect()
+}
+
+fn descr(descr: Literal) -> Result<(Kind, bool)> {
+    match descr {
+        Literal::Text(name) => kind(&name).ok_or_else(|| {
+            Error::new(format!("the elements have the type {}, not numbers that can be read", clip(&name)))
+                .help(PLAIN_ARRAYS)
+        }),
+        Literal::List(_) | Literal::Tuple(_) => {
+            Err(Error::new("this is an array of records").help(PLAIN_ARRAYS))
+        }
+        _ => Err(damaged()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::array::Array;
-    use super::super::npy_header::MAGIC;
-    use super::*;
+    use super::{MAGIC, *};
 
     /// A `.npy` file with any header.
     fn npy(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -291,5 +722,72 @@ mod tests {
     fn what_is_no_npy_file_is_said_so() {
         assert!(fails(b"1,2,3\n4,5,6\n").contains("not a .npy file"));
         assert!(fails(b"").contains("ends within its header"));
+    }
+
+    #[test]
+    fn orders_stand_before_letters_and_sizes_but_not_before_names() {
+        let f64 = Kind::Number(CellType::F64);
+        for name in ["<f8", "=f8", "f8", "|f8", "d", "<d", "float64", "double", "f08"] {
+            assert_eq!(kind(name), Some((f64, false)), "{name}");
+        }
+        assert_eq!(kind(">f8"), Some((f64, true)));
+        assert_eq!(kind(">d"), Some((f64, true)));
+        assert_eq!(kind("|S5"), Some((Kind::Bytes(5), false)));
+        for name in
+            ["", "<", "<float64", "f8 ", "f16", "g", "c16", "O", "2f8", "f8,f8", "<i3", "U0", "é", "<é", "M8"]
+        {
+            assert_eq!(kind(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_read_as_python_reads_it() {
+        let text = |text: &str| Literal::Text(text.into());
+        let sides =
+            |sides: &[u64]| Literal::Tuple(sides.iter().map(|&side| Literal::Integer(side)).collect());
+        let expected = Literal::Dictionary(vec![
+            (text("descr"), text("<f8")),
+            (text("fortran_order"), Literal::Truth(false)),
+            (text("shape"), sides(&[1, 2])),
+        ]);
+        for header in [
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }    \n",
+            "{\"descr\":'<''f8',u'fortran_order':False,'shape':(0x1,+2,)}",
+            "\t{'descr': '<f8', # a comment }\n 'fortran_order': False, 'shape': ((1), 2)} # and another",
+        ] {
+            assert_eq!(literal(header, false).as_ref(), Some(&expected), "{header}");
+        }
+        let old = "{'descr': '<f8', 'fortran_order': False, 'shape': (1L, 2 L)}";
+        assert_eq!((literal(old, true), literal(old, false)), (Some(expected), None));
+    }
+
+    #[test]
+    fn what_python_does_not_read_is_not_read() {
+        for text in [
+            "",
+            "{",
+            "(01, 2)",
+            "(1,, 2)",
+            "(,)",
+            "{1: 2 3: 4}",
+            "{1: 2,, }",
+            "1_",
+            "1__0",
+            "0x",
+            "_1",
+            "(1 2)",
+            "f(1)",
+            "{} {}",
+            "'a",
+            "'a\n'",
+            "[1",
+            "-1",
+            "1.5",
+            "b'a'",
+            "(1L,)",
+        ] {
+            assert_eq!(literal(text, false), None, "{text}");
+        }
+        assert_eq!(literal(&"[".repeat(10_000), false), None);
     }
 }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::tensor::Dtype;
 use crate::text::clip;
 
-use super::spreadsheet;
+use super::array::{AllowedNumbers, Array, MOST_CELLS};
 
 /// An `f64` has at most 17 significant digits, so more decimals are not counted.
 pub const MOST_DECIMALS: usize = 17;
@@ -47,8 +48,8 @@ fn not_a_number(text: &str) -> Error {
     if text.is_empty() {
         return Error::new("a number is missing").help("write a number in every cell: 0, or -inf to mask");
     }
-    if let Some(what) = spreadsheet::kind(text) {
-        return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(spreadsheet::HELP);
+    if let Some(what) = spreadsheet_kind(text) {
+        return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(FORMULA_HELP);
     }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
     if has_decimal_comma(text) {
@@ -93,8 +94,8 @@ pub(super) fn is_meant_as_number(text: &str) -> bool {
             && unsigned.strip_suffix(['%', ':']).unwrap_or(unsigned).split('/').all(is_cell)
             && unsigned.matches('/').count() < 2
         || is_of_another_base(unsigned)
-        || spreadsheet::is_formula(&text)
-        || spreadsheet::starts_with_error(&text)
+        || is_formula(&text)
+        || starts_with_error(&text)
 }
 
 /// True if this is `0x1F`, `0b101` or `0o17`.
@@ -156,6 +157,152 @@ pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
         (false, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => format!("{:e}", value as f32),
         (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
         (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
+    }
+}
+
+// Cells that a spreadsheet exports in place of numbers: formulas and its own errors.
+
+/// The help of an error about such a cell.
+pub(super) const FORMULA_HELP: &str =
+    "export the values of the cells, not their formulas; put a label in quotation marks";
+
+/// The errors of spreadsheets. They begin like a comment, but a row that begins with one is a row.
+const SPREADSHEET_ERRORS: [&str; 7] = ["#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"];
+
+/// The kind of a cell that begins as a formula or an error does, for an error; `None` for any other text.
+pub(super) fn spreadsheet_kind(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let begins = |c: char| c.is_ascii_alphabetic() || matches!(c, '$' | '(');
+    let is_begun = text.len() > 1 && text.starts_with('=')
+        || text.strip_prefix(['+', '@']).is_some_and(|rest| rest.starts_with(begins));
+    if starts_with_error(text) {
+        Some("an error of a spreadsheet")
+    } else {
+        (is_begun || is_formula(text)).then_some("a formula")
+    }
+}
+
+/// True if a text is a formula for certain: `=A1*2`, `=SUM(A1:A3)`, `+B2/2`, `@SUM(A1:A3)`. The tokens `=`, `=>`, `+x` and
+/// `@bat` are none.
+pub(super) fn is_formula(text: &str) -> bool {
+    let Some(body) = text.strip_prefix(['=', '+', '-', '@']) else { return false };
+    let name = body.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '$' | '.'));
+    let has_name = name.len() < body.len() && body.starts_with(|c: char| c.is_ascii_alphabetic() || c == '$');
+    let is_call = has_name && name.starts_with('(');
+    let is_computed = has_name
+        && body[..body.len() - name.len()].contains(|c: char| c.is_ascii_digit())
+        && name.starts_with(['+', '-', '*', '/', '^', '&', ':']);
+    is_call || is_computed || (text.starts_with('=') && body.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// True if a text is an error of a spreadsheet, alone or as the first cell of a row.
+pub(super) fn starts_with_error(text: &str) -> bool {
+    let rest = SPREADSHEET_ERRORS.iter().find_map(|error| text.strip_prefix(error));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ';', '\t', '\r', '\n']))
+}
+
+// Line ends, comments and blank lines of a text.
+
+/// Ends a line, alone or after one another: Unix, Windows, and old spreadsheets on the Mac.
+pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
+/// True if a text begins with a comment: `#`, unless it is the `#` of an error that a spreadsheet has exported.
+pub(super) fn is_comment(text: &str) -> bool {
+    text.starts_with('#') && !starts_with_error(text)
+}
+
+/// The first byte from `from` on that belongs to a record: after comment lines, and lines of nothing but blanks.
+pub(super) fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> bool) -> usize {
+    let mut at = from;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
+        if !(is_comment(rest) || rest[..end].chars().all(&is_blank)) {
+            break;
+        }
+        at += end + usize::from(end < rest.len());
+    }
+    at
+}
+
+// The cells of a text, gathered one by one.
+
+/// Gathers the cells of a text, which are all numbers or all truth values.
+pub(super) struct Cells {
+    values: Vec<f64>,
+    boolean: Option<bool>,
+    decimals: usize,
+    longest: Longest,
+    allow: AllowedNumbers,
+}
+
+impl Cells {
+    pub(super) fn new(allow: AllowedNumbers) -> Cells {
+        Cells { values: Vec::new(), boolean: None, decimals: 0, longest: Longest::default(), allow }
+    }
+
+    /// Reads one more cell.
+    ///
+    /// # Errors
+    /// If it is neither a number nor a truth value, or not of the kind of the cells before it, or not allowed.
+    pub(super) fn push(&mut self, text: &str) -> Result<()> {
+        let truth = truth(text);
+        let value = match truth {
+            Some(truth) => f64::from(u8::from(truth)),
+            None => {
+                let number = number(text)?;
+                self.allow.check(number.value)?;
+                self.decimals = self.decimals.max(number.decimals);
+                self.longest.add(number);
+                number.value
+            }
+        };
+        if *self.boolean.get_or_insert(truth.is_some()) != truth.is_some() {
+            return Err(Error::new("this mixes numbers with true and false")
+                .help("use only numbers, or only true and false"));
+        }
+        if self.values.len() == MOST_CELLS {
+            return Err(Error::new(format!("there are more than {MOST_CELLS} numbers")));
+        }
+        memory::grow(&mut self.values, 1, MOST_CELLS)?;
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// The cells as an array.
+    ///
+    /// # Errors
+    /// If there are none, or they do not fill the shape.
+    pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
+        let boolean = self.boolean == Some(true);
+        let decimals = (!boolean).then_some(self.decimals);
+        Ok(Array::new(dims, self.values)?
+            .with_boolean(boolean)
+            .with_decimals(decimals)
+            .with_digits(self.longest.digits()))
+    }
+}
+
+/// The numbers with the most significant digits. If some of them have more decimals than others, the text has this number
+/// of digits in each: `1.388e+00 7.681e-02`. If not, it has the same number of decimals in each: `1.39 0.08`.
+#[derive(Default)]
+struct Longest {
+    digits: usize,
+    least_decimals: usize,
+    most_decimals: usize,
+}
+
+impl Longest {
+    fn add(&mut self, Number { decimals, digits, .. }: Number) {
+        if digits > self.digits {
+            *self = Longest { digits, least_decimals: decimals, most_decimals: decimals };
+        } else if digits == self.digits {
+            self.least_decimals = self.least_decimals.min(decimals);
+            self.most_decimals = self.most_decimals.max(decimals);
+        }
+    }
+
+    fn digits(&self) -> Option<usize> {
+        (self.least_decimals < self.most_decimals).then_some(self.digits)
     }
 }
 
@@ -234,5 +381,56 @@ mod tests {
         ] {
             assert_eq!(number(text).unwrap().decimals, decimals, "{text}");
         }
+    }
+
+    #[test]
+    fn formulas_are_told_from_tokens_that_begin_like_them() {
+        for text in ["=A1*2", "=SUM(A1:A3)", "=2+3", "=$B$2", "+B2/2", "-A1*2", "@SUM(A1:A3)", "+A1:A3"] {
+            assert!(is_formula(text), "{text}");
+            assert_eq!(spreadsheet_kind(text), Some("a formula"), "{text}");
+        }
+        for text in ["=", "==", "=>", "+", "+x", "+x1", "-x1", "@", "@bat", "@bat1", "+=", "=)", "x=1", ""] {
+            assert!(!is_formula(text), "{text}");
+        }
+        assert_eq!(
+            (spreadsheet_kind("@bat"), spreadsheet_kind("+total"), spreadsheet_kind("=x")),
+            (Some("a formula"), Some("a formula"), Some("a formula"))
+        );
+        for text in ["=", "-x", "+-1", "+1,5", "+1_0", "@", "+"] {
+            assert_eq!(spreadsheet_kind(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_begins_a_row_and_no_comment() {
+        for text in ["#REF!", "#N/A,2", "#DIV/0!;1", "#NUM!\n1"] {
+            assert!(starts_with_error(text), "{text}");
+            assert_eq!(spreadsheet_kind(text), Some("an error of a spreadsheet"), "{text}");
+        }
+        for text in ["# REF!", "#REF! is an error", "#N/Axis", "#", "#tag"] {
+            assert!(!starts_with_error(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_truth_values_do_not_mix() {
+        let mut cells = Cells::new(AllowedNumbers::FINITE);
+        cells.push("true").unwrap();
+        assert!(cells.push("1").is_err());
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_or_as_many_decimals() {
+        let digits = |text: &str| {
+            let mut cells = Cells::new(AllowedNumbers::FINITE);
+            text.split(' ').for_each(|number| cells.push(number).unwrap());
+            cells.into_array(vec![text.split(' ').count()]).unwrap().digits()
+        };
+        // What Python's %.4e and %.4g write.
+        assert_eq!(digits("1.3882e+00 -7.6811e-02 2.0000e+00"), Some(5));
+        assert_eq!(digits("1.388 -0.07681 2 12.5"), Some(4));
+        // %.4f, and numbers typed by hand.
+        assert_eq!(digits("1.3882 -0.0768 12.5000"), None);
+        assert_eq!(digits("1 0.5 0.25 100"), None);
     }
 }

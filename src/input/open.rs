@@ -1,14 +1,16 @@
 //! Opening what a user named: only regular files and standard input, and never more of them than fits.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::{fs, io};
 
-use crate::error::{self, Error, Place, Result};
+use crate::error::{Error, Place, Result};
 use crate::foreign::{from_path, visible};
-use crate::memory::{self, ChargedBytes};
+use crate::memory::ChargedBytes;
+use crate::{error, memory};
 
-use super::limit::Limit;
+use super::array::Limit;
 
 /// The most memory in bytes that a byte of text takes beside the text: the parsed text and its numbers.
 const BYTES_PER_BYTE: u64 = 11;

@@ -1,23 +1,27 @@
 //! `.safetensors`: named tensors behind one header. Only the tensors asked for are read, so that a model's file may be
 //! larger than memory.
 
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+use std::{fs, io};
 
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
+use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
-use crate::memory;
-use crate::tensor::{self, Element};
-use crate::text::grouped;
+use crate::error::{Error, ErrorKind, Result};
+use crate::foreign::{from_path, visible};
+use crate::tensor::{Element, Storage, StoredNumbers, Tensor};
+use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
+use crate::{memory, tensor};
 
+use super::array::{Item, Limit, checked_cells, entry_name};
 use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::dims::checked_cells;
-use super::item::{Item, entry_name};
-use super::limit::Limit;
-use super::open::{Input, ReadSeek, unreadable};
-use super::safetensors_places::wrong_places;
+use super::open::{Input, ReadSeek, regular, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -116,7 +120,7 @@ impl Tensors {
         let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
         match stored.read(&name, &mut self.reader)? {
             Payload::Whole(array) => Ok(Item::Array(array)),
-            Payload::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
+            Payload::CutOff(_) => Err(unreadable(&name, &io::ErrorKind::UnexpectedEof.into())),
         }
     }
 }
@@ -217,10 +221,196 @@ fn cell_type(dtype: Dtype) -> Result<CellType> {
     })
 }
 
+// What is wrong with the places of the tensors in a `.safetensors` file.
+
+/// A tensor's first byte and the one behind its last, counted from the end of the header.
+struct Place<'a> {
+    name: &'a str,
+    from: u64,
+    to: u64,
+}
+
+/// The first two neighbours of a header that overlap, or that have bytes between them which belong to none; nothing where
+/// something else is wrong with it.
+pub(super) fn wrong_places(header: &[u8]) -> Option<String> {
+    let header: Map<String, Value> = serde_json::from_slice(header).ok()?;
+    let tensors = header.iter().filter(|(name, _)| *name != "__metadata__");
+    let mut places: Vec<Place<'_>> =
+        tensors.map(|(name, tensor)| place(name, tensor)).collect::<Option<_>>()?;
+    places.sort_by_key(|place| (place.from, place.to));
+    let first = places.first()?;
+    if first.from > 0 {
+        return Some(format!(
+            "the first {} bytes belong to no tensor: `{}` begins behind them",
+            first.from, first.name
+        ));
+    }
+    let wrong = places.windows(2).find(|pair| pair[0].to != pair[1].from)?;
+    let [before, next] = wrong else { return None };
+    Some(if next.from < before.to {
+        let end = before.to.min(next.to);
+        format!(
+            "the tensors `{}` and `{}` overlap: both have the bytes {} to {end}",
+            before.name, next.name, next.from
+        )
+    } else {
+        let bytes = next.from - before.to;
+        format!(
+            "there is a hole: {bytes} bytes between the tensors `{}` and `{}` belong to none",
+            before.name, next.name
+        )
+    })
+}
+
+fn place<'a>(name: &'a str, tensor: &Value) -> Option<Place<'a>> {
+    let offsets = tensor.get("data_offsets")?.as_array()?;
+    let (from, to) = (offsets.first()?.as_u64()?, offsets.get(1)?.as_u64()?);
+    (from <= to).then_some(Place { name, from, to })
+}
+
+// Tensors that stay in their file until their numbers are asked for.
+
+/// A tensor of a `.safetensors` file, by its name in it. Only the header is read here; the numbers are read when they are asked
+/// for, so that a file may be larger than memory.
+///
+/// # Errors
+/// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
+/// numbers that attention computes with.
+pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
+    let name = visible(&from_path(path)).into_owned();
+    let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
+    let Some(place) = tensors.place(entry)? else {
+        let names = tensors.names();
+        let error = Error::new(format!("there is no tensor `{}`", visible(entry))).in_source(name);
+        let known = || names.iter().map(String::as_str);
+        return Err(match nearest(entry, known()) {
+            Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
+            None => error.help(format!("it has {}", listed_briefly(known()))),
+        });
+    };
+    let (file, _) = regular(&name, path)?;
+    let storage = StoredFile::new(entry_name(&name, entry), file)?;
+    let count = place.dims.iter().product();
+    let numbers = StoredNumbers::new(Arc::new(storage), place.start, place.dtype, count)?;
+    Tensor::stored(numbers, &place.dims).map_err(|error| error.in_source(entry_name(&name, entry)))
+}
+
+/// An open file that is read from anywhere, as long as nobody changes it.
+#[derive(Debug)]
+pub(super) struct StoredFile {
+    name: String,
+    opened: FileState,
+    file: SharedFile,
+}
+
+/// What shows that a file was changed. A change that keeps the length is not seen within one tick of the file system's clock, a
+/// few milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    /// The time of its last change, where the system knows it.
+    modified: Option<SystemTime>,
+}
+
+impl FileState {
+    fn of(metadata: &fs::Metadata) -> FileState {
+        FileState { length: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+impl StoredFile {
+    /// A file that is open; from now on a change of it is an error.
+    ///
+    /// # Errors
+    /// If the system does not tell its length.
+    pub(super) fn new(name: String, file: File) -> Result<StoredFile> {
+        let metadata = file.metadata().map_err(|error| unreadable(&name, &error))?;
+        Ok(StoredFile { name, opened: FileState::of(&metadata), file: SharedFile::new(file) })
+    }
+
+    /// # Errors
+    /// If the file is not as it was when it was opened.
+    fn check_unchanged(&self) -> Result<()> {
+        let now = self.file.metadata().map_err(|error| unreadable(&self.name, &error))?;
+        if FileState::of(&now) == self.opened { Ok(()) } else { Err(changed(&self.name)) }
+    }
+}
+
+impl Storage for StoredFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn length(&self) -> u64 {
+        self.opened.length
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.check_unchanged()?;
+        match self.file.fill(offset, buffer) {
+            // Its length was right before: it was cut off in between.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(changed(&self.name)),
+            Err(error) => Err(unreadable(&self.name, &error)),
+            Ok(()) => self.check_unchanged(),
+        }
+    }
+}
+
+fn changed(name: &str) -> Error {
+    Error::new("the file changed while it was in use")
+        .of_kind(ErrorKind::File)
+        .in_source(name)
+        .help("wait until nothing writes to it, then run the command again")
+}
+
+/// A file whose readers do not disturb each other.
+#[cfg(unix)]
+#[derive(Debug)]
+struct SharedFile(File);
+
+#[cfg(unix)]
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(file)
+    }
+
+    fn metadata(&self) -> io::Result<fs::Metadata> {
+        self.0.metadata()
+    }
+
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+    }
+}
+
+/// A file that one reader has at a time, because where it is read next belongs to all of them.
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct SharedFile(std::sync::Mutex<File>);
+
+#[cfg(not(unix))]
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(std::sync::Mutex::new(file))
+    }
+
+    fn metadata(&self) -> io::Result<fs::Metadata> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).metadata()
+    }
+
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Cursor;
+
+    use super::*;
 
     fn open(bytes: Vec<u8>) -> Result<Tensors> {
         let length = bytes.len() as u64;
@@ -292,5 +482,25 @@ mod tests {
     fn an_unknown_type_is_named() {
         let header = r#"{"X":{"dtype":"F8_E4M3","shape":[1,2],"data_offsets":[0,2]}}"#;
         assert!(fails(file(header, &[0; 2])).contains("F8_E4M3"));
+    }
+
+    fn said(places: &[(&str, u64, u64)]) -> Option<String> {
+        let tensors: Map<String, Value> = places
+            .iter()
+            .map(|&(name, from, to)| (name.to_string(), serde_json::json!({"data_offsets": [from, to]})))
+            .collect();
+        wrong_places(Value::Object(tensors).to_string().as_bytes())
+    }
+
+    #[test]
+    fn an_overlap_and_a_hole_are_told_apart() {
+        let overlap = said(&[("a", 0, 8), ("b", 4, 12)]).unwrap();
+        assert_eq!(overlap, "the tensors `a` and `b` overlap: both have the bytes 4 to 8");
+        let hole = said(&[("b", 9, 17), ("a", 0, 8)]).unwrap();
+        assert_eq!(hole, "there is a hole: 1 bytes between the tensors `a` and `b` belong to none");
+        assert!(said(&[("a", 8, 16)]).unwrap().starts_with("the first 8 bytes belong to no tensor"));
+        assert_eq!(said(&[("a", 0, 8), ("b", 8, 16)]), None);
+        assert_eq!(said(&[("a", 8, 0)]), None);
+        assert_eq!(wrong_places(b"{"), None);
     }
 }

@@ -1,22 +1,27 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
-use crate::foreign::{from_path, visible};
-use crate::text::clip;
 use std::fs;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Seek, Write};
 use std::path::Path;
 
-use serde::ser::Serialize;
+use ::safetensors::SafeTensorError;
+use ::safetensors::tensor::TensorView;
+use npyz::WriterBuilder;
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::foreign::{from_path, visible};
+use crate::graph::{Graph, NodeId};
+use crate::matrix::{Labels, Matrix, Shape};
+use crate::tensor::{Dtype, Tensor};
+use crate::text::clip;
 
 use super::draft::{Draft, WriteResult, behind_links, write_whole};
+use super::layers::TOKENS;
 use super::number::{is_meant_as_number, shortest};
 use super::open::examined;
-use super::save_binary::{npy, npz, safetensors};
-use super::save_json::{BundleObject, TableObject};
-use super::table::Table;
 
 /// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -277,11 +282,260 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> WriteResult {
     Ok(())
 }
 
+// Writing matrices in binary: `.npy`, `.npz` and `.safetensors`.
+
+pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> WriteResult {
+    match table.dtype() {
+        // An f32 is converted to f64 and back without loss.
+        // Of a half type every number is one of f32.
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => npy_of(out, table, |x| x as f32),
+        Dtype::F64 => npy_of(out, table, |x| x),
+        Dtype::Bool => npy_of(out, table, |x| x != 0.0),
+    }
+}
+
+fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: fn(f64) -> T) -> WriteResult {
+    let shape = table.shape();
+    let mut buffered = BufWriter::with_capacity(1 << 16, out);
+    let options = npyz::WriteOptions::new().default_dtype().shape(&[shape.rows as u64, shape.cols as u64]);
+    let mut writer = options.writer(&mut buffered).begin_nd()?;
+    for i in 0..shape.rows {
+        writer.extend((0..shape.cols).map(|j| cell(table.at(i, j))))?;
+    }
+    writer.finish()?;
+    buffered.flush()?;
+    Ok(())
+}
+
+/// Text of fixed width, padded with zeros, as NumPy stores an array of `str`: `<U6`.
+fn npy_words(out: &mut dyn Write, words: &[String]) -> WriteResult {
+    /// Bytes of the magic, version 1.0 and the length of the header; the data begin at a multiple of 64.
+    const BEFORE: usize = 10;
+    let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
+    let mut header =
+        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({},), }}", words.len());
+    while !(BEFORE + header.len() + 1).is_multiple_of(64) {
+        header.push(' ');
+    }
+    header.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for word in words {
+        let padded = word.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        out.write_all(&padded.flat_map(u32::to_le_bytes).collect::<Vec<u8>>())?;
+    }
+    Ok(())
+}
+
+pub(super) fn npz(
+    out: impl Write + Seek,
+    tokens: Option<&[String]>,
+    tables: &[(&str, &dyn Table)],
+) -> WriteResult {
+    // A fixed date: the same matrix gives the same bytes.
+    let bytes = |table: &dyn Table| table.shape().rows as u64 * table.shape().cols as u64 * 8;
+    let options = SimpleFileOptions::default()
+        .large_file(tables.iter().any(|(_, table)| bytes(*table) >= 1 << 32))
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default());
+    let mut archive = ZipWriter::new(out);
+    for (name, table) in tables {
+        archive.start_file(format!("{name}.npy"), options)?;
+        npy(&mut archive, *table)?;
+    }
+    if let Some(tokens) = tokens {
+        archive.start_file(format!("{TOKENS}.npy"), options)?;
+        npy_words(&mut archive, tokens)?;
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+pub(super) fn safetensors(out: &mut dyn Write, tables: &[(&str, &dyn Table)]) -> WriteResult {
+    let stored: Vec<(::safetensors::Dtype, Vec<u8>)> =
+        tables.iter().map(|(_, table)| typed_bytes(*table)).collect();
+    let views = tables.iter().zip(&stored).map(|((name, table), (dtype, bytes))| {
+        let shape = table.shape();
+        Ok((*name, TensorView::new(*dtype, vec![shape.rows, shape.cols], bytes)?))
+    });
+    let views: Vec<(&str, TensorView<'_>)> = views.collect::<std::result::Result<_, SafeTensorError>>()?;
+    out.write_all(&::safetensors::serialize(views, None)?)?;
+    Ok(())
+}
+
+/// The numbers of a table in their type.
+fn typed_bytes(table: &dyn Table) -> (::safetensors::Dtype, Vec<u8>) {
+    let cells = cells(table);
+    match table.dtype() {
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {
+            (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect())
+        }
+        Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
+        Dtype::Bool => (::safetensors::Dtype::BOOL, cells.map(|x| u8::from(x != 0.0)).collect()),
+    }
+}
+
+// Matrices as the JSON that is read back with the same bits and labels.
+
+/// `{"rows": […], "cols": […], "values": [[…]]}`, labels only where there are any.
+pub(super) struct TableObject<'m>(pub(super) &'m dyn Table);
+
+impl Serialize for TableObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, labels) in [("rows", self.0.row_labels()), ("cols", self.0.col_labels())] {
+            if let Some(labels) = labels {
+                map.serialize_entry(key, &labels[..] as &[String])?;
+            }
+        }
+        map.serialize_entry("values", &Rows(self.0))?;
+        map.end()
+    }
+}
+
+/// `{"X": {…}, "W_Q": {…}, "tokens": […]}`.
+pub(super) struct BundleObject<'m>(
+    pub(super) Option<&'m [String]>,
+    pub(super) &'m [(&'m str, &'m dyn Table)],
+);
+
+impl Serialize for BundleObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, table) in self.1 {
+            map.serialize_entry(name, &TableObject(*table))?;
+        }
+        if let Some(tokens) = self.0 {
+            map.serialize_entry(TOKENS, tokens)?;
+        }
+        map.end()
+    }
+}
+
+/// `[[…], …]`: every digit, row by row; `"-inf"`, `"inf"` and `"nan"` as strings.
+pub struct Rows<'m>(pub &'m dyn Table);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let shape = self.0.shape();
+        let mut rows = serializer.serialize_seq(Some(shape.rows))?;
+        for i in 0..shape.rows {
+            let number = |j| JsonNumber(self.0.at(i, j), self.0.dtype());
+            let row: Vec<JsonNumber> = (0..shape.cols).map(number).collect();
+            rows.serialize_element(&row)?;
+        }
+        rows.end()
+    }
+}
+
+/// A number in JSON, which has no infinity and no NaN of its own: those are `"-inf"`, `"inf"` and `"nan"`.
+struct JsonNumber(f64, Dtype);
+
+impl Serialize for JsonNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.1 {
+            _ if !self.0.is_finite() => serializer.serialize_str(&shortest(self.0, self.1)),
+            // The digits of the type: 0.1, not 0.10000000149011612.
+            Dtype::F32 | Dtype::F16 | Dtype::Bf16 => serializer.serialize_f32(self.0 as f32),
+            Dtype::F64 | Dtype::Bool => serializer.serialize_f64(self.0),
+        }
+    }
+}
+
+// Numbers that can be saved: a matrix, or a tensor of any type.
+
+/// Rows of numbers, perhaps with labels.
+pub trait Table {
+    /// Rows times columns.
+    fn shape(&self) -> Shape;
+    /// The number at row i, column j; in `f64`, which changes none.
+    fn at(&self, i: usize, j: usize) -> f64;
+    /// The type in which a binary file has them.
+    fn dtype(&self) -> Dtype;
+    /// The names of the rows, where they have any.
+    fn row_labels(&self) -> Option<&Labels>;
+    /// The names of the columns, where they have any.
+    fn col_labels(&self) -> Option<&Labels>;
+    /// Checks, after all numbers have been asked for, that each of them could be computed.
+    ///
+    /// # Errors
+    /// If one could not.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The numbers of a node.
+///
+/// # Errors
+/// If it is never formed, or its numbers stay in a file.
+pub fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
+    match graph[node].typed() {
+        Some(numbers) if numbers.is_stored() => {
+            Err(Error::new(format!("the numbers of {} stay in the model's file", graph[node].name)))
+        }
+        Some(numbers) => Ok(numbers),
+        None => Ok(graph.matrix(node)?),
+    }
+}
+
+/// All cells, row by row.
+pub(super) fn cells(table: &dyn Table) -> impl Iterator<Item = f64> + '_ {
+    let shape = table.shape();
+    (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| table.at(i, j)))
+}
+
+impl Table for Matrix {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self[(i, j)]
+    }
+
+    fn dtype(&self) -> Dtype {
+        Dtype::F64
+    }
+
+    fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels()
+    }
+
+    fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels()
+    }
+}
+
+impl Table for Tensor {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.at(i, j)
+    }
+
+    fn dtype(&self) -> Dtype {
+        self.dtype()
+    }
+
+    fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels()
+    }
+
+    fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::matrix::{Labels, Shape};
     use crate::tensor::Dtype;
+
+    use super::*;
 
     #[test]
     fn several_matrices_are_written_as_npz_or_json_alone() {
@@ -333,5 +587,18 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), "before", "{name}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "no draft is left behind");
+    }
+
+    #[test]
+    fn words_are_stored_as_numpy_stores_them() {
+        // np.save(file, np.array(["bat", "höh"])), NumPy 2.4.6
+        let header = b"\x93NUMPY\x01\x00v\x00{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }";
+        let mut expected = header.to_vec();
+        expected.resize(127, b' ');
+        expected.push(b'\n');
+        expected.extend("bathöh".chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        let mut written = Vec::new();
+        npy_words(&mut written, &["bat".to_string(), "höh".to_string()]).unwrap();
+        assert_eq!(written, expected);
     }
 }

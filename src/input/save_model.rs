@@ -13,15 +13,11 @@ use crate::model::Architecture;
 use crate::params::Family;
 use crate::tensor::Tensor;
 
-use super::draft::folder_of;
-use super::folder_draft::{FolderDraft, real};
+use super::draft::{FolderDraft, folder_of, real};
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
 use super::open::examined;
-use super::put::no_folder;
-use super::save::{WritePermission, not_written, takes_files};
-use super::save_binary::safetensors;
-use super::table::Table;
-use super::text::read_text;
+use super::save::{Table, WritePermission, not_written, safetensors, takes_files};
+use super::text::{no_folder, read_text};
 
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
 const LONGEST_CONFIG: u64 = 1 << 20;

@@ -1,15 +1,15 @@
 //! The source behind a FILE argument.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::text::nearest;
+use crate::foreign::{from_os, from_path, to_os, to_path, visible};
+use crate::text::{nearest, quoted};
 
-use super::bundled::{self, BundledFile};
 use super::inline::looks_inline;
 use super::open::examined;
-use crate::foreign::{from_os, from_path, to_os, to_path, visible};
 
 /// A source of numbers or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Source {
         {
             return Ok(Source::Path(path));
         }
-        if let Some(file) = bundled::find(text) {
+        if let Some(file) = bundled_file(text) {
             return Ok(Source::Bundled(file));
         }
         if is_inline(text) {
@@ -61,7 +61,7 @@ fn is_inline(text: &str) -> bool {
 
 /// True if a file or folder of this name exists, on disk or in the program; also if that cannot be found out.
 pub fn exists(name: &str) -> bool {
-    !matches!(existing(name), Ok(None)) || bundled::find(name).is_some()
+    !matches!(existing(name), Ok(None)) || bundled_file(name).is_some()
 }
 
 /// The path, if something of that name exists.
@@ -98,10 +98,10 @@ fn missing(text: &str) -> Error {
 /// The name that is nearest to the one that is missing, on disk or in the program.
 fn near_name(text: &str) -> Option<String> {
     let among_bundled = || {
-        let names: Vec<String> = bundled::names_beside(text).collect();
+        let names: Vec<String> = bundled_beside(text).collect();
         near_file(text, &names).map(str::to_string)
     };
-    bundled::named(text).or_else(|| neighbour(&to_path(text))).or_else(among_bundled)
+    bundled_name(text).or_else(|| neighbour(&to_path(text))).or_else(among_bundled)
 }
 
 /// The name whose stem is nearest: an ending that two files share says nothing.
@@ -132,8 +132,229 @@ fn neighbour(path: &Path) -> Option<String> {
     }
 }
 
+// Which files a command may read: a lesson may come from anyone, so its commands read only files near it.
+
+/// The files that a command may read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReadPermission {
+    /// Any file.
+    #[default]
+    Anywhere,
+    /// Files below some folders.
+    Below(Arc<Bounds>),
+}
+
+/// The folders below which a lesson's commands read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Bounds {
+    folders: Vec<PathBuf>,
+    lesson: String,
+    /// Whether the files that travel with the program come before those of the same name on disk.
+    bundled_first: bool,
+}
+
+impl ReadPermission {
+    /// For a lesson that travels with the program: below the working directory, in which no file stands for one of the program's own.
+    pub fn of_built_in_lesson(lesson: &str) -> ReadPermission {
+        let folders = fs::canonicalize(".").into_iter().collect();
+        ReadPermission::Below(Arc::new(Bounds { folders, lesson: lesson.to_string(), bundled_first: true }))
+    }
+
+    /// Returns true if the files that travel with the program come before those of the same name on disk.
+    pub(super) fn bundled_first(&self) -> bool {
+        matches!(self, ReadPermission::Below(bounds) if bounds.bundled_first)
+    }
+
+    /// Below the folder of a lesson's file and the working directory.
+    pub fn of_lesson(lesson: &str) -> ReadPermission {
+        let file = to_path(lesson);
+        let own = fs::metadata(&file).ok().map(|_| match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        });
+        let folders =
+            own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
+        let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string(), bundled_first: false };
+        ReadPermission::Below(Arc::new(bounds))
+    }
+
+    /// Checks that a file of this name may be read. Links and `..` are resolved first.
+    ///
+    /// # Errors
+    /// If it may not; the error does not tell if there is such a file.
+    pub fn check(&self, name: &str) -> Result<()> {
+        let ReadPermission::Below(bounds) = self else { return Ok(()) };
+        let Bounds { folders, lesson, .. } = &**bounds;
+        let place = resolved(&to_path(name));
+        if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
+            return Ok(());
+        }
+        Err(Error::new("a lesson reads only files below its own folder and the working directory")
+            .in_source(name)
+            .help(format!("if you trust this lesson: attn lesson play {} --trust", quoted(lesson))))
+    }
+}
+
+/// The path without links as far as it exists, and the rest as it is written; `None` if a link cannot be followed.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut place = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(place.pop()),
+            part => place.push(part),
+        }
+        // Step by step, so that `..` leads back from where a link has led, as it does for the system.
+        if let Ok(there) = fs::canonicalize(&place) {
+            place = there;
+        } else if fs::read_link(&place).is_ok() {
+            // The target of the link does not exist or may not be read.
+            return None;
+        }
+    }
+    Some(place)
+}
+
+#[cfg(all(test, unix))]
+mod permission_tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_and_parents_do_not_lead_out_of_the_lessons_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name).to_str().unwrap().to_string();
+        for folder in ["lessons/data", "secret"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["lessons/l.md", "lessons/data/x.csv", "secret/s.csv"] {
+            fs::write(at(file), "1").unwrap();
+        }
+        symlink(at("secret"), at("lessons/out")).unwrap();
+        symlink(at("secret/s.csv"), at("lessons/s.csv")).unwrap();
+        symlink(at("secret/none"), at("lessons/dangling")).unwrap();
+        symlink("data/x.csv", at("lessons/x.csv")).unwrap();
+        let reading = ReadPermission::of_lesson(&at("lessons/l.md"));
+        for name in ["data/x.csv", "x.csv", "data/../x.csv", "none.csv", "none/none.csv"] {
+            assert!(reading.check(&at(&format!("lessons/{name}"))).is_ok(), "{name}");
+        }
+        assert!(reading.check("Cargo.toml").is_ok() && reading.check("1 2; 3 4").is_ok());
+        for name in [
+            "../secret/s.csv",
+            "out/s.csv",
+            "s.csv",
+            "dangling",
+            "out/../none.csv",
+            "data/../../secret/s.csv",
+            "none/../../secret/s.csv",
+            "..",
+            "../none.csv",
+        ] {
+            let said = reading.check(&at(&format!("lessons/{name}"))).unwrap_err().to_string();
+            assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
+            assert!(said.contains("--trust"), "{said}");
+        }
+        assert!(ReadPermission::Anywhere.check(&at("secret/s.csv")).is_ok());
+    }
+}
+
+// The small inputs of the lessons, compiled in: they are found under their usual names wherever the program is started.
+
+/// The folder that their names begin with.
+const FOLDER: &str = "examples/data/";
+
+/// A file that travels with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BundledFile {
+    /// Its name within the folder: `bat.json`, `answers/01.csv`.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// Its contents.
+    pub bytes: &'static [u8],
+}
+
+macro_rules! files {
+    ($($name:literal: $about:literal),* $(,)?) => {
+        &[$(BundledFile {
+            name: $name,
+            about: $about,
+            bytes: include_bytes!(concat!("../../examples/data/", $name)),
+        }),*]
+    };
+}
+
+/// All of them, sorted by name.
+pub(super) const BUNDLED: &[BundledFile] = files![
+    "animals.txt": "six words with four numbers each, as a file of word vectors",
+    "answers/01.csv": "right",
+    "answers/02.csv": "the scores were not scaled",
+    "answers/03.csv": "the mask was left out",
+    "answers/04.csv": "right, and rounded to three decimals",
+    "answers/05.csv": "hidden scores were set to 0, not to −∞",
+    "answers/06.csv": "the softmax went over columns",
+    "answers/07.csv": "neither scaled nor masked",
+    "bat.json": "bat, cave and racket in two columns, with W_Q, W_K and W_V",
+    "brook.json": "four words in two columns: the dot product and the cosine disagree",
+    "chase.csv": "five tokens in four columns: “the cat chased the dog”",
+    "creature.json": "eight tokens: “a fluffy blue creature roamed the verdant forest”",
+    "gemma2-2b-config.json": "the configuration of Gemma 2 2B, for attn params",
+    "gpt2-config.json": "the configuration of GPT-2, for attn params",
+    "k.csv": "the keys of three tokens",
+    "llama3-8b-config.json": "the configuration of Llama 3 8B, for attn params",
+    "q.csv": "the queries of three tokens",
+    "v.csv": "the values of three tokens",
+];
+
+/// The files that travel with the program, sorted by name.
+pub fn bundled() -> &'static [BundledFile] {
+    BUNDLED
+}
+
+impl BundledFile {
+    /// The folder within the common one, and the name there: `answers` and `01.csv`.
+    pub fn place(&self) -> (Option<&'static str>, &'static str) {
+        match self.name.rsplit_once('/') {
+            Some((folder, name)) => (Some(folder), name),
+            None => (None, self.name),
+        }
+    }
+}
+
+/// The file of a name such as `examples/data/bat.json`.
+pub(super) fn bundled_file(text: &str) -> Option<&'static BundledFile> {
+    let name = text.strip_prefix("./").unwrap_or(text).strip_prefix(FOLDER)?;
+    BUNDLED.iter().find(|file| file.name == name)
+}
+
+/// The files that stand in a folder such as `examples/data/answers`, sorted by name; none if there is no such folder.
+pub(super) fn bundled_inside(text: &str) -> Vec<&'static BundledFile> {
+    let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
+    let folder = match text.strip_prefix(FOLDER) {
+        Some(folder) => Some(folder),
+        None if text == FOLDER.trim_end_matches('/') => None,
+        None => return Vec::new(),
+    };
+    BUNDLED.iter().filter(|file| file.place().0 == folder).collect()
+}
+
+/// The name, with its folder, of the file that is called so without it.
+pub(super) fn bundled_name(file: &str) -> Option<String> {
+    let found = BUNDLED.iter().find(|bundled| bundled.name.eq_ignore_ascii_case(file))?;
+    Some(format!("{FOLDER}{}", found.name))
+}
+
+/// The names, with their folder, that a missing one may have meant; none outside of it.
+pub(super) fn bundled_beside(text: &str) -> impl Iterator<Item = String> {
+    let inside = text.strip_prefix("./").unwrap_or(text).starts_with(FOLDER);
+    BUNDLED.iter().filter(move |_| inside).map(|file| format!("{FOLDER}{}", file.name))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -210,5 +431,52 @@ mod tests {
     fn a_very_long_text_is_no_file() {
         let text = "1 ".repeat(100_000);
         assert!(matches!(Source::of(&text).unwrap(), Source::Inline(_)));
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_there_byte_for_byte_and_no_other() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+        let mut names = Vec::new();
+        let mut folders = vec![folder.clone()];
+        while let Some(inner) = folders.pop() {
+            for entry in std::fs::read_dir(inner).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    names.push(path.strip_prefix(&folder).unwrap().to_str().unwrap().to_string());
+                }
+            }
+        }
+        names.sort();
+        assert_eq!(names, BUNDLED.iter().map(|file| file.name).collect::<Vec<_>>());
+        for file in BUNDLED {
+            assert_eq!(std::fs::read(folder.join(file.name)).unwrap(), file.bytes, "{}", file.name);
+            assert!(file.bytes.len() < 16 << 10, "{} is too large to travel with the program", file.name);
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_under_its_whole_name_alone() {
+        assert_eq!(find("examples/data/k.csv").unwrap().name, "k.csv");
+        assert_eq!(find("./examples/data/k.csv").unwrap().name, "k.csv");
+        for text in
+            ["k.csv", "data/k.csv", "examples/data/", "examples/data/../data/k.csv", "/examples/data/k.csv"]
+        {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_the_files_that_stand_in_it_and_no_others() {
+        let names = |text| inside(text).iter().map(|file| file.name).collect::<Vec<_>>();
+        let answers = ["01", "02", "03", "04", "05", "06", "07"].map(|name| format!("answers/{name}.csv"));
+        for text in ["examples/data/answers", "./examples/data/answers/"] {
+            assert_eq!(names(text), answers);
+        }
+        assert_eq!(names("examples/data").len(), BUNDLED.len() - answers.len());
+        for text in ["answers", "examples", "examples/data/answer", "examples/data/bat.json", ""] {
+            assert_eq!(names(text), [""; 0], "{text}");
+        }
     }
 }

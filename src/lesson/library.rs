@@ -13,7 +13,7 @@ use super::read::read;
 use super::source::LONGEST;
 
 /// The lessons that travel with the program: file name and text, in their order.
-pub const BUILT_IN: &[(&str, &str)] = &[
+pub static BUILT_IN: &[(&str, &str)] = &[
     ("0-tour.md", include_str!("../../walkthroughs/0-tour.md")),
     ("1-interaction-matrices.md", include_str!("../../walkthroughs/1-interaction-matrices.md")),
     ("2-matrix-multiplication.md", include_str!("../../walkthroughs/2-matrix-multiplication.md")),

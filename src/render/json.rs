@@ -2,19 +2,32 @@
 //! [`crate::graph::saved`] can read it back.
 
 use std::io::{BufWriter, Write};
+use std::sync::OnceLock;
 
+use attn_story::live::Opening;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
-use super::Page;
-use super::document::{NumberedStep, numbered};
-use crate::error::Result;
+use crate::attention::Base;
+use crate::diagnose::{
+    CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
+};
+use crate::error::{Error, Result};
+use crate::explain::{Branch, Explanation};
 use crate::foreign::hidden;
-use crate::graph::{Convention, Graph, NodeId, Op, Origin, Precision, formula};
+use crate::graph::{
+    CellId, Convention, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term, address_of,
+    formula, written,
+};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
+use crate::json_number::value as number;
+use crate::model::porting::{Difference, Found, PortingMistake, PortingReport};
 use crate::story::{Plane, StepItem, Table};
 use crate::tensor::Tensor;
+
+use super::document::{NumberedStep, numbered};
+use super::{Page, Style, base64, document, html};
 
 /// The version of tables.
 const TABLE_VERSION: u64 = 1;
@@ -199,4 +212,356 @@ impl Formatter for EscapingFormatter {
         }
         out.write_all(&text.as_bytes()[end..])
     }
+}
+
+// The tree of an explanation as JSON, every digit, so that a program can evaluate it.
+
+const EXPLANATION_SCHEMA: &str = "attn-explanation";
+const EXPLANATION_VERSION: u32 = 1;
+
+/// All explanations on the pages.
+pub(super) fn explanations(pages: &[Page], command: &str, style: &Style) -> Value {
+    let mut explanations = Vec::new();
+    for page in pages {
+        let graph = &page.story.graph;
+        let writer = ExplanationJson { graph, symbols: Symbols::of(graph, style.convention) };
+        for shown in page.story.steps.iter().flat_map(|step| &step.shown) {
+            if let StepItem::Explained { of, .. } = shown {
+                explanations.extend(of.iter().map(|one| writer.explanation(&one.explanation)));
+            }
+        }
+    }
+    json!({ "schema": EXPLANATION_SCHEMA, "version": EXPLANATION_VERSION, "command": command, "explanations": explanations })
+}
+
+struct ExplanationJson<'a> {
+    graph: &'a Graph,
+    symbols: Symbols,
+}
+
+impl ExplanationJson<'_> {
+    /// The keys that every cell has, explained or not.
+    fn cell(&self, cell: crate::graph::CellId) -> Map<String, Value> {
+        let entries = [
+            ("address", Value::from(address_of(self.graph, cell))),
+            ("node", self.graph[cell.node].name.as_str().into()),
+            ("row", (cell.row + 1).into()),
+            ("col", (cell.col + 1).into()),
+            ("symbol", self.symbols.cell(cell).into()),
+            ("value", number(Term::Cell(cell).evaluate(self.graph))),
+            ("equation", formula(self.graph, cell.node, Convention::Rows, false).into()),
+        ];
+        entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+    }
+
+    fn explanation(&self, explanation: &Explanation) -> Value {
+        let mut entry = self.cell(explanation.cell);
+        let notation = PlainSymbols { symbols: &self.symbols };
+        let note = |note: &crate::explain::Note| Value::from(note.text(self.graph, |x| x.to_string()));
+        entry.insert("symbolic".into(), written(&explanation.term, &notation).into());
+        entry.insert("term".into(), self.term(&explanation.term));
+        entry.insert("notes".into(), explanation.notes.iter().map(note).collect());
+        entry.insert("operands".into(), explanation.operands.iter().map(|one| self.branch(one)).collect());
+        Value::Object(entry)
+    }
+
+    fn branch(&self, branch: &Branch) -> Value {
+        let state = |state: &str, entry: Value| match entry {
+            Value::Object(mut entry) => {
+                entry.insert("state".into(), state.into());
+                Value::Object(entry)
+            }
+            other => other,
+        };
+        match branch {
+            Branch::Explained(explanation) => state("explained", self.explanation(explanation)),
+            Branch::Repeated(cell) => state("repeated", Value::Object(self.cell(*cell))),
+            Branch::Further(cell) => state("further", Value::Object(self.cell(*cell))),
+        }
+    }
+
+    /// A term as one key, its operation, with its parts.
+    fn term(&self, term: &Term) -> Value {
+        let all = |terms: &[Term]| -> Value { terms.iter().map(|term| self.term(term)).collect() };
+        match term {
+            Term::Cell(cell) => json!({ "cell": address_of(self.graph, *cell) }),
+            Term::Number(x) => json!({ "number": number(*x) }),
+            Term::Sum(terms) => json!({ "sum": all(terms) }),
+            Term::Product(terms) => json!({ "product": all(terms) }),
+            Term::Max(terms) => json!({ "max": all(terms) }),
+            Term::Difference(a, b) => json!({ "difference": [self.term(a), self.term(b)] }),
+            Term::Quotient(a, b) => json!({ "quotient": [self.term(a), self.term(b)] }),
+            Term::Power(base, exponent) => {
+                let base = match base {
+                    Base::E => "e".into(),
+                    Base::Number(base) => number(*base),
+                };
+                json!({ "power": { "base": base, "exponent": self.term(exponent) } })
+            }
+            Term::Logarithm(term) => json!({ "logarithm": self.term(term) }),
+            Term::Tanh(term) => json!({ "tanh": self.term(term) }),
+            Term::Erf(term) => json!({ "erf": self.term(term) }),
+            Term::Root(term) => json!({ "root": self.term(term) }),
+            Term::Size(term) => json!({ "size": self.term(term) }),
+            Term::Sine(angle) => json!({ "sine": self.term(angle) }),
+            Term::Cosine(angle) => json!({ "cosine": self.term(angle) }),
+            Term::Rounded(term, decimals) => json!({ "rounded": self.term(term), "decimals": decimals }),
+            Term::Truncated(term, decimals) => json!({ "truncated": self.term(term), "decimals": decimals }),
+            Term::Choice { taken, because } => json!({ "choice": self.term(taken), "because": because }),
+            Term::Leaf(x, phrase) => json!({ "leaf": number(*x), "is": phrase }),
+            Term::With { name, is, within } => {
+                json!({ "with": name, "is": self.term(is), "within": self.term(within) })
+            }
+            Term::Named(name) => json!({ "name": name }),
+            Term::Rest { count, value } => json!({ "rest": number(*value), "count": count }),
+        }
+    }
+}
+
+// Diagnoses as JSON, one object a line.
+
+/// The value of `schema`.
+const DIAGNOSIS_SCHEMA: &str = "attn-diagnosis";
+/// The value of `version`.
+const DIAGNOSIS_VERSION: u64 = 1;
+
+/// Writes a diagnosis as one object; `file` is the file that was judged, where there are several.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dyn Write) -> Result<()> {
+    let wrong = of.first_wrong();
+    let mut object = headed(file);
+    let rest = [
+        ("verdict", Value::from(of.verdict())),
+        ("first_wrong", wrong.map_or(Value::Null, |node| node.name.as_str().into())),
+        ("mistakes", wrong.map_or(json!([]), |node| mistakes(&node.mistakes))),
+        ("nodes", of.nodes.iter().map(|judged| node(judged, right)).collect()),
+        ("undetectable", of.undetectable.iter().map(|mistake| mistake.id).collect()),
+        ("too_coarse", of.too_coarse.iter().map(|mistake| mistake.id).collect()),
+        ("pairs_tried", of.pairs_tried.into()),
+    ];
+    object.extend(rest.map(|(key, value)| (key.to_string(), value)));
+    finish(&Value::Object(object), out)
+}
+
+/// Writes an object for a file that cannot be judged, with its verdict (`unusable` or `ignored`) and the reason.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn unusable(file: &str, verdict: &str, why: &str, out: &mut dyn Write) -> Result<()> {
+    let mut object = headed(Some(file));
+    object.insert("verdict".into(), verdict.into());
+    object.insert("error".into(), why.into());
+    finish(&Value::Object(object), out)
+}
+
+fn headed(file: Option<&str>) -> serde_json::Map<String, Value> {
+    let mut object = serde_json::Map::new();
+    object.insert("schema".into(), DIAGNOSIS_SCHEMA.into());
+    object.insert("version".into(), DIAGNOSIS_VERSION.into());
+    if let Some(file) = file {
+        object.insert("file".into(), file.into());
+    }
+    object
+}
+
+fn mistakes(named: &[NamedMistake]) -> Value {
+    let one = |at: usize| {
+        let others = named.iter().enumerate().filter(|(other, _)| *other != at);
+        let details: Vec<Option<&str>> = named[at].slips.iter().map(|slip| slip.detail.as_deref()).collect();
+        json!({
+            "ids": named[at].ids(),
+            "details": details,
+            "residual": number(named[at].residual),
+            "chance": number(named[at].chance),
+            "sentences": named[at].slips.iter().map(|slip| slip.sentence()).collect::<Vec<_>>(),
+            "ambiguous_with": others.map(|(_, other)| other.ids()).collect::<Vec<_>>(),
+        })
+    };
+    (0..named.len()).map(one).collect()
+}
+
+fn node(judged: &JudgedNode, right: &Graph) -> Value {
+    let mut object = json!({ "name": judged.name });
+    match &judged.verdict {
+        Verdict::Right(distance) => {
+            object["verdict"] = "right".into();
+            measured(&mut object, distance, right);
+        }
+        Verdict::AnotherForm(form) => {
+            object["verdict"] = "another-form".into();
+            object["form"] = form.id.into();
+        }
+        Verdict::Close(CloseNumbers { distance, beyond, half }) => {
+            object["verdict"] = "close".into();
+            object["stored_as"] = half.name.into();
+            object["beyond"] = json!({});
+            measured(&mut object["beyond"], beyond, right);
+            object["beyond"]["allowed"] = number(beyond.difference.allowed);
+            measured(&mut object, distance, right);
+        }
+        Verdict::Follows => object["verdict"] = "follows".into(),
+        Verdict::Wrong(distance) => {
+            object["verdict"] = "wrong".into();
+            measured(&mut object, distance, right);
+        }
+        Verdict::OtherShape(yours, expected) => {
+            object["verdict"] = "other-shape".into();
+            object["shape"] = json!([yours.rows, yours.cols]);
+            object["expected_shape"] = json!([expected.rows, expected.cols]);
+        }
+        Verdict::OtherCount(yours, expected) => {
+            object["verdict"] = "other-count".into();
+            object["matrices"] = (*yours).into();
+            object["expected_matrices"] = (*expected).into();
+        }
+        Verdict::Unjudged => object["verdict"] = "unjudged".into(),
+    }
+    object["mistakes"] = mistakes(&judged.mistakes);
+    object["read_as"] = json!(judged.read_as);
+    object["resembles"] = match &judged.resembles {
+        None => Value::Null,
+        Some(Resemblance::Zeros) => "zeros".into(),
+        Some(Resemblance::NotANumber) => "nan".into(),
+        Some(Resemblance::EvenWeights) => "even-weights".into(),
+        Some(Resemblance::Node(name)) => json!({ "node": name }),
+    };
+    object["clues"] = judged.clues.iter().map(Clue::sentence).collect();
+    object["evidence"] = judged.evidence.iter().map(|cell| evidence(cell, right)).collect();
+    object["half_precision"] = judged.half.map_or(Value::Null, |half| half.name.into());
+    object["too_few_digits"] = judged.too_few_digits.into();
+    object["may_be_chance"] = judged.may_be_chance.into();
+    object
+}
+
+/// A cell: the number found, the right number, and the number that the closest mistake gives.
+fn evidence(cell: &Evidence, right: &Graph) -> Value {
+    json!({
+        "at": cell.address(right),
+        "yours": number(cell.yours),
+        "right": cell.right.map_or(Value::Null, number),
+        "mistaken": cell.mistaken.map_or(Value::Null, number),
+    })
+}
+
+/// The distance of a node from the reference, and its cell.
+fn measured(object: &mut Value, Distance { node, difference }: &Distance, right: &Graph) {
+    let address = |(row, col): (usize, usize)| {
+        right.find(node).map(|node| address_of(right, CellId { node, row, col }))
+    };
+    object["largest"] = number(difference.max);
+    object["yours"] = number(difference.yours);
+    object["right"] = number(difference.expected);
+    object["at"] = json!(address(difference.at));
+    object["first"] = json!(address(difference.first));
+    object["cells"] = difference.cells.into();
+    object["of"] = difference.of.into();
+}
+
+// A diagnosis of a port as JSON.
+
+/// The value of `schema`.
+const PORTING_SCHEMA: &str = "attn-porting";
+/// The value of `version`.
+const PORTING_VERSION: u64 = 1;
+
+/// Writes a report on the tensors of a port as one object.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn porting(report: &PortingReport, out: &mut dyn Write) -> Result<()> {
+    let names: serde_json::Map<String, Value> =
+        report.namings.iter().map(|(naming, count)| (naming.name().to_string(), (*count).into())).collect();
+    let shapes: Vec<Value> =
+        report.other_shapes.iter().map(|(name, dims)| json!({ "name": name, "shape": dims })).collect();
+    let object = json!({
+        "schema": PORTING_SCHEMA,
+        "version": PORTING_VERSION,
+        "verdict": if report.is_right() { "right" } else { "wrong" },
+        "compared": report.compared(),
+        "agreeing": report.agreeing,
+        "names": names,
+        "precision": report.precision.name(),
+        "rounding": number(report.rounding),
+        "conventions": report.conventions,
+        "text": report.of_text.as_ref().map(mistake),
+        "first_wrong": report.first.as_ref().map(difference),
+        "mistakes": report.found.iter().map(found).collect::<Vec<_>>(),
+        "unexplained": report.rest.iter().map(difference).collect::<Vec<_>>(),
+        "not_compared": report.not_compared,
+        "unknown": report.unknown,
+        "other_shapes": shapes,
+    });
+    finish(&object, out)
+}
+
+fn mistake(mistake: &PortingMistake) -> Value {
+    json!({ "id": mistake.id, "sentence": mistake.sentence, "change": mistake.change })
+}
+
+fn found(found: &Found) -> Value {
+    json!({
+        "at": found.difference.name,
+        "any_of": found.mistakes.iter().map(mistake).collect::<Vec<_>>(),
+        "with_the_one_before": found.is_second,
+        "explained": found.explained,
+        "relative": number(found.relative),
+    })
+}
+
+fn difference(difference: &Difference) -> Value {
+    json!({
+        "name": difference.name,
+        "node": difference.node,
+        "step": difference.step,
+        "layer": difference.layer,
+        "head": difference.head,
+        "row": difference.at.0,
+        "column": difference.at.1,
+        "yours": number(difference.yours),
+        "right": number(difference.right),
+        "largest": number(difference.largest),
+        "relative": number(difference.relative),
+    })
+}
+
+// Pages that compute for themselves: the data of each story, and the program as WebAssembly.
+
+/// The crate `attn-page` as WebAssembly, compressed as zlib does. The command that builds it is in `docs/formats.md`.
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/attn_page.zlib"));
+
+/// The program as a page holds it: in base64.
+pub(crate) fn page_program() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| base64(PROGRAM))
+}
+
+/// Writes pages that compute for themselves.
+///
+/// # Errors
+/// If a story cannot be computed again, or `out` not be written.
+pub(super) fn write_live(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let openings: Vec<String> =
+        pages.iter().map(|page| opening(page, command, style)).collect::<Result<_>>()?;
+    let mut html = html::Html::new(pages, command, style).computing(&openings, page_program());
+    let text = document::write_all(pages, style, &mut html);
+    style.write(&text, out)
+}
+
+/// The data of a story, as JSON.
+fn opening(page: &Page, command: &str, style: &Style) -> Result<String> {
+    let without = || "leave out --live: the page then shows where each number came from".to_string();
+    let page = &page
+        .computing
+        .as_ref()
+        .map_or_else(|| page.clone(), |story| Page { story: (**story).clone(), ..page.clone() });
+    // All of its numbers, whatever the page shows.
+    let whole = Page { headed: false, ..Page::whole(page.story.clone()) };
+    let mut graph = Vec::new();
+    write(&[whole], command, &mut graph)?;
+    let unreadable = |error: serde_json::Error| Error::new(format!("the page cannot be written: {error}"));
+    let graph = serde_json::from_slice(&graph).map_err(unreadable)?;
+    let opening = Opening::new(page, style, graph).map_err(|error| error.help(without()))?;
+    serde_json::to_string(&opening).map_err(unreadable)
 }

@@ -1,51 +1,36 @@
 //! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML.
 
-mod block;
-mod csv;
 mod file_rows;
 mod json;
-mod json_diagnosis;
-mod json_explanation;
-mod json_porting;
 mod latex;
-mod latex_escape;
 mod latex_math;
-mod latex_terms;
-mod latex_width;
-mod latex_words;
-pub(crate) mod live;
 mod markdown;
-mod picture;
 mod plot;
-mod step_layout;
 mod table;
 mod terminal;
 mod tree;
-mod wide;
-mod window;
-mod wrap;
-
-pub use attn_story::render::html_live;
-pub use attn_story::render::html_page;
-pub use attn_story::render::numpy;
-pub use attn_story::render::{
-    CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
-    cell_lines_to, model_page,
-};
-use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
-pub use file_rows::{FileRows, wrapped_text};
-pub use json_diagnosis::{diagnosis, unusable};
-pub use json_porting::porting;
-pub use plot::{Curve, Plot, Scale, plots};
-pub(crate) use window::{Shading, WindowOfMatrix, window_of_matrix};
 
 use std::borrow::Cow;
 use std::io::Write;
 
+use ::csv::Writer;
+use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
+
 use crate::error::{Error, Result};
 use crate::foreign::visible;
+use crate::input;
 use crate::memory;
 use crate::story::Table;
+
+pub use attn_story::render::{
+    CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
+    cell_lines_to, html_live, html_page, model_page, numpy,
+};
+pub use file_rows::{FileRows, wrapped_text};
+pub(crate) use json::page_program;
+pub use json::{diagnosis, porting, unusable};
+pub use plot::{Curve, Plot, Scale, plots};
+pub(crate) use terminal::{Shading, WindowOfMatrix, window_of_matrix};
 
 /// The bytes of text that a format gathers before it writes: JSON is written piece by piece, and of large matrices people are
 /// shown the edges.
@@ -81,7 +66,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
                 .help("leave out --explain or --live"));
         }
         Format::Json if explains => {
-            return json::finish(&json_explanation::value(pages, command, style), out);
+            return json::finish(&json::explanations(pages, command, style), out);
         }
         Format::Numpy | Format::Csv if explains => {
             return Err(Error::new("an explanation is a tree, not an array")
@@ -89,12 +74,12 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         }
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
-        Format::Csv => return data(&csv::pages(pages)?, out),
-        Format::Table => wide::write_all(pages, style),
+        Format::Csv => return data(&csv_pages(pages)?, out),
+        Format::Table => terminal::write_all(pages, style),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
         Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
         Format::Html => document::write_all(pages, style, &mut html::Html::new(pages, command, style)),
-        Format::LiveHtml => return live::write(pages, command, style, out),
+        Format::LiveHtml => return json::write_live(pages, command, style, out),
     };
     style.write(&text, out)
 }
@@ -121,7 +106,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     let parts = if style.format.is_for_people() { &shown } else { parts };
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
-        Format::Csv => return data(&csv::tables(parts)?, out),
+        Format::Csv => return data(&csv_tables(parts)?, out),
         Format::Numpy => {
             return Err(Error::new("a table of words cannot be written as NumPy arrays")
                 .help("use --format csv or --format json"));
@@ -143,4 +128,57 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
 fn data(text: &str, out: &mut dyn Write) -> Result<()> {
     out.write_all(text.as_bytes())?;
     Ok(())
+}
+
+// Matrices as comma-separated values, every digit. One node is a plain file that spreadsheets and `attn` read; several
+// stand one below the other, each under a line `# name`.
+
+fn csv_pages(pages: &[Page]) -> Result<String> {
+    let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
+    let mut text = String::new();
+    for page in pages {
+        for &id in &page.nodes {
+            let node = &page.story.graph[id];
+            if count > 1 {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                let comment = if node.is_never_formed() { ": never formed" } else { "" };
+                text.push_str(&format!("{gap}# {}{comment}\n", node.name));
+                if node.is_never_formed() {
+                    continue;
+                }
+            }
+            let table = input::table(&page.story.graph, id)?;
+            // A named node is written with all its numbers; a whole computation leaves out nodes that are too large to look at.
+            if page.headed {
+                page.story.graph.matrix(id)?;
+            }
+            text.push_str(&input::delimited_text(b',', table)?);
+        }
+    }
+    Ok(text)
+}
+
+fn csv_tables(parts: &[(String, Table)]) -> Result<String> {
+    let mut text = String::new();
+    let parts: Vec<_> = parts.iter().filter(|(_, table)| !table.header.is_empty()).collect();
+    for (title, table) in &parts {
+        if parts.len() > 1 {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}# {}\n", visible(title)));
+        }
+        let records = std::iter::once(&table.header).chain(&table.rows);
+        text.push_str(&csv_records(records.map(|row| row.to_vec()))?);
+    }
+    Ok(text)
+}
+
+fn csv_records(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let mut writer = Writer::from_writer(Vec::new());
+    let failed =
+        |error: &dyn std::fmt::Display| Error::new(format!("a table could not be written as CSV: {error}"));
+    for record in records {
+        writer.write_record(&record).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    String::from_utf8(bytes).map_err(|error| failed(&error))
 }

@@ -1,19 +1,17 @@
 //! Matrices as boxes of lines: each by itself, or those of the same tokens in one frame.
 
+use std::borrow::Cow;
+use std::iter::repeat_n;
 use std::ops::Range;
 
-use super::Style;
-use super::block::{Block, rows};
-use super::view::View;
+use unicode_segmentation::UnicodeSegmentation;
 
-mod bands;
-mod frame;
-mod grid;
-mod words;
+use crate::story::Table;
+use crate::text::ScreenWidth;
 
-pub(super) use bands::only_box;
-use bands::{apart, note_width};
-pub(super) use words::words;
+use super::heat::Shade;
+use super::view::{FRAME, View};
+use super::{Charset, Style};
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
 /// move closer together where that saves a band.
@@ -43,14 +41,14 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
 pub(super) fn rows_and_sum(view: &View, width: usize, style: &Style) -> Option<Block> {
     let (rows, sums) = view.as_rows();
     let parts: Vec<&View> = std::iter::once(&rows).chain(&sums).collect();
-    let block = frame::frame_within(&parts, width, style)?;
+    let block = frame_within(&parts, width, style)?;
     (block.lines.len() < view.rows.len() + 4).then_some(block)
 }
 
 /// The fewest columns in which a matrix is whole.
 pub(super) fn least_width(view: &View) -> usize {
     let boxed = view.box_width(1) + note_width(view);
-    if view.notes.is_empty() { boxed.min(frame::total(&[view], 1)) } else { boxed }
+    if view.notes.is_empty() { boxed.min(frame_width(&[view], 1)) } else { boxed }
 }
 
 /// Blocks for matrices to be set from left to right: neighbours whose rows have the same names share a frame, as many as
@@ -61,24 +59,611 @@ fn joint(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     while let Some(first) = rest.first() {
         let has_notes = |count: &usize| rest[..=*count].iter().any(|view| !view.notes.is_empty());
         let fits = |count: &usize| {
-            rest[*count].rows == first.rows && !has_notes(count) && frame::total(&rest[..=*count], 1) <= width
+            rest[*count].rows == first.rows && !has_notes(count) && frame_width(&rest[..=*count], 1) <= width
         };
         let count = (1..rest.len()).take_while(fits).last().map_or(1, |last| last + 1);
         let (together, others) = rest.split_at(count);
         match together {
             [_] => blocks.extend(apart(together, width, style)),
-            _ => blocks.push(frame::widest(together, width, style)),
+            _ => blocks.push(widest(together, width, style)),
         }
         rest = others;
     }
     blocks
 }
 
+// Boxes of lines: columns of texts, a rule below the head, and rules between some of the columns.
+
+/// A column: its text, the air on both sides of it, and what stands before it.
+#[derive(Clone, Copy)]
+struct Column {
+    /// The width of its texts; wider ones are broken.
+    pub text: usize,
+    /// The space before them.
+    pub left: usize,
+    /// The space after them.
+    pub right: usize,
+    /// True if a rule stands before it, in place of air.
+    pub is_ruled: bool,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.left + self.text + self.right
+    }
+}
+
+/// The text of a column in one row.
+struct GridCell<'a> {
+    text: Cow<'a, str>,
+    is_right: bool,
+    shade: Shade,
+}
+
+/// A text on the left of its column.
+fn left<'a>(text: impl Into<Cow<'a, str>>) -> GridCell<'a> {
+    GridCell { text: text.into(), is_right: false, shade: Shade::None }
+}
+
+/// A text on the right of its column.
+fn right<'a>(text: impl Into<Cow<'a, str>>) -> GridCell<'a> {
+    GridCell { is_right: true, ..left(text) }
+}
+
+/// A number on the right of its column, shaded.
+fn shaded(text: &str, shade: Shade) -> GridCell<'_> {
+    GridCell { shade, ..right(text) }
+}
+
+/// The box of a head, if there is one, and rows.
+fn boxed<'a>(
+    columns: &[Column],
+    head: Option<Vec<GridCell<'a>>>,
+    rows: impl Iterator<Item = Vec<GridCell<'a>>>,
+    style: &Style,
+) -> Block {
+    let edge = |first: char, rule: char, last: char| {
+        let mut line = String::from(first);
+        for (j, column) in columns.iter().enumerate() {
+            if j > 0 {
+                line.push(if column.is_ruled { rule } else { '─' });
+            }
+            line.extend(repeat_n('─', column.width()));
+        }
+        line + &String::from(last)
+    };
+    let mut lines = vec![edge('╭', '┬', '╮')];
+    if let Some(head) = head {
+        lines.extend(lines_of(&head, columns, style));
+        lines.push(edge('├', '┼', '┤'));
+    }
+    rows.for_each(|row| lines.extend(lines_of(&row, columns, style)));
+    lines.push(edge('╰', '┴', '╯'));
+    Block { lines, width: columns.iter().map(|column| column.width() + 1).sum::<usize>() + 1 }
+}
+
+/// The lines of a row, as many as its tallest cell has.
+fn lines_of(row: &[GridCell<'_>], columns: &[Column], style: &Style) -> Vec<String> {
+    let texts = row.iter().zip(columns).map(|(cell, column)| folded(&cell.text, column.text));
+    let texts: Vec<Vec<Cow<'_, str>>> = texts.collect();
+    let line = |at: usize| {
+        let mut line = String::from('│');
+        for (j, ((cell, column), texts)) in row.iter().zip(columns).zip(&texts).enumerate() {
+            if j > 0 {
+                line.push(if column.is_ruled { '│' } else { ' ' });
+            }
+            let Some(text) = texts.get(at) else {
+                line.extend(repeat_n(' ', column.width()));
+                continue;
+            };
+            let missing = column.text.saturating_sub(text.width());
+            let (before, after) = if cell.is_right { (missing, 0) } else { (0, missing) };
+            let look = cell.shade.look(style.theme).filter(|_| style.colour);
+            if let Some(look) = look {
+                line.push_str(if look.bold { "\x1b[1m" } else { "" });
+                line.push_str(&format!("\x1b[48;5;{}m\x1b[38;5;{}m", look.ground, look.ink));
+            }
+            line.extend(repeat_n(' ', column.left + before));
+            line.push_str(text);
+            line.extend(repeat_n(' ', after + column.right));
+            if let Some(look) = look {
+                line.push_str(if look.bold { "\x1b[0m" } else { "\x1b[49m\x1b[39m" });
+            }
+        }
+        line.push('│');
+        line
+    };
+    (0..texts.iter().map(Vec::len).max().unwrap_or(0)).map(line).collect()
+}
+
+/// A text in lines of at most this width.
+fn folded(text: &str, width: usize) -> Vec<Cow<'_, str>> {
+    let fold = |line| {
+        if ScreenWidth::width(line) <= width { vec![Cow::Borrowed(line)] } else { broken(line, width) }
+    };
+    text.split('\n').flat_map(fold).collect()
+}
+
+/// A line that is too wide, broken between its words; a word that has no room in a line of its own begins behind the one before it,
+/// where there is room for more than two columns.
+fn broken(line: &str, width: usize) -> Vec<Cow<'_, str>> {
+    const FEWEST: usize = 2;
+    let mut lines = Vec::new();
+    let (mut own, mut used) = (String::new(), 0);
+    for mut word in line.split(' ') {
+        loop {
+            let gap = usize::from(!own.is_empty());
+            let (wide, room) = (word.width(), width.saturating_sub(used + gap));
+            let fits = used + gap + wide <= width;
+            if !fits && gap > 0 && (room <= FEWEST || wide <= width) {
+                lines.push(Cow::Owned(std::mem::take(&mut own)));
+                used = 0;
+                continue;
+            }
+            let (taken, rest) = if fits { (word, "") } else { word.split_at(first_part(word, room)) };
+            own.push_str(&" "[..gap]);
+            own.push_str(taken);
+            used += gap + wide;
+            if used + FEWEST > width {
+                lines.push(Cow::Owned(std::mem::take(&mut own)));
+                used = 0;
+            }
+            if rest.is_empty() {
+                break;
+            }
+            word = rest;
+        }
+    }
+    if !own.is_empty() {
+        lines.push(Cow::Owned(own));
+    }
+    lines
+}
+
+/// The bytes of the characters, as a reader sees them, that begin a word and have room; at least one.
+fn first_part(word: &str, room: usize) -> usize {
+    let mut used = 0;
+    let mut ends = word.grapheme_indices(true).map(|(at, character)| {
+        used += character.width();
+        (at + character.len(), used)
+    });
+    let first = ends.next().map_or(0, |(end, _)| end);
+    ends.take_while(|(_, used)| *used <= room).last().map_or(first, |(end, _)| end)
+}
+
+// Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
+// frame's upper edge.
+
+/// All of them in one frame, if there is room.
+fn frame_within(views: &[&View], width: usize, style: &Style) -> Option<Block> {
+    (frame_width(views, 1) <= width).then(|| widest(views, width, style))
+}
+
+/// The width of a matrix within the frame, without the spaces on both sides: its name has to fit above it.
+fn part_width(view: &View, gap: usize) -> usize {
+    let name = if view.name.is_empty() { 0 } else { view.name_width() + 2 };
+    view.columns_width(gap).max(name)
+}
+
+fn label_width(views: &[&View]) -> usize {
+    views.first().map_or(0, |view| view.rows_width())
+}
+
+/// The width of the frame.
+fn frame_width(views: &[&View], gap: usize) -> usize {
+    label_width(views) + 4 + views.iter().map(|view| part_width(view, gap) + 3).sum::<usize>()
+}
+
+/// The frame, its columns as far apart as there is room for.
+fn widest(views: &[&View], width: usize, style: &Style) -> Block {
+    let gap = [3, 2, 1].into_iter().find(|&gap| frame_width(views, gap) <= width).unwrap_or(1);
+    frame(views, gap, style)
+}
+
+/// The frame, the columns of each matrix this far apart.
+fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
+    let head = (!views.iter().all(|view| view.has_plain_columns())).then(|| {
+        let names = views.iter().flat_map(|view| &view.cols).map(right);
+        std::iter::once(left("")).chain(names).collect()
+    });
+    let names = views.first().map_or(&[][..], |view| &view.rows);
+    let rows = names.iter().enumerate().map(|(i, name)| {
+        let cells = views.iter().flat_map(|view| &view.cells[i]);
+        std::iter::once(left(name)).chain(cells.map(|cell| shaded(&cell.text, cell.shade))).collect()
+    });
+    let first = Column { text: label_width(views), left: 1, right: 1, is_ruled: false };
+    let columns = std::iter::once(first).chain(views.iter().flat_map(|view| frame_columns(view, gap)));
+    let mut block = boxed(&columns.collect::<Vec<_>>(), head, rows, style);
+    if let Some(top) = block.lines.first_mut() {
+        *top = upper_edge(views, gap);
+    }
+    block
+}
+
+/// The columns of a matrix in the frame; the first one is wider where the name of the matrix needs the room.
+fn frame_columns(view: &View, gap: usize) -> Vec<Column> {
+    let spare = part_width(view, gap) - view.columns_width(gap);
+    let last = view.cols.len().saturating_sub(1);
+    let column = |(j, &text)| Column {
+        text,
+        left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
+        right: usize::from(gap > 1 || j == last),
+        is_ruled: j == 0,
+    };
+    view.column_widths().iter().enumerate().map(column).collect()
+}
+
+/// `╭─────┬─ S ────┬─ A ────╮`.
+fn upper_edge(views: &[&View], gap: usize) -> String {
+    let mut line = format!("╭{}", "─".repeat(label_width(views) + 2));
+    for view in views {
+        let name = if view.name.is_empty() { String::new() } else { format!("─ {} ", view.name) };
+        let rest = (part_width(view, gap) + 2).saturating_sub(name.width());
+        line += &format!("┬{name}{}", "─".repeat(rest));
+    }
+    line + "╮"
+}
+
+// Matrices in boxes of their own: as many bands of columns as the width of the screen needs.
+
+/// Returns true if a matrix has no head: its rows have names, and its columns only numbers.
+fn is_headless(view: &View) -> bool {
+    view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty() && !view.keeps_heads
+}
+
+/// Returns true if the name of a matrix stands in the upper edge, as in a frame of several: the name is so much longer than
+/// those of the rows that the box would be too wide.
+fn is_framed(view: &View, width: usize, gap: usize) -> bool {
+    view.notes.is_empty()
+        && !view.cols.is_empty()
+        && !view.keeps_heads
+        && view.box_width(gap) > width
+        && frame_width(&[view], gap) <= width
+}
+
+/// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
+fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
+    let views: Vec<Cow<'_, View>> =
+        views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
+    let rows = |gap| {
+        let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
+        rows(&widths.collect::<Vec<_>>(), width).len()
+    };
+    let fewest = rows(1);
+    let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
+    let bands_of =
+        |view: &View| {
+            let is_framed = is_framed(view, width, gap);
+            bands(view, width, gap)
+                .into_iter()
+                .map(|at| {
+                    if is_framed {
+                        frame(&[view], gap, style)
+                    } else {
+                        band(view, at.from, at.to, gap, style)
+                    }
+                })
+                .collect::<Vec<_>>()
+        };
+    views.iter().flat_map(|view| bands_of(view)).collect()
+}
+
+/// The box of a matrix that needs no more than one.
+pub(in crate::render) fn only_box(view: &View, width: usize, style: &Style) -> Option<Block> {
+    let is_whole = bands(&with_notes_that_fit(view, width, style.charset), width, 1).len() == 1;
+    is_whole.then(|| apart(&[view], width, style).pop()).flatten()
+}
+
+/// The columns of a band, from and up to, and its width.
+struct ColumnBand {
+    from: usize,
+    to: usize,
+    width: usize,
+}
+
+/// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
+fn bands(view: &View, width: usize, gap: usize) -> Vec<ColumnBand> {
+    if is_framed(view, width, gap) {
+        return vec![ColumnBand { from: 0, to: view.cols.len(), width: frame_width(&[view], gap) }];
+    }
+    let widths = view.column_widths();
+    let filled = |most: usize| filled(view, widths, width, gap, most);
+    let fewest = filled(widths.len()).len();
+    // If columns differ in width, equally many of them need not fit. The fewest that do are found by halving, since bands with
+    // more columns are fewer.
+    let (mut least, mut enough) = (widths.len().div_ceil(fewest.max(1)), widths.len());
+    while least < enough {
+        let most = least.midpoint(enough);
+        if filled(most).len() == fewest { enough = most } else { least = most + 1 }
+    }
+    let mut bands = filled(enough);
+    if let [whole] = &mut bands[..]
+        && is_headless(view)
+    {
+        whole.width = frame_width(&[view], gap);
+    }
+    bands
+}
+
+/// The bands of a matrix with columns of these widths, each as wide as there is room for, with a limit on its columns.
+fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<ColumnBand> {
+    let mut bands: Vec<ColumnBand> = Vec::new();
+    let frame = view.label_width() + FRAME;
+    let width = width.saturating_sub(note_width(view));
+    let (mut start, mut used) = (0, frame);
+    for (j, &wide) in widths.iter().enumerate() {
+        if j > start && (used + gap + wide > width || j - start == most) {
+            bands.push(ColumnBand { from: start, to: j, width: used });
+            (start, used) = (j, frame);
+        }
+        used += if j > start { gap + wide } else { wide };
+    }
+    bands.push(ColumnBand { from: start, to: view.cols.len(), width: used });
+    bands.into_iter().map(|band| ColumnBand { width: band.width + note_width(view), ..band }).collect()
+}
+
+/// The view, without its notes if not even one column has room next to them, and squeezed if a column has no room at all.
+fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> Cow<'_, View> {
+    let mut view = Cow::Borrowed(view);
+    if !view.notes.is_empty() && view.least_box_width() + note_width(&view) > width {
+        view.to_mut().notes.clear();
+    }
+    let is_framed = !view.cols.is_empty() && !view.keeps_heads && frame_width(&[&view], 1) <= width;
+    if is_framed || view.least_box_width() <= width {
+        view
+    } else {
+        Cow::Owned(view.into_owned().squeezed(width, charset))
+    }
+}
+
+/// The width that notes beside the rows add to a box.
+fn note_width(view: &View) -> usize {
+    view.notes.iter().map(|note| note.width() + 1).max().unwrap_or(0)
+}
+
+fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
+    if to - from == view.cols.len() && is_headless(view) {
+        return frame(&[view], gap, style);
+    }
+    let label = Column { text: view.label_width(), left: 1, right: 1, is_ruled: false };
+    let number = |j: usize| Column {
+        text: view.column_widths()[j],
+        left: if j == from { 1 } else { gap.saturating_sub(2) },
+        right: usize::from(gap > 1 || j + 1 == to),
+        is_ruled: j == from,
+    };
+    let columns: Vec<Column> = std::iter::once(label).chain((from..to).map(number)).collect();
+    let heads = view.cols[from..to].iter().map(right);
+    let head = std::iter::once(left(&view.name)).chain(heads).collect();
+    let rows = view.rows.iter().zip(&view.cells).map(|(label, cells)| {
+        let cells = cells[from..to].iter().map(|cell| shaded(&cell.text, cell.shade));
+        std::iter::once(left(label)).chain(cells).collect()
+    });
+    let block = boxed(&columns, Some(head), rows, style);
+    noted(block, &view.notes)
+}
+
+/// A box with notes to the right of its rows, which begin on the fourth line.
+fn noted(block: Block, notes: &[String]) -> Block {
+    const ABOVE: usize = 3;
+    if notes.is_empty() {
+        return block;
+    }
+    let note =
+        |line: usize| line.checked_sub(ABOVE).and_then(|row| notes.get(row)).cloned().unwrap_or_default();
+    let lines = (0..block.lines.len()).map(note).collect();
+    Block::beside(&[block, Block::plain(lines)], 1, Level::Tops)
+}
+
+// Tables of words.
+
+/// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow. Where not even
+/// that fits, several tables of some columns each, the first column repeated.
+pub(in crate::render) fn words(table: &Table, width: usize, style: &Style) -> Vec<Block> {
+    let spelled =
+        |cells: &Vec<String>| cells.iter().map(|cell| style.charset.spelled(cell).into_owned()).collect();
+    let table = &Table {
+        header: spelled(&table.header),
+        rows: table.rows.iter().map(spelled).collect(),
+        numbers: table.numbers.clone(),
+        ..Table::default()
+    };
+    let longest = |j: usize| longest_word(table, j).max(LEAST) + 3;
+    let mut parts: Vec<Vec<usize>> = vec![vec![0]];
+    let mut used = longest(0) + 1;
+    for j in 1..table.header.len() {
+        if parts.last().is_some_and(|part| part.len() > 1) && used + longest(j) > width {
+            parts.push(vec![0]);
+            used = longest(0) + 1;
+        }
+        used += longest(j);
+        if let Some(part) = parts.last_mut() {
+            part.push(j);
+        }
+    }
+    parts.iter().map(|columns| words_of(table, columns, width, style)).collect()
+}
+
+/// No column of words is made narrower.
+const LEAST: usize = 6;
+
+fn longest_word(table: &Table, j: usize) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(j)).chain([&table.header[j]]);
+    cells.flat_map(|cell| unbreakable(cell)).map(ScreenWidth::width).max().unwrap_or(0)
+}
+
+fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Block {
+    let widest = |&j: &usize| {
+        let lines = table.rows.iter().filter_map(|row| row.get(j)).flat_map(|cell| cell.lines());
+        lines.map(|line| line.width()).chain([table.header[j].width()]).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = columns.iter().map(widest).collect();
+    let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
+    narrow(&mut widths, &columns.iter().map(|&j| longest_word(table, j)).collect::<Vec<_>>(), room);
+    let numbers: Vec<bool> = columns.iter().map(|j| table.numbers.contains(j)).collect();
+    let row_of = |row: &[String]| {
+        let cell = |(i, &j): (usize, &usize)| {
+            let content = broken_name(row.get(j).map_or("", String::as_str), widths[i]);
+            if numbers[i] { right(content) } else { left(content) }
+        };
+        columns.iter().enumerate().map(cell).collect::<Vec<_>>()
+    };
+    let columns = widths.iter().map(|&text| Column { text, left: 1, right: 1, is_ruled: false });
+    let rows = table.rows.iter().map(|row| row_of(row));
+    boxed(&columns.collect::<Vec<_>>(), Some(row_of(&table.header)), rows, style)
+}
+
+/// The pieces of a text that a line break should not cut.
+fn unbreakable(text: &str) -> Vec<&str> {
+    // A text with spaces or lines is broken there, and the name of a weight behind its points.
+    let is_name = !text.contains([' ', '\n']);
+    text.split([' ', '\n'])
+        .flat_map(|word| if is_name { pieces(word, LONG_PART) } else { vec![word] })
+        .collect()
+}
+
+/// A part of a name that is longer than this need not stay whole: it can be broken behind `_`.
+const LONG_PART: usize = 24;
+
+/// The parts between which a name may be broken: behind points, and in parts longer than `longest` behind `_` too.
+fn pieces(name: &str, longest: usize) -> Vec<&str> {
+    let finer = |part: &'_ str| part.width() > longest;
+    name.split_inclusive('.')
+        .flat_map(|part| if finer(part) { part.split_inclusive('_').collect() } else { vec![part] })
+        .collect()
+}
+
+/// Takes columns from the widest until all fit: first those that have more than their longest word, then any.
+fn narrow(widths: &mut [usize], longest_words: &[usize], room: usize) {
+    for least in [longest_words.to_vec(), vec![LEAST; widths.len()]] {
+        while widths.iter().sum::<usize>() > room {
+            let spare = (0..widths.len()).filter(|&j| widths[j] > least[j].max(LEAST));
+            let Some(widest) = spare.max_by_key(|&j| widths[j]) else { break };
+            widths[widest] -= 1;
+        }
+    }
+}
+
+/// A text without spaces that is too wide, such as the name of a weight, broken between its pieces.
+fn broken_name(cell: &str, width: usize) -> String {
+    if cell.width() <= width || cell.contains([' ', '\n']) {
+        return cell.to_string();
+    }
+    let mut lines = vec![String::new()];
+    for piece in pieces(cell, width) {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.width() + piece.width() <= width => line.push_str(piece),
+            _ => lines.push(piece.to_string()),
+        }
+    }
+    lines.join("\n")
+}
+
+// Blocks of lines, and their arrangement next to each other.
+
+/// Lines of equal width on the screen.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// The lines; escapes for colours have no width.
+    pub lines: Vec<String>,
+    /// Their width in columns of the screen.
+    pub width: usize,
+}
+
+/// The lines at which blocks next to each other are aligned.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Level {
+    /// The first lines, as of things in a row.
+    Tops,
+    /// The middles, as in an equation.
+    Middles,
+}
+
+impl Block {
+    /// A block of plain lines.
+    pub(super) fn plain(lines: Vec<String>) -> Block {
+        let width = lines.iter().map(|line| line.width()).max().unwrap_or(0);
+        let pad = |line: String| format!("{line}{}", " ".repeat(width - line.width()));
+        Block { lines: lines.into_iter().map(pad).collect(), width }
+    }
+
+    /// A block of lines that may hold escapes for colours, padded to this width.
+    pub(super) fn coloured(lines: Vec<String>, width: usize) -> Block {
+        let pad = |line: String| {
+            let missing = width.saturating_sub(visible_width(&line));
+            format!("{line}{}", " ".repeat(missing))
+        };
+        Block { lines: lines.into_iter().map(pad).collect(), width }
+    }
+
+    /// Blocks next to each other, their tops level, or the shorter ones centred.
+    pub(super) fn beside(blocks: &[Block], gap: usize, level: Level) -> Block {
+        let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
+        let line_of = |block: &Block, line: usize| {
+            let above = match level {
+                Level::Tops => 0,
+                Level::Middles => (height - block.lines.len()) / 2,
+            };
+            let own = line.checked_sub(above).and_then(|line| block.lines.get(line));
+            own.cloned().unwrap_or_else(|| " ".repeat(block.width))
+        };
+        let gap_text = " ".repeat(gap);
+        let lines = (0..height)
+            .map(|line| blocks.iter().map(|block| line_of(block, line)).collect::<Vec<_>>().join(&gap_text))
+            .collect();
+        let width =
+            blocks.iter().map(|block| block.width).sum::<usize>() + gap * blocks.len().saturating_sub(1);
+        Block { lines, width }
+    }
+}
+
+/// The width of a line on the screen, without its escapes.
+pub(super) fn visible_width(line: &str) -> usize {
+    if !line.contains('\x1b') {
+        return line.width();
+    }
+    let mut inside = false;
+    let shown = |c: &char| {
+        let was = inside;
+        inside = (inside && *c != 'm') || *c == '\x1b';
+        !was && *c != '\x1b'
+    };
+    line.chars().filter(shown).collect::<String>().width()
+}
+
+/// The distance between boxes next to each other.
+pub(super) const GAP: usize = 2;
+
+/// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
+pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    rows_apart(widths, room, GAP)
+}
+
+/// Like [`rows`], for blocks at this distance.
+pub(super) fn rows_apart(widths: &[usize], room: usize, gap: usize) -> Vec<Range<usize>> {
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (i, width) in widths.iter().enumerate() {
+        match rows.last_mut() {
+            Some(row) if used + gap + width <= room => {
+                row.end = i + 1;
+                used += gap + width;
+            }
+            _ => {
+                rows.push(i..i + 1);
+                used = *width;
+            }
+        }
+    }
+    rows
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::render::view::Cell;
     use crate::render::{Charset, Format, Heat};
+
+    use super::*;
 
     fn style() -> Style {
         Style {
@@ -157,5 +742,18 @@ mod tests {
             ]
         );
         assert!(blocks[1].lines[0].starts_with("╭────┬"), "{:?}", blocks[1].lines);
+    }
+
+    #[test]
+    fn a_text_is_broken_between_words_and_a_word_without_room_between_characters() {
+        let lines = |text, width| folded(text, width).join("|");
+        assert_eq!(lines("the bat sleeps", 20), "the bat sleeps");
+        assert_eq!(lines("the bat sleeps", 7), "the bat|sleeps");
+        assert_eq!(lines("a\nb", 7), "a|b");
+        assert_eq!(lines("a b abcdefghijk", 8), "a b abcd|efghijk");
+        assert_eq!(lines("abcde abcdefghijk", 8), "abcde|abcdefgh|ijk");
+        assert_eq!(lines("洞穴洞穴", 4), "洞穴|洞穴");
+        assert_eq!(lines("洞穴", 1), "洞|穴");
+        assert_eq!(lines(&"e\u{301}".repeat(3), 2), "e\u{301}e\u{301}|e\u{301}");
     }
 }

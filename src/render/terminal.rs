@@ -1,21 +1,24 @@
 //! Stories on a terminal.
 
-use crate::text::ScreenWidth;
+use std::ops::Range;
+
 use colored::{ColoredString, Colorize};
 
-use super::Style;
-use super::block::{self, Block};
-use super::document::{ComputedNode, Markup};
+use crate::graph::{Equation, Graph, NodeId};
+use crate::matrix::{Labels, Matrix};
+use crate::story::{Digits, StepItem, Table};
+use crate::text::ScreenWidth;
+
+use super::document::{ComputedNode, Markup, NumberedStep};
 use super::explained::{ExplanationWriter, SymbolicCells};
-use super::picture::picture;
+use super::heat::{Shade, shades_at};
+use super::palette::ShadeColours;
 use super::plane::Drawing;
-use super::step_layout::{StepLayout, StepPart};
-use super::table;
-use super::tree;
+use super::tree::wrapped_prose;
 use super::view::{INDENT, View};
-use super::wrap::wrapped;
-use crate::graph::Equation;
-use crate::story::Table;
+use super::viewer::Viewer;
+use super::{Charset, Page, Style, Theme, digits, document, table, tree};
+use table::{Block, Level};
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;
@@ -112,7 +115,7 @@ impl<'a> Terminal<'a> {
         text: &str,
         paint: impl Fn(&str) -> ColoredString,
     ) {
-        for line in wrapped(self.style, width, before, text) {
+        for line in wrapped_prose(self.style, width, before, text) {
             let line = self.painted(&line, &paint);
             self.line(&line);
         }
@@ -131,13 +134,13 @@ impl<'a> Terminal<'a> {
         let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
         let widths: Vec<usize> =
             equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
-        let rows = block::rows_apart(&widths, self.room(), BETWEEN.len());
+        let rows = table::rows_apart(&widths, self.room(), BETWEEN.len());
         rows.into_iter().flat_map(|row| self.equation(&equations[row].join(BETWEEN))).collect()
     }
 
     /// Sentences stay narrow on a wide screen; an equation is not broken where it fits.
     fn equation(&self, equation: &str) -> Vec<String> {
-        let lines = wrapped(self.style, self.room(), ("", "    "), equation);
+        let lines = wrapped_prose(self.style, self.room(), ("", "    "), equation);
         lines.iter().map(|line| self.painted(line, |line| line.bold())).collect()
     }
 
@@ -278,5 +281,438 @@ impl Markup for Terminal<'_> {
     fn finish(&mut self) -> String {
         self.settle(None);
         std::mem::take(&mut self.text)
+    }
+}
+
+// A computation as a picture: its operands, the signs between them, and the result in one row.
+
+/// Operands, signs and result in one row, if it fits.
+pub(super) fn picture(node: &ComputedNode, room: usize, style: &Style) -> Option<Block> {
+    let value = node.value.as_ref()?;
+    if node.operands.is_empty() {
+        return None;
+    }
+    let mut blocks = Vec::new();
+    for (sign, operand) in &node.operands {
+        if !sign.is_empty() {
+            blocks.push(self::sign(sign, style));
+        }
+        blocks.push(table::only_box(operand, room, style)?);
+    }
+    let equals = if node.operands.len() == 1 { "→" } else { "=" };
+    blocks.push(self::sign(equals, style));
+    blocks.push(table::only_box(value, room, style)?);
+    let picture = Block::beside(&blocks, 1, Level::Middles);
+    (picture.width <= room).then_some(picture)
+}
+
+fn sign(sign: &str, style: &Style) -> Block {
+    Block::plain(vec![style.charset.spelled(sign).into_owned()])
+}
+
+// The parts of a step on a terminal: equations, and the matrices below them. Neighbours come together where that makes the
+// step shorter, and stand next to the picture of a plane.
+
+/// A picture of operands that fits a screen of this many columns is drawn even if it costs lines; a wider one only if it
+/// costs none. So a wider screen never needs more lines.
+const NARROW: usize = 75;
+
+/// At most this many parts come together under all their equations: with more it is hard to find the matrix of an equation. It
+/// also bounds the number of layouts that are tried, so that the layout of many parts takes no longer than writing them.
+const MOST_TOGETHER: usize = 12;
+
+/// Equations, and the matrices below them.
+#[derive(Default)]
+pub(super) struct StepPart {
+    /// The equations.
+    pub equations: Vec<Equation>,
+    /// The matrices.
+    pub views: Vec<View>,
+    /// Operands, signs and result of its only equation in one row.
+    pub picture: Option<Block>,
+    /// Each of its nodes by itself, with its picture, if they may also stand apart.
+    pub each: Vec<StepPart>,
+    /// True if the part consists of the equations alone, for matrices that are not shown.
+    pub is_folded: bool,
+    /// True if each column of the matrix is a node.
+    pub are_columns: bool,
+}
+
+/// The layout of the parts of a step.
+pub(super) struct StepLayout<'a> {
+    /// The style.
+    pub style: &'a Style,
+    /// The number of columns of the screen.
+    pub room: usize,
+    /// The lines of equations, several in a line where there is room.
+    pub equations: &'a dyn Fn(&[Equation]) -> Vec<String>,
+}
+
+impl StepPart {
+    /// Equations and matrices.
+    pub(super) fn new(equations: &[Equation], views: Vec<View>) -> StepPart {
+        StepPart { equations: equations.to_vec(), views, ..StepPart::default() }
+    }
+
+    /// Nodes that follow each other: one part, or one for each where a picture stays.
+    pub(super) fn together(mut each: Vec<StepPart>) -> Vec<StepPart> {
+        if each.len() < 2 || each.iter().any(StepPart::keeps_its_picture) {
+            return each;
+        }
+        let equations = each.iter().flat_map(|part| part.equations.clone()).collect();
+        let views = each.iter().flat_map(|part| part.views.clone()).collect();
+        if each.iter().all(|part| part.picture.is_none()) {
+            each.clear();
+        }
+        vec![StepPart { equations, views, each, ..StepPart::default() }]
+    }
+
+    /// Returns true if its picture is kept even where it takes more lines.
+    fn keeps_its_picture(&self) -> bool {
+        self.picture.as_ref().is_some_and(|picture| picture.width <= NARROW)
+    }
+
+    /// Returns true if it may stand next to its neighbours.
+    fn may_join(&self) -> bool {
+        !(self.is_folded || self.are_columns || self.keeps_its_picture())
+    }
+}
+
+impl StepLayout<'_> {
+    /// The parts one below the other, with as few lines as possible.
+    pub(super) fn lines(&self, parts: &[StepPart]) -> Vec<String> {
+        self.spread(parts).lines(parts.len()).0
+    }
+
+    /// The parts, and a picture of the plane below them or next to the last of them.
+    pub(super) fn with_drawing(&self, parts: &[StepPart], drawing: &Drawing) -> Vec<String> {
+        let spread = self.spread(parts);
+        // The first of these parts, and the lines below them.
+        let below = |count: usize, rest: Vec<String>| {
+            let (mut lines, ends_open) = spread.lines(count);
+            if !lines.is_empty() && !ends_open {
+                lines.push(String::new());
+            }
+            lines.extend(rest);
+            lines
+        };
+        let drawn: Vec<String> = drawing.lines().into_iter().map(|line| format!(" {line}")).collect();
+        if drawn.is_empty() {
+            return spread.lines(parts.len()).0;
+        }
+        let mut best = below(parts.len(), drawn);
+        for first in parts.len().saturating_sub(MOST_TOGETHER)..parts.len() {
+            let Some(beside) = self.beside(&parts[first..], drawing) else { continue };
+            let lines = below(first, beside);
+            if lines.len() < best.len() {
+                best = lines;
+            }
+        }
+        best
+    }
+
+    /// The layout with the fewest lines of the first parts, for each number of them.
+    fn spread(&self, parts: &[StepPart]) -> Spread {
+        let mut spread = Spread { best: Vec::new() };
+        for end in 1..=parts.len() {
+            let mut shortest: Option<LastGroup> = None;
+            for start in (end.saturating_sub(MOST_TOGETHER)..end).rev() {
+                let Some(own) = self.group(&parts[start..end]) else { break };
+                let count = spread.count(start) + usize::from(spread.needs_gap(start)) + own.len();
+                if shortest.as_ref().is_none_or(|least| count < least.count) {
+                    shortest = Some(LastGroup { start, count, own, ends_open: parts[end - 1].is_folded });
+                }
+            }
+            spread.best.extend(shortest);
+        }
+        spread
+    }
+
+    /// One part by itself, or several under all their equations; nothing where they are not to be put together.
+    fn group(&self, parts: &[StepPart]) -> Option<Vec<String>> {
+        match parts {
+            [part] => Some(self.alone(part)),
+            _ if !parts.iter().all(StepPart::may_join) => None,
+            _ => Some(self.flowed(&all_equations(parts), &all_views(parts))),
+        }
+    }
+
+    fn alone(&self, part: &StepPart) -> Vec<String> {
+        if part.are_columns {
+            let mut lines = (self.equations)(&part.equations);
+            let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
+            let boxes = match whole {
+                Some(rows) => vec![rows],
+                None => {
+                    part.views.iter().flat_map(|view| table::matrix(view, self.room, self.style)).collect()
+                }
+            };
+            lines.extend(in_rows(&boxes, self.room).into_iter().flat_map(|row| row.lines));
+            return lines;
+        }
+        let flowed = self.flowed(&part.equations, &part.views.iter().collect::<Vec<_>>());
+        let other = match &part.picture {
+            Some(picture) => {
+                let mut lines = (self.equations)(&part.equations);
+                lines.extend(picture.lines.iter().cloned());
+                lines
+            }
+            None => part.each.iter().map(|part| self.alone(part)).collect::<Vec<_>>().join(&String::new()),
+        };
+        let is_better = part.keeps_its_picture() || other.len() <= flowed.len();
+        if is_better && !other.is_empty() { other } else { flowed }
+    }
+
+    fn flowed(&self, equations: &[Equation], views: &[&View]) -> Vec<String> {
+        let mut lines = (self.equations)(equations);
+        lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
+        lines
+    }
+
+    /// Matrices from left to right, as many in a row as there is room for.
+    fn flow(&self, views: &[&View], room: usize) -> Vec<Block> {
+        in_rows(&table::matrices(views, room, self.style), room)
+    }
+
+    /// All equations, and below them the matrices to the left of the plane.
+    fn beside(&self, parts: &[StepPart], drawing: &Drawing) -> Option<Vec<String>> {
+        let views = all_views(parts);
+        let widest = self.room.checked_sub(drawing.least_width() + table::GAP)?;
+        if views.is_empty() || parts.iter().any(|part| part.is_folded || part.are_columns) {
+            return None;
+        }
+        let least = views.iter().map(|view| table::least_width(view)).max()?;
+        let mut best: Option<Vec<String>> = None;
+        for room in (least..=widest).step_by(STEP_LEFT).chain([widest]) {
+            let rows = self.flow(&views, room);
+            let left = rows.iter().map(|row| row.width).max().unwrap_or(0);
+            if left > widest {
+                continue;
+            }
+            let boxes = Block::coloured(rows.into_iter().flat_map(|row| row.lines).collect(), left);
+            let plane = drawing.lines_next_to(boxes.lines.len(), self.room - left - table::GAP);
+            if plane.is_empty() {
+                continue;
+            }
+            let plane = Block::plain(plane);
+            let lines = Block::beside(&[boxes, plane], table::GAP, Level::Tops).lines;
+            if best.as_ref().is_none_or(|best| lines.len() < best.len()) {
+                best = Some(lines);
+            }
+        }
+        let mut lines = (self.equations)(&all_equations(parts));
+        lines.extend(best?);
+        Some(lines)
+    }
+}
+
+/// The best layouts of the first parts, of one to all of them, each as the group that ends it.
+struct Spread {
+    best: Vec<LastGroup>,
+}
+
+/// The last group of a layout.
+struct LastGroup {
+    /// The parts before it.
+    start: usize,
+    /// The number of lines of the layout.
+    count: usize,
+    /// The lines of the group.
+    own: Vec<String>,
+    /// True if the following part needs no blank line before it.
+    ends_open: bool,
+}
+
+impl Spread {
+    /// The group that ends the layout of this many parts.
+    fn last(&self, parts: usize) -> Option<&LastGroup> {
+        self.best.get(parts.checked_sub(1)?)
+    }
+
+    /// The number of lines of this many parts.
+    fn count(&self, parts: usize) -> usize {
+        self.last(parts).map_or(0, |last| last.count)
+    }
+
+    /// Returns true if a blank line stands between this many parts and the following one.
+    fn needs_gap(&self, parts: usize) -> bool {
+        self.last(parts).is_some_and(|last| last.count > 0 && !last.ends_open)
+    }
+
+    /// The lines of the first parts, and true if the following part needs no blank line before it.
+    fn lines(&self, parts: usize) -> (Vec<String>, bool) {
+        let groups = std::iter::successors(self.last(parts), |last| self.last(last.start));
+        let groups: Vec<&LastGroup> = groups.collect();
+        let mut lines = Vec::with_capacity(self.count(parts));
+        for last in groups.into_iter().rev() {
+            if self.needs_gap(last.start) {
+                lines.push(String::new());
+            }
+            lines.extend_from_slice(&last.own);
+        }
+        (lines, self.last(parts).is_none_or(|last| last.ends_open))
+    }
+}
+
+/// The room to the left of a plane is tried in these steps.
+const STEP_LEFT: usize = 6;
+
+/// Boxes from left to right, as many in a row as there is room for.
+fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
+    let widths: Vec<usize> = boxes.iter().map(|block| block.width).collect();
+    let row = |row| Block::beside(&boxes[row], table::GAP, Level::Tops);
+    table::rows(&widths, room).into_iter().map(row).collect()
+}
+
+/// The equations of several parts; matrices that are all given share one.
+fn all_equations(parts: &[StepPart]) -> Vec<Equation> {
+    const GIVEN: &str = "given";
+    let mut all: Vec<Equation> = Vec::new();
+    for equation in parts.iter().flat_map(|part| &part.equations) {
+        match all.last_mut() {
+            Some(before) if before.right == GIVEN && equation.right == GIVEN => {
+                before.add_name(&equation.left)
+            }
+            _ => all.push(equation.clone()),
+        }
+    }
+    all
+}
+
+fn all_views(parts: &[StepPart]) -> Vec<&View> {
+    parts.iter().flat_map(|part| &part.views).collect()
+}
+
+// Stories on a wide terminal: two steps stand side by side where that makes the whole shorter.
+
+/// From this width on two steps may stand side by side.
+const WIDE: usize = 160;
+/// The distance between them.
+const BETWEEN: usize = 4;
+
+/// All stories, one after the other.
+pub(super) fn write_all(pages: &[Page], style: &Style) -> String {
+    let mut terminal = Terminal::new(style);
+    if style.width < WIDE {
+        return document::write_all(pages, style, &mut terminal);
+    }
+    for page in pages {
+        document::write_head(page, &mut terminal);
+        write_steps(page, style, &mut terminal);
+        document::write_end(page, &mut terminal);
+    }
+    document::finished(&mut terminal)
+}
+
+/// The steps, one or two in a row, so that there are as few lines as possible.
+fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
+    let half = Style { width: (style.width - BETWEEN) / 2, ..*style };
+    let steps = document::numbered(page);
+    let pointed = pointed_before(&steps, terminal.has_pointed());
+    let first = steps.iter().position(|step| step.number.is_some()).unwrap_or(steps.len());
+    let lines_of = |at: usize, style: &Style| -> Vec<String> {
+        let begun = first < at;
+        let mut own = Terminal::new(style).having_pointed(pointed[at]).having_begun(begun);
+        document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
+        document::finished(&mut own).lines().map(str::to_string).collect()
+    };
+    let pair = |at: usize| -> Option<Vec<String>> {
+        // A step without a number belongs to the step above it.
+        let numbered = steps.get(at..at + 2)?.iter().all(|step| step.number.is_some());
+        let blocks = |at| Block::coloured(lines_of(at, &half), half.width);
+        numbered.then(|| Block::beside(&[blocks(at), blocks(at + 1)], BETWEEN, Level::Tops).lines)
+    };
+    // The fewest lines for the steps from each one on, with a blank line after each row, and the number of steps in its first
+    // row.
+    let mut best: Vec<(usize, Vec<String>, usize)> = vec![(0, Vec::new(), 0); steps.len() + 1];
+    for at in (0..steps.len()).rev() {
+        let alone = lines_of(at, style);
+        best[at] = (alone.len() + 1 + best[at + 1].0, alone, at + 1);
+        if let Some(both) = pair(at)
+            && both.len() + 1 + best[at + 2].0 < best[at].0
+        {
+            best[at] = (both.len() + 1 + best[at + 2].0, both, at + 2);
+        }
+    }
+    let mut at = 0;
+    while at < steps.len() {
+        let (_, lines, next) = &best[at];
+        terminal.lines(lines);
+        at = *next;
+    }
+    terminal.point(pointed.last().copied().unwrap_or_default());
+}
+
+/// For each step, and for the end: true if the option that shows folded matrices has been named before it.
+fn pointed_before(steps: &[NumberedStep<'_>], mut pointed: bool) -> Vec<bool> {
+    let mut before = vec![pointed];
+    for step in steps {
+        pointed |= step.step.shown.iter().any(|shown| matches!(shown, StepItem::Folded(_)));
+        before.push(pointed);
+    }
+    before
+}
+
+// Some rows and columns of a matrix as texts with their shades, for a screen that shows a part of it.
+
+/// The look of a cell: hidden by a mask, or colours of the 256-colour palette.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shading {
+    /// Hidden by a mask.
+    pub is_masked: bool,
+    /// The colours of the text and behind it, where the cell is shaded.
+    pub colours: Option<(u8, u8)>,
+}
+
+/// Some rows and columns of a matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WindowOfMatrix {
+    /// The label of each row, or its number.
+    pub rows: Vec<String>,
+    /// The label of each column, or its number.
+    pub cols: Vec<String>,
+    /// The numbers, row by row, aligned at the point.
+    pub texts: Vec<Vec<String>>,
+    /// Their shades, row by row.
+    pub shades: Vec<Vec<Shading>>,
+}
+
+/// The numbers of a node in these rows and columns; a question mark for each where it has none.
+pub(crate) fn window_of_matrix(
+    graph: &Graph,
+    id: NodeId,
+    (rows, cols): (Range<usize>, Range<usize>),
+    decimals: usize,
+    (charset, theme): (Charset, Theme),
+) -> WindowOfMatrix {
+    let node = &graph[id];
+    let (row_labels, col_labels) = node.labels();
+    let label = |labels: Option<&Labels>, at: usize| {
+        let text = labels.and_then(|labels| labels.get(at)).cloned().unwrap_or_else(|| (at + 1).to_string());
+        charset.spelled(&crate::foreign::visible(&text)).into_owned()
+    };
+    let tensor = node.tensor().filter(|tensor| !tensor.is_stored());
+    let at = |i: usize, j: usize| {
+        tensor.and_then(|tensor| tensor.number(rows.start + i, cols.start + j)).unwrap_or(f64::NAN)
+    };
+    let corner = Matrix::from_fn(rows.len(), cols.len(), at);
+    let mut texts = match tensor {
+        Some(_) => digits::cells(&corner, Digits::Places(decimals), charset),
+        None => vec!["?".to_string(); rows.len() * cols.len()],
+    }
+    .into_iter();
+    let places = |range: &Range<usize>| range.clone().collect::<Vec<usize>>();
+    let mut shades = shades_at(graph, id, &places(&rows), &places(&cols)).into_iter();
+    let mut shading = || {
+        let shade = shades.next().unwrap_or_default();
+        let colours = shade.look(theme).map(|ShadeColours { ink, ground, .. }| (ink, ground));
+        Shading { is_masked: shade == Shade::Masked, colours }
+    };
+    let shades = rows.clone().map(|_| cols.clone().map(|_| shading()).collect()).collect();
+    WindowOfMatrix {
+        texts: rows.clone().map(|_| texts.by_ref().take(cols.len()).collect()).collect(),
+        rows: rows.map(|row| label(row_labels, row)).collect(),
+        cols: cols.map(|col| label(col_labels, col)).collect(),
+        shades,
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::text::clip;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use crate::text::clip;
 
 /// Reads a whole JSON text for its names.
 ///

@@ -3,19 +3,17 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::decode::{self, Group, Partials, Query};
+use crate::decode::{self, PartTask, Partials, Query, RowTask};
 use crate::error::Result;
-use crate::kernels::{DecodeKernel, Kernels, PartTask, RowTask, TileKernel, TileTask};
+use crate::kernels::{DecodeKernel, Kernels, TileKernel};
 use crate::layout::Layout;
-use crate::machine::{Machine, Resources};
+use crate::memory::{self, with_scratch};
 use crate::output::{Output, Results, RowId, SharedRows};
-use crate::plain;
-use crate::plain_decode::{self, parts};
-use crate::pool;
+use crate::plain::{self, parts};
+use crate::pool::{self, Machine, Resources};
 use crate::problem::Attention;
 use crate::real::Real;
-use crate::scratch::{self, with_scratch};
-use crate::tile::Tile;
+use crate::tile::{Tile, TileTask};
 
 /// Heads with at least this many queries are computed in tiles of queries, others in lanes of columns. The only choice that
 /// changes bits; it depends on the shape alone.
@@ -119,7 +117,7 @@ impl<T: Real> Run<'_, T> {
         bytes: usize,
         work: &(dyn Fn(usize, Range<usize>) + Sync),
     ) -> Result<Resources> {
-        scratch::is_available(bytes)?;
+        memory::is_available(bytes)?;
         let q = self.attention.q.layout();
         let tiles = q.rows.div_ceil(queries);
         let threads = pool::run(self.threads, q.heads * tiles, &|task| {
@@ -159,14 +157,14 @@ impl<T: Real> Run<'_, T> {
     fn decode(&self, kernel: DecodeKernel<T>) -> Result<Resources> {
         let (k, v) = (self.attention.k.layout(), self.attention.v.layout());
         let group = self.attention.group();
-        let groups: Vec<Group<'_, T>> =
+        let groups: Vec<Vec<Query<'_, T>>> =
             (0..k.heads).map(|g| self.group(g * group..(g + 1) * group)).collect();
         let (parts, rows) = (parts(k.rows), group * self.attention.q.layout().rows);
         let layout = Layout::stacked(k.heads, parts * rows, v.columns + 2);
-        let mut numbers = scratch::zeros(layout.heads.saturating_mul(layout.head_stride))?;
+        let mut numbers = memory::zeros(layout.heads.saturating_mul(layout.head_stride))?;
         let partials = SharedRows::new(&mut numbers, layout)?;
         let bytes = decode::scratch_bytes(&groups[0]).max(decode::scratch_bytes_to_finish(&groups[0]));
-        scratch::is_available(bytes)?;
+        memory::is_available(bytes)?;
         let threads = pool::run(self.threads, k.heads * parts, &|task| {
             let (group, part) = (task / parts, task % parts);
             let partials = &Partials { rows: partials, group };
@@ -193,23 +191,23 @@ impl<T: Real> Run<'_, T> {
     /// A few queries without SIMD: a task is a query.
     fn decode_plain(&self) -> Result<Resources> {
         let q = self.attention.q.layout();
-        let bytes = plain_decode::scratch_bytes(&self.attention.head(0));
-        scratch::is_available(bytes)?;
+        let bytes = plain::decode_scratch_bytes(&self.attention.head(0));
+        memory::is_available(bytes)?;
         let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
             let id = RowId { head: task / q.rows, row: task % q.rows };
             let head = self.attention.head(id.head);
             with_scratch(bytes, |scratch| {
                 // SAFETY: every row is one task's.
-                unsafe { plain_decode::attend_row(&head, id, scratch, &self.results) };
+                unsafe { plain::attend_row(&head, id, scratch, &self.results) };
             });
         });
         Ok(Resources { extra_bytes: bytes * threads, threads })
     }
 
     /// The queries of these heads.
-    fn group(&self, heads: Range<usize>) -> Group<'_, T> {
+    fn group(&self, heads: Range<usize>) -> Vec<Query<'_, T>> {
         let rows = 0..self.attention.q.layout().rows;
         let query = |head, row| Query { head: self.attention.head(head), id: RowId { head, row } };
-        Group { queries: heads.flat_map(|head| rows.clone().map(move |row| query(head, row))).collect() }
+        heads.flat_map(|head| rows.clone().map(move |row| query(head, row))).collect()
     }
 }

@@ -58,19 +58,18 @@
 //!
 //! # Where to read
 //!
-//! 1. `problem.rs`: the problem, `band.rs`: which keys each query sees by its position, `check.rs`: what is refused; `layout.rs`,
-//!    `heads.rs`, `relative_bias.rs` and `output.rs`: where the numbers are.
-//! 2. `plain.rs`: the algorithm above, one query and one number at a time, with its state in `softmax.rs`. It is the explanation,
-//!    the reference (every faster version gives its bits exactly), and what runs without SIMD.
-//! 3. `tile/`: the same three steps for a tile of queries, one a lane: `scores.rs`, `softmax.rs`, `values.rs`. `product.rs` is the
-//!    inner loop, `transpose.rs` brings queries into lanes and results back; `exp2.rs` is the exponential, `soft_cap.rs` the cap of
-//!    the scores, `visibility.rs` reads masks.
-//! 4. `plain_decode.rs` and `decode/`: a few queries over many keys, again plain first.
-//! 5. `linear/` and `rowwise/`: the rest of a layer, plain first as well; `products/`: many small products.
+//! 1. `problem.rs`: the problem, and what is refused; `visibility.rs`: which keys each query sees; `layout.rs` and `output.rs`: where the
+//!    numbers are.
+//! 2. `plain.rs`: the algorithm above, one query and one number at a time. It is the explanation, the reference (every faster version
+//!    gives its bits exactly), and what runs without SIMD. Its second part is for a few queries over many keys.
+//! 3. `tile.rs`: the same three steps for a tile of queries, one a lane, with the inner loop; `exp2.rs` has the exponential and the cap
+//!    of the scores.
+//! 4. `decode.rs`: the lanes for a few queries over many keys.
+//! 5. `linear/`, `rowwise.rs` and `activation.rs`: the rest of a layer, plain first as well; `products.rs`: many small products.
 //! 6. `simd/`: the dozen operations that all this is written with, for each instruction set, and the list of sets. `kernels.rs`
-//!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`,
-//!    and `read_ahead.rs` lets its idle threads fetch what comes next.
-//!    `real.rs` has what differs between `f32` and `f64`; `peak/` measures the limits of the machine.
+//!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `memory.rs`,
+//!    where idle threads also fetch what comes next.
+//!    `real.rs` has what differs between `f32` and `f64`; `peak.rs` measures the limits of the machine.
 //!
 //! # The differences between the lane version and the plain one, and their gains
 //!
@@ -115,58 +114,42 @@
 )]
 #![allow(clippy::needless_range_loop)]
 
+mod activation;
 mod attend;
-mod band;
-mod blocks;
-mod check;
 mod decode;
 mod error;
 mod exp2;
-mod heads;
 mod kernels;
 mod layout;
 mod linear;
-mod machine;
+mod memory;
 mod output;
 mod peak;
 mod plain;
-mod plain_decode;
 mod pool;
-mod prefetch;
 mod problem;
 mod products;
-mod read_ahead;
 mod real;
-mod relative_bias;
 mod rowwise;
-mod scratch;
 mod simd;
-mod soft_cap;
-mod softmax;
-mod tasks;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod visibility;
 
 pub use attend::{MIN_QUERIES_FOR_TILES, attend};
-pub use band::Band;
-pub use blocks::BLOCK;
 pub use error::{Error, Result};
-pub use exp2::Exp2;
-pub use heads::Heads;
+pub use exp2::{Exp2, SoftCap};
 pub use kernels::Kernels;
-pub use layout::Layout;
+pub use layout::{Heads, Layout};
 pub use linear::{Linear, LinearWeight, Rows, Weight, WeightOrder, linear};
-pub use machine::{Machine, Resources};
+pub use memory::read_ahead;
 pub use output::Output;
 pub use peak::{multiply_add_rate, read_once, read_rate};
-pub use pool::MAX_THREADS;
+pub use pool::{MAX_THREADS, Machine, Resources, each_task};
 pub use problem::Attention;
 pub use products::{Operand, ProductKernels, Products, multiply_examples};
-pub use read_ahead::read_ahead;
 pub use real::Real;
 pub use rowwise::{Activation, Norm, NormKind, activate, normalize, softmax_rows};
 pub use simd::SimdLevel;
-pub use soft_cap::SoftCap;
-pub use tasks::each_task;
+pub use visibility::{BLOCK, Band};

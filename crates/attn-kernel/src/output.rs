@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::problem::Attention;
 use crate::real::Real;
@@ -33,15 +33,8 @@ impl<'a, T: Real> Output<'a, T> {
     pub(crate) fn for_result_of(self, attention: &Attention<'_, T>) -> Result<Results<'a, T>> {
         let (q, v, layout) = (attention.q.layout(), attention.v.layout(), self.layout);
         if (layout.heads, layout.rows, layout.columns) != (q.heads, q.rows, v.columns) {
-            return Err(Error::Shape(format!(
-                "the output of {} of {}×{} does not fit: it is {} of {}×{}",
-                counted(q.heads, "head"),
-                q.rows,
-                v.columns,
-                counted(layout.heads, "head"),
-                layout.rows,
-                layout.columns
-            )));
+            let result = Layout::stacked(q.heads, q.rows, v.columns);
+            return Err(Error::Shape(format!("the output of {result} does not fit: it is {layout}")));
         }
         let output = SharedRows::new(self.numbers, layout)?;
         let of_lse = Layout::stacked(q.heads, q.rows, 1);

@@ -1,4 +1,5 @@
-//! A pool of threads for work of a few microseconds and up.
+//! The machine that a call runs on, an instruction set and a number of threads, and the pool of its threads: for work of a few
+//! microseconds and up.
 //!
 //! Starting a thread costs tens of microseconds, waking one that sleeps about as much. So the workers live on, and look for
 //! work without sleeping for a while after their last: attention comes in rows of calls, layer after layer. A worker that
@@ -13,7 +14,68 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::read_ahead::fetch_some;
+use crate::error::{Error, Result};
+use crate::memory::fetch_some;
+use crate::pool;
+use crate::simd::SimdLevel;
+
+/// The instruction set and the threads to use. The result does not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The instruction set.
+    pub simd: SimdLevel,
+    /// The maximum number of threads.
+    pub threads: usize,
+}
+
+impl Machine {
+    /// All of this machine: its widest instruction set and as many threads as it runs in parallel.
+    pub fn here() -> Machine {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Machine { simd: SimdLevel::detect(), threads: threads.min(MAX_THREADS) }
+    }
+
+    /// # Errors
+    /// [`Error::MissingSimd`] if this processor lacks the instruction set.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.simd.is_available() { Ok(()) } else { Err(Error::MissingSimd(self.simd)) }
+    }
+}
+
+impl SimdLevel {
+    /// The level of this name, if this processor has it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownSimd`] if there is no such name, [`Error::MissingSimd`] if the processor lacks the instructions: they
+    /// would end the program.
+    pub fn named(name: &str) -> Result<SimdLevel> {
+        let known = SimdLevel::ALL.into_iter().find(|level| level.name() == name);
+        let level = known.ok_or_else(|| Error::UnknownSimd(name.to_string()))?;
+        Machine { simd: level, threads: 1 }.check()?;
+        Ok(level)
+    }
+}
+
+/// The resources that a call used, apart from inputs and outputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Bytes of memory, of all threads together.
+    pub extra_bytes: usize,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// Calls `work` once with every number below `count`, on the threads that [`linear`](crate::linear()) and
+/// [`attend`](crate::attend()) use. A call within a call is done by its caller.
+///
+/// # Panics
+/// If `work` does, with its panic.
+pub fn each_task(machine: Machine, count: usize, work: &(dyn Fn(usize) + Sync)) -> Resources {
+    match count {
+        0 => Resources::default(),
+        _ => Resources { extra_bytes: 0, threads: pool::run(machine.threads.max(1), count, work) },
+    }
+}
 
 /// The time that a worker polls for a job before it sleeps, after its last one and after reading ahead.
 const AWAKE: Duration = Duration::from_micros(200);

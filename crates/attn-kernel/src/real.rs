@@ -63,58 +63,55 @@ pub trait Real:
     }
 }
 
-impl Real for f32 {
-    const NAME: &'static str = "f32";
-    const ZERO: f32 = 0.0;
-    const ONE: f32 = 1.0;
-    const MINUS_TWO: f32 = -2.0;
-    const NEG_INFINITY: f32 = f32::NEG_INFINITY;
-    const MIN: f32 = f32::MIN;
-    const MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
-    const ROUNDER: f32 = 12_582_912.0 + 127.0;
-    const MIN_EXPONENT: f32 = -126.0;
-    const EXP2: &'static [f32] =
-        &[1.535_335_6e-4, 1.339_887_4e-3, 9.618_437e-3, 5.550_332_4e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
+macro_rules! impl_real {
+    ($($number:ident: $name:literal, $rounder:expr, $min_exponent:expr, $exponent_at:literal, $exp2:expr;)+) => {$(
+        impl Real for $number {
+            const NAME: &'static str = $name;
+            const ZERO: $number = 0.0;
+            const ONE: $number = 1.0;
+            const MINUS_TWO: $number = -2.0;
+            const NEG_INFINITY: $number = $number::NEG_INFINITY;
+            const MIN: $number = $number::MIN;
+            const MIN_POSITIVE: $number = $number::MIN_POSITIVE;
+            const ROUNDER: $number = $rounder;
+            const MIN_EXPONENT: $number = $min_exponent;
+            const EXP2: &'static [$number] = &$exp2;
 
-    #[inline(always)]
-    fn mul_add(self, factor: f32, summand: f32) -> f32 {
-        f32::mul_add(self, factor, summand)
-    }
+            #[inline(always)]
+            fn mul_add(self, factor: $number, summand: $number) -> $number {
+                $number::mul_add(self, factor, summand)
+            }
 
-    #[inline(always)]
-    fn with_sign_of(self, sign: f32) -> f32 {
-        self.copysign(sign)
-    }
+            #[inline(always)]
+            fn with_sign_of(self, sign: $number) -> $number {
+                self.copysign(sign)
+            }
 
-    #[inline(always)]
-    fn times_two_to(self, rounded: f32) -> f32 {
-        self * f32::from_bits(rounded.to_bits() << 23)
-    }
+            #[inline(always)]
+            fn times_two_to(self, rounded: $number) -> $number {
+                self * $number::from_bits(rounded.to_bits() << $exponent_at)
+            }
 
-    fn from_f64(x: f64) -> f32 {
-        x as f32
-    }
+            fn from_f64(x: f64) -> $number {
+                x as $number
+            }
 
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
 
-    fn bits(self) -> u64 {
-        u64::from(self.to_bits())
-    }
+            fn bits(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+        }
+    )+};
 }
 
-impl Real for f64 {
-    const NAME: &'static str = "f64";
-    const ZERO: f64 = 0.0;
-    const ONE: f64 = 1.0;
-    const MINUS_TWO: f64 = -2.0;
-    const NEG_INFINITY: f64 = f64::NEG_INFINITY;
-    const MIN: f64 = f64::MIN;
-    const MIN_POSITIVE: f64 = f64::MIN_POSITIVE;
-    const ROUNDER: f64 = 6_755_399_441_055_744.0 + 1023.0;
-    const MIN_EXPONENT: f64 = -1022.0;
-    const EXP2: &'static [f64] = &[
+impl_real! {
+    f32: "f32", 12_582_912.0 + 127.0, -126.0, 23,
+    [1.535_335_6e-4, 1.339_887_4e-3, 9.618_437e-3, 5.550_332_4e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
+    f64: "f64", 6_755_399_441_055_744.0 + 1023.0, -1022.0, 52,
+    [
         4.434_771_298_200_377e-10,
         7.073_783_248_503_134e-9,
         1.017_819_957_184_213_8e-7,
@@ -128,31 +125,4 @@ impl Real for f64 {
         std::f64::consts::LN_2,
         1.0,
     ];
-
-    #[inline(always)]
-    fn mul_add(self, factor: f64, summand: f64) -> f64 {
-        f64::mul_add(self, factor, summand)
-    }
-
-    #[inline(always)]
-    fn with_sign_of(self, sign: f64) -> f64 {
-        self.copysign(sign)
-    }
-
-    #[inline(always)]
-    fn times_two_to(self, rounded: f64) -> f64 {
-        self * f64::from_bits(rounded.to_bits() << 52)
-    }
-
-    fn from_f64(x: f64) -> f64 {
-        x
-    }
-
-    fn to_f64(self) -> f64 {
-        self
-    }
-
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
 }

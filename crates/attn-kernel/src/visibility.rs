@@ -1,15 +1,134 @@
-//! The visible keys of a block for a tile of queries.
-//!
-//! Most blocks are visible to all queries or to none. Only the others, such as those on a causal mask's diagonal, need a bit for
-//! each pair, in the order of the lanes.
+//! Which keys a query sees, by its position, a mask and biases of −∞; and the visible keys of a block for a tile of queries.
 
 use std::ops::Range;
 
-use crate::band::Band;
-use crate::blocks::BLOCK;
-use crate::heads::View;
+use crate::layout::View;
 use crate::real::Real;
-use crate::relative_bias::RelativeBias;
+
+/// Query i sees the keys i + from ≤ j < i + until: a causal mask with any offset, a sliding window, or both. The first
+/// `keep_first` keys stay visible although they lie before i + from; `until` hides them as it hides all others.
+///
+/// A window of W keys up to the query's own that keeps the first four: `from` 1 − W, `until` 1, `keep_first` 4.
+///
+/// # Source
+/// Windows: Beltagy et al. 2020, “Longformer”; the first keys: Xiao et al. 2023, “Efficient Streaming Language Models with
+/// Attention Sinks”.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Band {
+    /// The first key, relative to the query's index; `None`: the first of all.
+    pub from: Option<isize>,
+    /// The key after the last, relative to the query's index; `None`: to the last of all.
+    pub until: Option<isize>,
+    /// The number of first keys that `from` does not hide.
+    pub keep_first: usize,
+}
+
+impl Band {
+    /// The causal mask where the T queries are the last of the N tokens: i sees j ≤ N − T + i.
+    pub fn causal(queries: usize, keys: usize) -> Band {
+        let offset = keys as isize - queries as isize;
+        Band { until: Some(offset.saturating_add(1)), ..Band::default() }
+    }
+
+    /// The keys that query i sees, out of `keys`: the first ones that are kept, then those from i + from on. Either range may
+    /// be empty; the first ends before the second starts, or where it starts.
+    #[inline(always)]
+    pub fn keys(&self, i: usize, keys: usize) -> [Range<usize>; 2] {
+        let at = |offset: Option<isize>, otherwise: usize| match offset {
+            Some(offset) => (i as isize).saturating_add(offset).clamp(0, keys as isize) as usize,
+            None => otherwise,
+        };
+        let end = at(self.until, keys);
+        let start = at(self.from, 0).min(end);
+        [0..self.keep_first.min(start), start..end]
+    }
+
+    /// Returns true if query i sees key j, out of `keys`.
+    #[inline(always)]
+    pub fn sees(&self, i: usize, j: usize, keys: usize) -> bool {
+        let [first, rest] = self.keys(i, keys);
+        first.contains(&j) || rest.contains(&j)
+    }
+}
+
+/// Keys in a block. It is part of the result's definition (sums are taken block by block), not of the machine.
+pub const BLOCK: usize = 128;
+
+/// Two ranges of keys cut into blocks. Blocks begin at multiples of [`BLOCK`], whatever the first key is. Where the second
+/// range begins in a block that the first reaches, or before, that is one block, with the keys between them in it.
+#[inline(always)]
+pub(crate) fn blocks([first, second]: [Range<usize>; 2]) -> impl Iterator<Item = Range<usize>> {
+    let is_shared =
+        !first.is_empty() && !second.is_empty() && (first.end - 1) / BLOCK >= second.start / BLOCK;
+    let (first, second) = if is_shared {
+        (0..0, first.start.min(second.start)..first.end.max(second.end))
+    } else {
+        (first, second)
+    };
+    blocks_of(first).chain(blocks_of(second))
+}
+
+/// One range cut into blocks.
+#[inline(always)]
+fn blocks_of(keys: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let first = keys.start / BLOCK;
+    let end = if keys.is_empty() { first } else { keys.end.div_ceil(BLOCK) };
+    (first..end).map(move |block| (block * BLOCK).max(keys.start)..((block + 1) * BLOCK).min(keys.end))
+}
+
+/// The maximum number of queries in a tile: a query is a bit of a `u64`.
+const MAX_QUERIES: usize = 64;
+
+/// The relative bias of one head: one row of N + T − 1 numbers, that of query i and key j at index j − i + T − 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RelativeBias<'a, T> {
+    numbers: View<'a, T>,
+    /// T.
+    queries: usize,
+}
+
+/// The numbers for a tile of queries and a block of keys, from the longest distance down: that of the i-th query and the j-th
+/// key is at i + (keys − 1 − j), so that those of a key for consecutive queries are contiguous.
+pub(crate) type ReversedBias<T> = [T; MAX_QUERIES + BLOCK];
+
+impl<'a, T: Real> RelativeBias<'a, T> {
+    /// The first row of `numbers`, for T queries.
+    pub fn new(numbers: View<'a, T>, queries: usize) -> RelativeBias<'a, T> {
+        RelativeBias { numbers, queries }
+    }
+
+    /// The bias of query i and key j.
+    #[inline(always)]
+    pub fn at(&self, i: usize, j: usize) -> T {
+        self.numbers.at(0, j + self.queries - 1 - i)
+    }
+
+    /// Returns true if −∞ hides any of these keys from any of these queries.
+    pub fn hides_any(&self, queries: &Range<usize>, keys: &Range<usize>) -> bool {
+        self.indices(queries, keys).any(|index| self.numbers.at(0, index) == T::NEG_INFINITY)
+    }
+
+    /// The numbers for these queries (at most 64) and keys (at most [`BLOCK`]), then zeros.
+    #[inline(always)]
+    pub fn reversed(&self, queries: &Range<usize>, keys: &Range<usize>) -> ReversedBias<T> {
+        let mut reversed = [T::ZERO; MAX_QUERIES + BLOCK];
+        for (number, index) in reversed.iter_mut().zip(self.indices(queries, keys).rev()) {
+            *number = self.numbers.at(0, index);
+        }
+        reversed
+    }
+
+    /// The indices of all pairs of these queries and keys.
+    #[inline(always)]
+    fn indices(&self, queries: &Range<usize>, keys: &Range<usize>) -> Range<usize> {
+        keys.start + self.queries - queries.end..keys.end + self.queries - 1 - queries.start
+    }
+}
+
+// The visible keys of a block for a tile of queries.
+//
+// Most blocks are visible to all queries or to none. Only the others, such as those on a causal mask's diagonal, need a bit for
+// each pair, in the order of the lanes.
 
 /// The visibility of a block of keys for a tile of queries. Large, but there is one at a time, on the stack.
 #[allow(clippy::large_enum_variant)]

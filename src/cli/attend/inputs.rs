@@ -1,217 +1,315 @@
-//! From the options of `attn attend` to the matrices of the pipeline.
-
-use clap::{Args, ValueEnum};
+//! Collects the inputs of `attn attend`: heads side by side, weights in one layout, the meaning of masks.
 
 use crate::attention::MatrixRule;
-use crate::cli::word_vectors::WordArgs;
+use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::{Origin, Role};
-use crate::input::{self, Files, LayerOptions, Layout, ReadOptions, exists};
-use crate::tensor::Dtype;
-use crate::text::quoted;
+use crate::graph::recipes::AttendInputs;
+use crate::graph::{Given, MAX_CELLS, Origin, Role};
+use crate::input::{Bundle, Files, Layout};
+use crate::matrix::Labels;
+use crate::random::LegacyStream;
+use crate::tensor::{Dtype, Tensor};
+use crate::text::counted;
+use crate::{input, memory};
 
-use super::input_loader::{InputLoader, LoadedInputs};
-use super::mechanisms::MechanismArgs;
-
-/// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Input")]
-pub(super) struct InputArgs {
-    /// A file of several matrices: X, W_Q, W_K, W_V, …
-    ///
-    /// Names are X W_Q W_K W_V W_O Q K V, or those of a model's file such as q_proj.weight.
-    file: Option<String>,
-    /// Queries, one row for each token
-    #[arg(long, value_name = "FILE")]
-    q: Option<String>,
-    /// Keys
-    #[arg(long, value_name = "FILE")]
-    k: Option<String>,
-    /// Values
-    #[arg(long, value_name = "FILE")]
-    v: Option<String>,
-    /// Tokens as vectors, for Q, K and V
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "random"])]
-    x: Option<String>,
-    /// W_Q, for the queries [default: identity]
-    #[arg(long, value_name = "FILE")]
-    wq: Option<String>,
-    /// W_K, for the keys [default: identity]
-    #[arg(long, value_name = "FILE")]
-    wk: Option<String>,
-    /// W_V, for the values [default: identity]
-    #[arg(long, value_name = "FILE")]
-    wv: Option<String>,
-    /// W_O, which mixes the heads [default: none]
-    #[arg(long, value_name = "FILE")]
-    wo: Option<String>,
-    /// A sentence of yours: each word is a token
-    ///
-    /// Punctuation becomes tokens too. Words that have no vector get one invented from their letters.
-    #[arg(long, value_name = "SENTENCE")]
-    words: Option<String>,
-    #[command(flatten)]
-    vectors: WordArgs,
-    /// Random tokens and weights: T tokens of width E
-    ///
-    /// X (T×E), then weights, all from np.random.randn; --words or --tokens name the rows.
-    #[arg(long, value_name = "T,E")]
-    random: Option<String>,
-    /// Seed of --random
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
-    seed: u32,
-    /// Leave out entries of FILE that end so: bias
-    #[arg(long, hide_short_help = true, value_name = "NAME,…", requires = "file", value_delimiter = ',')]
-    ignore: Vec<String>,
-    /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
-    ///
-    /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
-    #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
-    layout: Option<LayoutArg>,
-    /// Which layer of a model's file
-    #[arg(long, hide_short_help = true, value_name = "LAYER", requires = "file")]
-    layer: Option<String>,
-    /// Which token may attend to which
-    ///
-    /// A matrix of true and false, of 1 and 0 with --mask-kind, or of numbers to add to the scores.
-    #[arg(long, value_name = "FILE")]
-    mask: Option<String>,
-    /// What a 1 in the mask means: allow, block or add
-    #[arg(long, value_enum, value_name = "KIND")]
-    mask_kind: Option<MaskKindArg>,
-    /// A matrix that is added to the scores of every head
-    #[arg(long, value_name = "FILE")]
-    bias: Option<String>,
-    /// Names of the tokens: the,cat,sat
-    ///
-    /// Without commas, blanks do: "the cat sat".
-    #[arg(long, value_name = "A,B,…", conflicts_with = "words")]
-    tokens: Option<String>,
+/// The inputs of a computation.
+pub(super) struct LoadedInputs {
+    /// The matrices.
+    pub inputs: AttendInputs,
+    /// The number of heads if Q was a stack.
+    pub query_heads: Option<usize>,
+    /// The number of heads if K or V was a stack.
+    pub kv_heads: Option<usize>,
+    /// Of Q, K and V those that are stacks of several matrices, which the names in a file do not number.
+    pub stacks: Vec<Role>,
+    /// True if the names in a file are those of a model whose scores are not divided by √d.
+    pub unscaled: bool,
+    /// The meaning of the numbers in the mask.
+    pub mask_rule: Option<MatrixRule>,
+    /// Notes on how the inputs were read.
+    pub notes: Vec<String>,
+    /// The notes on words.
+    pub of_words: Vec<String>,
 }
 
-/// `--layout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LayoutArg {
-    /// One row for each input feature: x·W
-    InOut,
-    /// One row for each output feature: x·Wᵀ
-    OutIn,
+/// The inputs while they are read.
+#[derive(Default)]
+pub(super) struct InputLoader {
+    inputs: AttendInputs,
+    layout: Option<Layout>,
+    pub(super) tokens: Option<Vec<String>>,
+    query_heads: Option<usize>,
+    key_heads: Option<usize>,
+    value_heads: Option<usize>,
+    stacks: Vec<Role>,
+    unscaled: bool,
+    notes: Vec<String>,
+    of_words: Vec<String>,
 }
 
-/// `--mask-kind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MaskKindArg {
-    /// 1 may attend, 0 is hidden
-    Allow,
-    /// 1 is hidden, 0 may attend
-    Block,
-    /// Added to the scores
-    Add,
-}
-
-impl LayoutArg {
-    fn layout(self) -> Layout {
-        match self {
-            LayoutArg::InOut => Layout::InOut,
-            LayoutArg::OutIn => Layout::OutIn,
-        }
-    }
-}
-
-impl MaskKindArg {
-    fn rule(self) -> MatrixRule {
-        match self {
-            MaskKindArg::Allow => MatrixRule::Allow,
-            MaskKindArg::Block => MatrixRule::Block,
-            MaskKindArg::Add => MatrixRule::Add,
-        }
-    }
-}
-
-impl InputArgs {
-    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
-    pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
-        self.vectors.replace_earlier(&earlier.vectors);
+impl InputLoader {
+    /// Without inputs; weights will be read in this layout, or in the one that their names imply.
+    pub(super) fn with_layout(layout: Option<Layout>) -> InputLoader {
+        InputLoader { layout, ..InputLoader::default() }
     }
 
-    /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given. `heads` is
-    /// what `--heads` says.
-    pub(super) fn load(
-        &self,
-        files: &mut Files<'_>,
-        dtype: Option<Dtype>,
-        heads: Option<usize>,
-        mechanisms: &MechanismArgs,
-    ) -> Result<LoadedInputs> {
-        let layout = self.layout.map(LayoutArg::layout);
-        let mut loader = InputLoader::with_layout(layout);
-        let mask_kind = self.mask_kind.map(MaskKindArg::rule);
-        let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
-        let want = ReadOptions { dtype, mask_as_truth };
-        if let Some(file) = &self.file {
-            refuse_word(file, self.words.as_deref())?;
-            let options = LayerOptions { layer: self.layer.as_deref(), ignore: &self.ignore, layout, heads };
-            loader.bundle(files.bundle(file, options, want)?, file)?;
-        }
-        if self.words.is_none() || self.random.is_some() {
-            self.vectors.check_unused()?;
-        }
-        match (&self.words, &self.random) {
-            (Some(words), None) => loader.words(words, &self.vectors, files)?,
-            (words, Some(random)) => {
-                let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
-                loader.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loader.tokens = words.as_deref().map(input::sentence).transpose()?;
+    pub(super) fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
+        self.notes.extend(bundle.notes);
+        self.unscaled = bundle.unscaled;
+        self.tokens = bundle.tokens;
+        for (role, entry) in bundle.entries {
+            let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
+            self.take(role, entry.tensor, entry.layout, origin)?;
+            self.stacks.retain(|stack| *stack != role || entry.heads.is_none());
+            match role {
+                Role::WQ => self.query_heads = entry.heads,
+                Role::WK => self.key_heads = entry.heads,
+                Role::WV => self.value_heads = entry.heads,
+                _ => {}
             }
-            (None, None) => {}
         }
-        let options = [
-            (Role::X, &self.x),
-            (Role::WQ, &self.wq),
-            (Role::WK, &self.wk),
-            (Role::WV, &self.wv),
-            (Role::WO, &self.wo),
-            (Role::Q, &self.q),
-            (Role::K, &self.k),
-            (Role::V, &self.v),
-            (Role::Bias, &self.bias),
-            (Role::Mask, &self.mask),
+        Ok(())
+    }
+
+    pub(super) fn words(&mut self, text: &str, vectors: &WordArgs, files: &mut Files<'_>) -> Result<()> {
+        let words = input::sentence(text)?;
+        if words.is_empty() {
+            return Err(Error::new("there is no word in --words").help("--words \"bat cave racket\""));
+        }
+        let WordVectors { matrix, origin, notes } = vectors.vectors(&words, files)?;
+        self.tokens = Some(words);
+        self.inputs.x = Some(Given::new(matrix, origin));
+        self.of_words.clone_from(&notes);
+        self.notes.extend(notes);
+        Ok(())
+    }
+
+    /// Draws the tokens and the weights; `has_pairs` says whether the scores and the attention weights of these tokens are
+    /// recorded too.
+    pub(super) fn random(&mut self, shape: &str, seed: u32, has_pairs: bool) -> Result<()> {
+        let wrong = || {
+            Error::new(format!("`--random {shape}` is not a shape"))
+                .help("write --random 4,5 for four tokens of width five; both are at most 4096")
+        };
+        let (tokens, width) = shape.split_once(',').ok_or_else(wrong)?;
+        let count = |text: &str| {
+            text.trim().parse::<usize>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong)
+        };
+        let (tokens, width) = (count(tokens)?, count(width)?);
+        let cells = tokens * width + 3 * width * width;
+        if cells > MAX_CELLS {
+            return Err(Error::new(format!(
+                "--random {shape} would draw {cells} numbers, more than the limit of {MAX_CELLS}"
+            ))
+            .help("give fewer tokens or a smaller width"));
+        }
+        let (of_roles, of_pairs) = (3 * tokens * width, 2 * tokens * tokens);
+        let help = "give fewer tokens or a smaller width";
+        let (made, recorded, help) = if has_pairs && cells + of_roles <= MAX_CELLS {
+            (
+                "Q, K, V, S and A",
+                cells + of_roles + of_pairs,
+                format!("{help}, or use --fast, which does not store S and A"),
+            )
+        } else {
+            ("Q, K and V", cells + of_roles, help.to_string())
+        };
+        if recorded > MAX_CELLS {
+            return Err(Error::new(format!(
+                "--random {shape} draws {cells} numbers, and with {made} they are {recorded} numbers, more than the limit of \
+                 {MAX_CELLS}"
+            ))
+            .help(help));
+        }
+        // Each is drawn, and recorded.
+        memory::hold(memory::bytes_of::<f64>(2 * cells))?.keep();
+        let mut stream = LegacyStream::seeded(seed);
+        let mut draw =
+            |rows| Some(Given::new(stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
+        self.inputs.x = draw(tokens);
+        self.inputs.w_q = draw(width);
+        self.inputs.w_k = draw(width);
+        self.inputs.w_v = draw(width);
+        Ok(())
+    }
+
+    /// Stores the matrix of a role, transposed if its layout asks for it.
+    ///
+    /// # Errors
+    /// If numbers in a file cannot be read.
+    pub(super) fn take(
+        &mut self,
+        role: Role,
+        tensor: Tensor,
+        layout: Option<Layout>,
+        origin: Origin,
+    ) -> Result<()> {
+        if tensor.is_inexact() && tensor.dtype() == Dtype::F64 {
+            self.notes.push(rounded_integers(role.name()));
+        }
+        if role.has_heads() {
+            self.stacked(role, tensor.is_stack().then(|| tensor.head_count()));
+            self.stacks.retain(|stack| *stack != role);
+            self.stacks.extend((tensor.is_stack() && tensor.head_count() > 1).then_some(role));
+        }
+        let turns = layout.or(self.layout) == Some(Layout::OutIn) && role.is_weights();
+        let tensor: Tensor = if turns { tensor.into_matrix()?.transposed().into() } else { tensor };
+        self.inputs.set(role, Given::new(tensor, origin));
+        Ok(())
+    }
+
+    /// Stores the number of heads of a stacked array.
+    fn stacked(&mut self, role: Role, heads: Option<usize>) {
+        match role {
+            Role::Q => self.query_heads = heads,
+            Role::K => self.key_heads = heads,
+            _ => self.value_heads = heads,
+        }
+    }
+
+    pub(super) fn finished(mut self, mask_kind: Option<MatrixRule>) -> Result<LoadedInputs> {
+        if let Some(Given { tensor, origin }) = &self.inputs.bias
+            && tensor.cells().any(is_infinity)
+        {
+            return Err(Error::new("`inf` in a bias")
+                .in_source(place_of(origin, "the bias"))
+                .help("write -inf to hide a key; with inf no other score would count"));
+        }
+        self.which_wins();
+        let kv_heads = match (self.key_heads, self.value_heads) {
+            (Some(keys), Some(values)) if keys != values => {
+                return Err(Error::new(format!("K has {} and V has {values}", counted(keys, "head")))
+                    .help("give keys and values the same number of heads"));
+            }
+            (keys, values) => keys.or(values),
+        };
+        let mask_rule = match (&self.inputs.mask, mask_kind) {
+            (Some(Given { tensor, origin }), kind) => {
+                let is_boolean = tensor.dtype() == Dtype::Bool;
+                Some(mask_rule(is_boolean, || tensor.cells(), kind, origin)?)
+            }
+            (None, Some(_)) => {
+                return Err(Error::new("--mask-kind needs a mask").help("give the mask with --mask FILE"));
+            }
+            (None, None) => None,
+        };
+        self.mask_for_every_query(mask_kind)?;
+        let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
+        let inputs = AttendInputs { tokens, ..self.inputs };
+        check_tokens(&inputs)?;
+        Ok(LoadedInputs {
+            inputs,
+            query_heads: self.query_heads,
+            kv_heads,
+            stacks: self.stacks,
+            unscaled: self.unscaled,
+            mask_rule,
+            notes: self.notes,
+            of_words: self.of_words,
+        })
+    }
+
+    /// A mask of one row, as of a padded text, in every row.
+    fn mask_for_every_query(&mut self, kind: Option<MatrixRule>) -> Result<()> {
+        let queries = self.inputs.q.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
+        let (Some(queries @ 2..), Some(mask)) = (queries, &mut self.inputs.mask) else { return Ok(()) };
+        let keys = self.inputs.k.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
+        if mask.shape().rows != 1 || Some(mask.shape().cols) != keys {
+            return Ok(());
+        }
+        let means = if mask.tensor.dtype() == Dtype::Bool && kind.is_none() {
+            " True is a key that may be seen; PyTorch's key_padding_mask has it the other way round: --mask-kind block."
+        } else {
+            ""
+        };
+        self.notes.push(format!("The mask has one row, which holds for every query.{means}"));
+        mask.tensor = mask.tensor.clone().in_every_row(queries)?;
+        Ok(())
+    }
+
+    /// Says which of the given matrices are not used because Q, K or V is given itself.
+    fn which_wins(&mut self) {
+        let inputs = &self.inputs;
+        let given = [
+            ("Q", inputs.q.is_some(), &inputs.w_q),
+            ("K", inputs.k.is_some(), &inputs.w_k),
+            ("V", inputs.v.is_some(), &inputs.w_v),
         ];
-        for (role, source) in options {
-            if let Some(source) = source {
-                let origin = Origin::User(visible(source).into_owned());
-                loader.take(role, files.read(source, role, want)?, None, origin)?;
-            }
+        let taken: Vec<_> = given.iter().filter(|(_, role, _)| *role).collect();
+        if inputs.x.is_none() && taken.iter().all(|(_, _, weights)| weights.is_none()) {
+            return;
         }
-        for (role, tensor, origin) in mechanisms.load(files)? {
-            loader.take(role, tensor, None, origin)?;
+        for (name, _, weights) in taken {
+            let unused = if weights.is_some() {
+                format!("W_{name} is not used")
+            } else {
+                "X is not used to compute it".into()
+            };
+            self.notes.push(format!("{name} is taken as given; {unused}."));
         }
-        if let Some(tokens) = &self.tokens {
-            loader.tokens = Some(input::label_list(tokens)?);
-        }
-        let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
-        if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
-            return Err(Error::new("--layout needs a weight matrix")
-                .help("give weights with --wq, --wk, --wv or --wo"));
-        }
-        loader.finished(mask_kind)
     }
 }
 
-/// # Errors
-/// If the argument is a word and not a file: words belong to --words.
-fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
-    let is_word =
-        !file.is_empty() && file.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | ','));
-    if !is_word || exists(file) {
-        return Ok(());
+/// The note on a matrix of integers beyond 2⁵³.
+fn rounded_integers(name: &str) -> String {
+    format!("{name} has integers beyond 2⁵³; each is rounded to the nearest 64-bit float.")
+}
+
+/// Checks that there is one name for each token.
+fn check_tokens(inputs: &AttendInputs) -> Result<()> {
+    let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
+    let rows = |role| inputs.get(role).map(|given| (role.name(), given.shape().rows));
+    match [Role::X, Role::Q, Role::K].into_iter().find_map(rows) {
+        Some((name, rows)) if rows != tokens.len() => {
+            let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
+            let names = counted(tokens.len(), "name");
+            let verb = if tokens.len() == 1 { "is" } else { "are" };
+            Err(Error::new(format!("there {verb} {names} for {}", counted(rows, "token"))).help(help))
+        }
+        _ => Ok(()),
     }
-    let shown = visible(file).into_owned();
-    let (how, sentence) = match words {
-        Some(words) => ("put quotation marks around the whole sentence", format!("{words} {file}")),
-        None => ("words go in --words", file.to_string()),
-    };
-    let help = format!("{how}: attn attend --words {}", quoted(&visible(&sentence)));
-    Err(Error::new("no such file").in_source(shown).help(help))
+}
+
+// The meaning of the numbers of a mask.
+
+pub(super) fn is_infinity(x: f64) -> bool {
+    x == f64::INFINITY
+}
+
+/// The source of a matrix for an error, or `name`.
+pub(super) fn place_of(origin: &Origin, name: &str) -> String {
+    match origin {
+        Origin::User(source) => source.clone(),
+        _ => name.to_string(),
+    }
+}
+
+/// The meaning of a mask's numbers: `kind`, or else booleans allow and numbers are added. A mask of only 0 and 1 needs `kind`,
+/// because the wrong meaning would silently hide nothing.
+pub(super) fn mask_rule<C: Iterator<Item = f64>>(
+    is_boolean: bool,
+    cells: impl Fn() -> C,
+    kind: Option<MatrixRule>,
+    origin: &Origin,
+) -> Result<MatrixRule> {
+    let place = place_of(origin, "the mask");
+    if !is_boolean && cells().any(is_infinity) {
+        return Err(Error::new("`inf` in a mask")
+            .in_source(place)
+            .help("write -inf to hide a key; with inf no other score would count"));
+    }
+    match kind {
+        Some(MatrixRule::Add) if is_boolean => Err(Error::new("true and false cannot be added to scores")
+            .in_source(place)
+            .help("give --mask-kind allow or --mask-kind block")),
+        Some(kind) => Ok(kind),
+        None if is_boolean => Ok(MatrixRule::Allow),
+        None if cells().all(|x| x == 0.0 || x == 1.0) => {
+            Err(Error::new("a mask with only 0 and 1 can mean three things")
+                .in_source(place)
+                .help("give --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)"))
+        }
+        None => Ok(MatrixRule::Add),
+    }
 }

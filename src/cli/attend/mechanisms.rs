@@ -2,18 +2,21 @@
 
 use clap::{Args, ValueEnum};
 
-use super::input_loader::LoadedInputs;
-use super::rope_scaling::RopeScalingArg;
-use crate::attention::{Pairing, RopeScaling};
-use crate::cli::values::positive;
+use crate::attention::{Pairing, RopeScaling, Yarn};
+use crate::cli::options::positive;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Rotary, Scale};
+use crate::graph::recipes::{
+    NormPlace, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Recipe, Rotary, Scale,
+};
 use crate::graph::{Given, Origin, Role};
-use crate::input::{self, Files, ReadOptions};
+use crate::input;
+use crate::input::{Files, ReadOptions};
 use crate::matrix::Matrix;
 use crate::tensor::Tensor;
-use crate::text::counted;
+use crate::text::{counted, nearest};
+
+use super::inputs::LoadedInputs;
 
 /// The distance from which on all keys are in T5's last bucket.
 const FURTHEST: usize = 128;
@@ -307,4 +310,295 @@ fn sinks(source: &str, files: &mut Files<'_>) -> Result<Tensor> {
             .help("give a number, or -inf for no sink; with inf no key would have any weight"));
     }
     Ok(tensor)
+}
+
+// `--rope-scaling`: a kind with its parameters.
+
+/// A kind of scaling with its parameters, and the file of LongRoPE's divisors.
+#[derive(Clone, Debug)]
+pub(super) struct RopeScalingArg {
+    pub scaling: RopeScaling,
+    divisors: Option<String>,
+}
+
+/// The parameters of each kind: those that it needs, and those that have a default.
+const KINDS: [(&str, &[&str], &[&str]); 5] = [
+    ("linear", &["factor"], &[]),
+    ("dynamic", &["factor", "original"], &[]),
+    ("llama3", &["factor", "low", "high", "original"], &[]),
+    ("yarn", &["factor", "original"], &["fast", "slow", "truncate", "attention", "mscale", "mscale-all"]),
+    ("longrope", &["factor", "original"], &["divisors"]),
+];
+
+/// The names of the parameters in a model's configuration.
+const CONFIG_NAMES: [(&str, &str); 10] = [
+    ("low_freq_factor", "low"),
+    ("high_freq_factor", "high"),
+    ("original_max_position_embeddings", "original"),
+    ("beta_fast", "fast"),
+    ("beta_slow", "slow"),
+    ("attention_factor", "attention"),
+    ("mscale_all_dim", "mscale-all"),
+    ("mscale_all", "mscale-all"),
+    ("long_factor", "divisors"),
+    ("short_factor", "divisors"),
+];
+
+impl RopeScalingArg {
+    /// The file of the divisors.
+    pub fn divisors(&self) -> Option<&str> {
+        self.divisors.as_deref()
+    }
+
+    /// Reads `yarn:factor=4,original=4096`.
+    pub fn parse(text: &str) -> std::result::Result<RopeScalingArg, String> {
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let Some((kind, needed, optional)) = KINDS.into_iter().find(|(name, ..)| *name == kind.trim()) else {
+            let names = KINDS.map(|(name, ..)| name);
+            return Err(match nearest(kind, names) {
+                Some(near) => format!("there is no scaling `{}`; did you mean {near}?", visible(kind)),
+                None => format!("there is no scaling `{}`; there are {}", visible(kind), names.join(", ")),
+            });
+        };
+        let parameters = Parameters::parse(kind, rest, &[needed, optional].concat())?;
+        let missing: Vec<&str> =
+            needed.iter().copied().filter(|name| parameters.text(name).is_none()).collect();
+        if !missing.is_empty() {
+            let example: Vec<String> =
+                needed.iter().map(|name| format!("{name}={}", example(kind, name))).collect();
+            return Err(format!(
+                "{kind} needs {}: write {kind}:{}",
+                missing.join(" and "),
+                example.join(",")
+            ));
+        }
+        let scaling = parameters.scaling(kind)?;
+        scaling.check().map_err(|error| error.to_string())?;
+        Ok(RopeScalingArg { scaling, divisors: parameters.text("divisors").map(str::to_string) })
+    }
+}
+
+/// A usual value of a parameter.
+fn example(kind: &str, name: &str) -> &'static str {
+    match (kind, name) {
+        (_, "low") => "1",
+        (_, "high") => "4",
+        (_, "divisors") => "FILE",
+        ("llama3", "original") => "8192",
+        (_, "original") => "4096",
+        ("llama3", _) => "8",
+        _ => "4",
+    }
+}
+
+/// Names with their values.
+struct Parameters<'a> {
+    kind: &'a str,
+    pairs: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Parameters<'a> {
+    fn parse(kind: &'a str, text: &'a str, known: &[&'a str]) -> std::result::Result<Parameters<'a>, String> {
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair
+                .split_once('=')
+                .ok_or_else(|| format!("`{}` has no value: write it as name=number", visible(pair)))?;
+            let name = name.trim();
+            let short =
+                CONFIG_NAMES.into_iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
+            let Some(&name) = known.iter().find(|known| **known == short) else {
+                return Err(format!("{kind} has no `{}`; it has {}", visible(name), known.join(", ")));
+            };
+            if pairs.iter().any(|(earlier, _)| *earlier == name) {
+                return Err(format!("{kind} has {name} twice"));
+            }
+            pairs.push((name, value.trim()));
+        }
+        Ok(Parameters { kind, pairs })
+    }
+
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    fn number(&self, name: &str) -> std::result::Result<Option<f64>, String> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match input::number(text) {
+            Ok(number) => Ok(Some(number.value)),
+            Err(_) => Err(format!("{name} of {} is `{}`, which is not a number", self.kind, visible(text))),
+        }
+    }
+
+    fn truth(&self, name: &str) -> std::result::Result<Option<bool>, String> {
+        match self.text(name) {
+            None => Ok(None),
+            Some("yes" | "true") => Ok(Some(true)),
+            Some("no" | "false") => Ok(Some(false)),
+            Some(text) => Err(format!("{name} of {} is `{}`: write yes or no", self.kind, visible(text))),
+        }
+    }
+
+    fn scaling(&self, kind: &str) -> std::result::Result<RopeScaling, String> {
+        // The parameters without a default have been checked to be there.
+        let needed = |name| Ok::<f64, String>(self.number(name)?.unwrap_or(f64::NAN));
+        let factor = needed("factor")?;
+        Ok(match kind {
+            "linear" => RopeScaling::Linear { factor },
+            "dynamic" => RopeScaling::Dynamic { factor, original: needed("original")?, length: 0 },
+            "llama3" => RopeScaling::Llama3 {
+                factor,
+                low: needed("low")?,
+                high: needed("high")?,
+                original: needed("original")?,
+            },
+            "yarn" => RopeScaling::Yarn(Yarn {
+                factor,
+                original: needed("original")?,
+                base: 10_000.0,
+                fast: self.number("fast")?.unwrap_or(32.0),
+                slow: self.number("slow")?.unwrap_or(1.0),
+                truncate: self.truth("truncate")?.unwrap_or(true),
+                attention: self.yarn_attention(factor)?,
+            }),
+            _ => RopeScaling::LongRope { factor, original: needed("original")?, attention: None },
+        })
+    }
+
+    /// The factor of sines and cosines: as given, or DeepSeek's ratio of two scales.
+    fn yarn_attention(&self, factor: f64) -> std::result::Result<Option<f64>, String> {
+        let scales = [self.number("mscale")?, self.number("mscale-all")?];
+        match (self.number("attention")?, scales) {
+            (Some(_), [Some(_), _] | [_, Some(_)]) => Err("yarn takes attention or mscale, not both".into()),
+            (Some(attention), _) => Ok(Some(attention)),
+            (None, [Some(own), Some(all)]) => Ok(Some(Yarn::scale(factor, own) / Yarn::scale(factor, all))),
+            (None, [None, None]) => Ok(None),
+            (None, _) => Err("yarn takes mscale and mscale-all together".into()),
+        }
+    }
+}
+
+// From a recipe back to the options of today's models: positions, the norm of queries and keys, the soft-cap.
+
+/// The options that give the positions, norm and soft-cap of a recipe, without those that are the default. Gains, tables, divisors,
+/// sinks and gates are matrices, and come from a file.
+pub(super) fn mechanism_options(recipe: &Recipe) -> Vec<String> {
+    let mut options: Vec<String> =
+        position_options(recipe.positions.kind).chunks(2).map(|pair| pair.join(" ")).collect();
+    if recipe.positions.first > 0 {
+        options.push(format!("--first-position {}", recipe.positions.first));
+    }
+    if recipe.qk_norm.place != NormPlace::Nowhere {
+        options.push("--qk-norm".into());
+        if recipe.qk_norm.epsilon != QK_NORM_EPSILON {
+            options.push(format!("--qk-norm-eps {}", recipe.qk_norm.epsilon));
+        }
+    }
+    options.extend(recipe.soft_cap.map(|cap| format!("--softcap {cap}")));
+    options
+}
+
+/// The words that give a kind of positions: each option, and its value.
+pub(crate) fn position_options(kind: PositionKind) -> Vec<String> {
+    let of_kind = |kind: &str| vec!["--position".to_string(), kind.to_string()];
+    match kind {
+        PositionKind::None => Vec::new(),
+        PositionKind::Rotary(rotary) => rotary_options(&rotary),
+        PositionKind::Alibi { .. } => of_kind("alibi"),
+        PositionKind::Buckets { .. } => of_kind("t5"),
+        PositionKind::Sinusoidal => of_kind("sinusoidal"),
+    }
+}
+
+fn rotary_options(rotary: &Rotary) -> Vec<String> {
+    let usual = Rotary::default();
+    let kind = match rotary.pairing {
+        Pairing::Halves => "rope",
+        Pairing::Neighbours => "rope-interleaved",
+    };
+    let base = (rotary.base != usual.base).then(|| rotary.base.to_string());
+    let all = [
+        ("--position", Some(kind.to_string())),
+        ("--rope-base", base),
+        ("--rope-width", rotary.width.map(|width| width.to_string())),
+        ("--rope-scaling", rotary.scaling.map(|scaling| scaling_option(&scaling))),
+    ];
+    all.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?])).flatten().collect()
+}
+
+/// A scaling as `--rope-scaling` takes it: `linear:factor=4`.
+fn scaling_option(scaling: &RopeScaling) -> String {
+    let parameters = match *scaling {
+        RopeScaling::Linear { factor } => format!("factor={factor}"),
+        RopeScaling::Dynamic { factor, original, .. } | RopeScaling::LongRope { factor, original, .. } => {
+            format!("factor={factor},original={original}")
+        }
+        RopeScaling::Llama3 { factor, low, high, original } => {
+            format!("factor={factor},low={low},high={high},original={original}")
+        }
+        RopeScaling::Yarn(yarn) => yarn_parameters(&yarn),
+    };
+    format!("{}:{parameters}", scaling.name())
+}
+
+fn yarn_parameters(yarn: &Yarn) -> String {
+    let mut parameters = vec![format!("factor={},original={}", yarn.factor, yarn.original)];
+    if yarn.fast != 32.0 {
+        parameters.push(format!("fast={}", yarn.fast));
+    }
+    if yarn.slow != 1.0 {
+        parameters.push(format!("slow={}", yarn.slow));
+    }
+    if !yarn.truncate {
+        parameters.push("truncate=no".into());
+    }
+    parameters.extend(yarn.attention.map(|attention| format!("attention={attention}")));
+    parameters.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RopeScalingArg, *};
+
+    fn error(text: &str) -> String {
+        RopeScalingArg::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn a_scaling_without_its_parameters_says_which_and_how() {
+        assert_eq!(error("linear"), "linear needs factor: write linear:factor=4");
+        assert_eq!(
+            error("llama3:factor=8,original=8192"),
+            "llama3 needs low and high: write llama3:factor=8,low=1,high=4,original=8192"
+        );
+        assert_eq!(error("yrn:factor=4"), "there is no scaling `yrn`; did you mean yarn?");
+        assert_eq!(error("linear:factor=4,base=2"), "linear has no `base`; it has factor");
+        assert_eq!(error("linear:factor=4,factor=5"), "linear has factor twice");
+        assert_eq!(error("linear:factor=x"), "factor of linear is `x`, which is not a number");
+        assert!(error("linear:factor=-1").contains("must be a number above 0"));
+    }
+
+    #[test]
+    fn the_names_of_a_models_configuration_are_known() {
+        let parsed = RopeScalingArg::parse(
+            "llama3:factor=8,low_freq_factor=1,high_freq_factor=4,original_max_position_embeddings=8192",
+        );
+        let expected = RopeScaling::Llama3 { factor: 8.0, low: 1.0, high: 4.0, original: 8192.0 };
+        assert_eq!(parsed.unwrap().scaling, expected);
+    }
+
+    #[test]
+    fn every_scaling_is_printed_as_it_was_given() {
+        for text in [
+            "linear:factor=4",
+            "dynamic:factor=2,original=4096",
+            "llama3:factor=8,low=1,high=4,original=8192",
+            "yarn:factor=4,original=4096",
+            "yarn:factor=4,original=4096,fast=16,slow=2,truncate=no,attention=1.25",
+            "longrope:factor=32,original=4096",
+        ] {
+            let scaling = RopeScalingArg::parse(text).unwrap().scaling;
+            assert_eq!(scaling_option(&scaling), text);
+        }
+    }
 }

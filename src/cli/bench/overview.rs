@@ -1,18 +1,20 @@
 //! All lengths: the machine's peak, three ways of computing attention, and how they grow.
 
-use serde_json::Value;
+use std::time::Duration;
 
-use super::figures::{
-    Peaks, left_out, line, machine_title, name, round_bytes, round_seconds, summary, table, title,
-    worst_error,
-};
-use super::{BenchArgs, BenchFormat};
+use serde_json::{Value, json};
+
 use crate::bench::{Growth, Measurement, Method, Point, SIZES, Timing, memory_limit};
-use crate::cli::{Env, Streams};
+use crate::cli::program::{Env, Streams};
 use crate::error::{Error, Result};
-use crate::kernel::Kernels;
-use crate::render::{self, Curve, Plot, Scale, Style};
+use crate::input::system::processor;
+use crate::kernel::{Kernels, Machine, Real, multiply_add_rate};
+use crate::render;
+use crate::render::{Curve, Plot, Scale, Style};
 use crate::story::Table;
+use crate::text::{counted, giga, percent, seconds, size, times};
+
+use super::{BenchArgs, BenchFormat, MeasurementLine};
 
 /// The default time for all lengths.
 const USUAL_SECONDS: f64 = 20.0;
@@ -159,4 +161,222 @@ impl Overview<'_, '_> {
         let memory = plot(&format!("extra memory over n: {head}"), round_bytes, |_, bytes| bytes as f64);
         render::plots(&[time, memory], &self.style, self.streams.out)
     }
+}
+
+// The titles, tables, lines and sentences of `attn bench` over all lengths.
+
+/// The name of a path in titles and lines.
+pub(super) fn name(way: Method) -> &'static str {
+    match way {
+        Method::Loop => "loop",
+        Method::Steps => "steps",
+        Method::Fused => "fused",
+    }
+}
+
+/// The sentence about a path.
+pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
+    let mask = if growth.causal { "causal" } else { "no mask" };
+    let head = format!("1 head of {}, {mask}", growth.width);
+    match way {
+        Method::Loop => format!(
+            "Loop over queries, {head}: attention::product_transposed and attention::product of one row at a time; exact \
+             path, f64, 1 thread"
+        ),
+        Method::Steps => format!(
+            "Step by step as `attn attend`, {head}: the same functions of whole matrices; exact path, f64, 1 thread"
+        ),
+        Method::Fused => format!(
+            "Fused as `attn attend --fast`, {head}: kernel::attend, block by block; {}, {}, up to {}",
+            T::NAME,
+            growth.machine.simd,
+            counted(growth.machine.threads, "thread")
+        ),
+    }
+}
+
+/// The peaks that speeds are compared with, in flop/s.
+pub(super) struct Peaks {
+    /// The values for `f32` and `f64`, on one thread and on all.
+    rates: [[f64; 2]; 2],
+    /// All.
+    threads: usize,
+}
+
+impl Peaks {
+    pub(super) fn measure(machine: Machine, each: Duration) -> Result<Peaks> {
+        let one = Machine { threads: 1, ..machine };
+        let single = [multiply_add_rate::<f32>(one, each)?, multiply_add_rate::<f32>(machine, each)?];
+        let double = [multiply_add_rate::<f64>(one, each)?, multiply_add_rate::<f64>(machine, each)?];
+        Ok(Peaks { rates: [single, double], threads: machine.threads })
+    }
+
+    /// The peak on as many threads as a way used: only the fused one has other numbers, and more threads, than one of `f64`.
+    fn beside<T: Real>(&self, way: Method, threads: usize) -> f64 {
+        let [single, double] = self.rates;
+        let [one, all] = if way == Method::Fused && T::NAME == f32::NAME { single } else { double };
+        match threads {
+            1 => one,
+            some if some < self.threads => all.min(one * some as f64),
+            _ => all,
+        }
+    }
+
+    pub(super) fn table(&self, machine: Machine) -> Table {
+        let all = counted(machine.threads, "thread");
+        let heads = ["GFLOP/s", "1 thread", all.as_str()];
+        let heads = if machine.threads > 1 { &heads[..] } else { &heads[..2] };
+        let rows = [f32::NAME, f64::NAME].into_iter().zip(self.rates).map(|(name, rates)| {
+            [name.to_string(), giga(rates[0]), giga(rates[1])].into_iter().take(heads.len()).collect()
+        });
+        Table::new(heads, rows).with_numbers(&heads[1..])
+    }
+
+    pub(super) fn lines(&self, machine: Machine) -> Vec<Value> {
+        let line = |dtype: &str, threads: usize, rate: f64| json!({ "peer": "peak", "dtype": dtype, "simd": machine.simd.name(), "threads": threads, "gflops": rate / 1e9 });
+        let both = [f32::NAME, f64::NAME].into_iter().zip(self.rates);
+        both.flat_map(|(name, rates)| [line(name, 1, rates[0]), line(name, machine.threads, rates[1])])
+            .collect()
+    }
+}
+
+/// A power of ten of seconds.
+pub(super) fn round_seconds(power: f64) -> String {
+    seconds(power).replace(".00", "").replace(".0", "")
+}
+
+/// A power of ten of bytes.
+pub(super) fn round_bytes(power: f64) -> String {
+    match power {
+        p if p >= 1e9 => format!("{} GB", p / 1e9),
+        p if p >= 1e6 => format!("{} MB", p / 1e6),
+        p if p >= 1e3 => format!("{} kB", p / 1e3),
+        p => format!("{p} B"),
+    }
+}
+
+/// The title of the table of peaks.
+pub(super) fn machine_title(machine: Machine) -> String {
+    let name = processor().unwrap_or_else(|| "this processor".to_string());
+    format!("{name}, {}: the peak, two operations for each fused multiply-add", machine.simd)
+}
+
+/// The figures of one way; only the fused one has a choice of threads.
+pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Table {
+    let is_fused = way == Method::Fused;
+    let all = ["n", "threads", "time", "growth", "GFLOP/s", "of peak", "memory", "growth"];
+    let heads: Vec<&str> = all.into_iter().filter(|head| is_fused || *head != "threads").collect();
+    let mut before = None;
+    let row = |point: &Point| {
+        let mut row = vec![point.n.to_string()];
+        match &point.measured {
+            Measurement::Done { timing, rate, extra_bytes, threads, .. } => {
+                let peak = peaks.beside::<T>(way, *threads);
+                let now = (timing.median, *extra_bytes as f64);
+                let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
+                    (times(now.0, time), times(now.1, bytes))
+                });
+                before = Some(now);
+                row.extend(is_fused.then(|| threads.to_string()));
+                row.extend([seconds(timing.median), growth.0, giga(*rate), percent(rate.min(peak), peak)]);
+                row.extend([size(*extra_bytes as u64), growth.1]);
+            }
+            Measurement::TooLong(time) => {
+                row.extend(is_fused.then(String::new));
+                row.push(format!("≈ {}", seconds(*time)));
+            }
+            Measurement::TooLarge(bytes) => {
+                row.resize(
+                    heads.iter().position(|head| *head == "memory").unwrap_or(row.len()),
+                    String::new(),
+                );
+                row.push(format!("≈ {}", size(*bytes)));
+            }
+        }
+        row.resize(heads.len(), String::new());
+        row
+    };
+    Table::new(&heads, points.iter().map(row).collect::<Vec<_>>()).with_numbers(&heads)
+}
+
+/// The largest difference from the exact path over all lengths, for the other paths.
+pub(super) fn worst_error(points: &[Point]) -> Option<String> {
+    let error = |point: &Point| match point.measured {
+        Measurement::Done { max_error, .. } => max_error,
+        _ => None,
+    };
+    let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+    let worst = points.iter().filter_map(error).reduce(worse)?;
+    Some(format!("at most {worst:.1e} from the exact path, on some rows of every length"))
+}
+
+/// Why there are sizes without figures, where there are.
+pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
+    let any = |is: fn(&Measurement) -> bool| points.iter().any(|point| is(&point.measured));
+    let longest = growth.longest.as_secs_f64();
+    let time = any(|measured| matches!(measured, Measurement::TooLong(_)))
+        .then(|| format!("would take longer than the {} allowed for one run (--seconds)", seconds(longest)));
+    let memory = any(|measured| matches!(measured, Measurement::TooLarge(_)))
+        .then(|| format!("would take more than the {} of memory allowed here", size(growth.most_bytes)));
+    let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| format!("≈: estimated, not measured: it {}", reasons.join(", or ")))
+}
+
+/// Comparisons of the three paths, each pair at the largest size at which both were measured.
+pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) -> Option<String> {
+    let taken = |way: Method, n: usize| {
+        let (_, points) = all.iter().find(|(of, _)| *of == way)?;
+        match points.iter().find(|point| point.n == n)?.measured {
+            Measurement::Done { timing, extra_bytes, threads, .. } => {
+                Some((timing.median, extra_bytes as f64, threads))
+            }
+            _ => None,
+        }
+    };
+    let both = |a, b| SIZES.into_iter().rev().find_map(|n| Some((n, taken(a, n)?, taken(b, n)?)));
+    let (n, slow, steps) = both(Method::Loop, Method::Steps)?;
+    let looped = format!(
+        "n = {n}: the loop takes {} the time of whole matrices, both in f64 on 1 thread",
+        times(slow.0, steps.0)
+    );
+    let (n, steps, fused) = both(Method::Steps, Method::Fused)?;
+    let (time, memory) = (times(steps.0, fused.0), times(steps.1, fused.1));
+    Some(format!(
+        "{looped}. n = {n}: whole matrices, in f64 on 1 thread, take {time} the time of the fused path, in {} on {} with {}, \
+         and {memory} its memory. The memory of the fused path grows with the number of threads, with the tile of each \
+         thread, and with d, but not with n",
+        T::NAME,
+        counted(fused.2, "thread"),
+        growth.machine.simd,
+    ))
+}
+
+/// One point as a line for a script.
+pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: &Point) -> Value {
+    let Machine { simd, threads: asked } = growth.machine;
+    let is_fused = way == Method::Fused;
+    let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));
+    let dtype = if is_fused { T::NAME } else { f64::NAME };
+    let reason = match &point.measured {
+        Measurement::Done { timing, extra_bytes, threads, max_error, .. } => {
+            let asked = if is_fused { asked } else { 1 };
+            let line = MeasurementLine {
+                peer: &peer,
+                shape,
+                dtype,
+                simd: is_fused.then_some(simd.name()),
+                threads: [asked, *threads],
+                timing,
+                extra_bytes: *extra_bytes,
+                max_error: *max_error,
+                peak: peaks.beside::<T>(way, *threads),
+            };
+            return line.value();
+        }
+        Measurement::TooLong(seconds) => json!({ "seconds": seconds }),
+        Measurement::TooLarge(bytes) => json!({ "bytes": bytes }),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let shape = shape.to_string();
+    json!({ "peer": peer, "version": version, "shape": shape, "dtype": dtype, "not_measured": reason })
 }

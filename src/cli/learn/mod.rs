@@ -1,13 +1,8 @@
 //! `attn learn`: a small model learns a task while you watch.
 
-mod asked;
 mod curves;
 mod history;
-mod numbers;
-mod progress;
-mod saved;
-mod settings;
-mod shown;
+mod report;
 mod step;
 mod task;
 mod training;
@@ -16,15 +11,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::nodes::NodeArgs;
-use super::output::OutputArgs;
-use super::values::path;
-use super::{Env, Outcome, Streams};
 use crate::error::Result;
 use crate::input::Files;
 use crate::tensor::Dtype;
-use settings::{MOST_STEPS, SettingsArgs};
-use task::TaskArgs;
+
+use super::options::path;
+use super::output::OutputArgs;
+use super::selection::NodeArgs;
+use super::{Env, Outcome, Streams};
+use task::{MOST_STEPS, SettingsArgs, TaskArgs};
 
 /// Train a small model in a second, and see what its heads learn
 ///

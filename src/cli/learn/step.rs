@@ -2,12 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::LearnArgs;
-use super::progress::Progress;
-use super::training::Learned;
-use crate::cli::nodes::NodeArgs;
-use crate::cli::write;
-use crate::cli::{Env, Outcome, Streams};
+use crate::cli::selection::NodeArgs;
+use crate::cli::{Env, Outcome, Streams, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::graph::{CellId, Cells, Convention, Graph, NodeId, resolve};
@@ -15,6 +11,9 @@ use crate::learn::{AdamChange, Batch, Example, Learner, Symbols, Trainer};
 use crate::story::{Digits, Step, StepItem, Story, Table, in_sentence};
 use crate::terminal::Signals;
 use crate::text::one_of;
+
+use super::LearnArgs;
+use super::training::{Learned, Progress};
 
 impl LearnArgs {
     /// Trains up to a step, and shows numbers of it.
@@ -69,7 +68,7 @@ impl LearnArgs {
         let mut page = nodes.page(story, &self.output)?;
         page.story.steps.splice(0..0, told);
         let pages = vec![page];
-        let code = write::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
+        let code = output::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 

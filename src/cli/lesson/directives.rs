@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::output::TablesArgs;
-use crate::cli::{Env, Streams, listing};
+use crate::cli::{Env, Streams, output};
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::Function;
@@ -29,7 +29,7 @@ impl DirectivesArgs {
             ("Blocks of commands", blocks()),
         ];
         let parts = parts.map(|(title, table)| (title.to_string(), table));
-        listing::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &parts, env, streams))
+        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &parts, env, streams))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct ExportArgs {
     /// The file to write [default: standard output]
     ///
     /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
-    #[arg(value_parser = crate::cli::values::path, long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::options::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// With html: a page whose numbers can be changed
     ///

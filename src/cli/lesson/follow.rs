@@ -2,9 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::LESSON_OPTIONS;
-use crate::cli::screen::ScreenArgs;
-use crate::cli::{Env, Streams};
+use crate::cli::output::ScreenArgs;
+use crate::cli::{Env, LESSON_OPTIONS, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;
 use crate::lesson::play::{PlayOptions, follow, present};

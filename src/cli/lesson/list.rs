@@ -1,17 +1,15 @@
 //! `attn lesson list`.
 
-use crate::cli::LESSON_OPTIONS;
-use crate::foreign::{from_os, from_path, to_path, visible};
-use crate::text::quoted;
-
 use clap::Args;
 
 use crate::cli::output::TablesArgs;
-use crate::cli::{Env, Streams, listing};
+use crate::cli::{Env, LESSON_OPTIONS, Streams, output};
 use crate::error::{Error, Result};
+use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::{exists, is_folder, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 use crate::story::Table;
+use crate::text::quoted;
 
 /// List the lessons: title, minutes, steps, and how far you are
 ///
@@ -34,7 +32,7 @@ impl ListArgs {
 
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let table = table(self.folder.as_deref(), env)?;
-        listing::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))
+        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))
     }
 }
 

@@ -1,13 +1,10 @@
 //! `attn lesson play`.
 
-use crate::cli::LESSON_OPTIONS;
-use crate::text::ScreenWidth;
-use crate::text::{counted, quoted};
 use clap::Args;
 
+use crate::cli::output::{ScreenArgs, ThemeArgs};
 use crate::cli::program::Program;
-use crate::cli::screen::{ScreenArgs, ThemeArgs};
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, LESSON_OPTIONS, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{
     FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript,
@@ -15,6 +12,7 @@ use crate::lesson::play::{
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;
+use crate::text::{ScreenWidth, counted, quoted};
 
 use super::trust::{TrustArgs, fills_screen, full_screen_commands, typed_commands};
 

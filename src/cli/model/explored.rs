@@ -4,16 +4,17 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 
+use crate::cli::program::Env;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Graph;
+use crate::model::{Edits, Forward, ModelRun};
+use crate::text::{counted, grouped};
+
 use super::logits::with_logits;
 use super::numbers::NumbersArgs;
 use super::opened::OpenedModel;
 use super::predicted;
 use super::window::range;
-use crate::cli::env::Env;
-use crate::error::{Error, ErrorKind, Result};
-use crate::graph::Graph;
-use crate::model::{Edits, Forward, ModelRun};
-use crate::text::{counted, grouped};
 
 /// The most logits that are computed for it: a row for each token.
 const MOST_LOGITS: usize = 4_000_000;

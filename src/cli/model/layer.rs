@@ -2,15 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::{Within, layers_of, name_in, node_name};
-use super::logits::{LogitsTable, with_logits};
-use super::opened::{OpenedModel, ReadText};
-use super::remarks::{name_as_elsewhere, say_the_way_on};
-use super::{ModelArgs, VariedArgs, numbers::ChosenNumbers};
-use crate::cli::nodes::NodeArgs;
-use crate::cli::presentation::{self, Presentation};
+use crate::cli::presentation::Presentation;
 use crate::cli::program::Program;
-use crate::cli::{Env, Outcome, Streams, versus, write};
+use crate::cli::selection::NodeArgs;
+use crate::cli::{Env, Outcome, Streams, output, presentation, versus};
 use crate::error::{Error, Result};
 use crate::explain::Depth;
 use crate::foreign::to_path;
@@ -20,6 +15,13 @@ use crate::model::{Forward, ModelRun};
 use crate::render::Format;
 use crate::story::{ShownLayer, Story, model_layer};
 use crate::text::clipped;
+
+use super::address::{Within, layers_of, name_in, node_name};
+use super::logits::{LogitsTable, with_logits};
+use super::numbers::ChosenNumbers;
+use super::opened::{OpenedModel, ReadText};
+use super::remarks::{name_as_elsewhere, say_the_way_on};
+use super::{ModelArgs, VariedArgs};
 
 /// The most characters of a text in the first line.
 const LONGEST_TEXT: usize = 60;
@@ -134,7 +136,7 @@ impl ModelArgs {
         )?;
         let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = write::paged(&pages, "model", &style, env, streams)?;
+        let code = output::paged(&pages, "model", &style, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 

@@ -23,26 +23,26 @@ mod window;
 
 use clap::Args;
 
-use super::listing;
-use super::nodes::NodeArgs;
-use super::output::{LiveArgs, OutputArgs};
-use super::program::Program;
-use super::steps::StepArgs;
-use super::versus::VersusArgs;
-use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::graph::Convention;
 use crate::render;
 use crate::story::{Table, numbers_of_tables};
+
+use super::output::{LiveArgs, OutputArgs};
+use super::program::Program;
+use super::selection::{NodeArgs, StepArgs};
+use super::versus::VersusArgs;
+use super::{Env, Outcome, Streams, output};
 use changes::ChangeArgs;
-pub(super) use explored::ModelToRead;
 use next_args::NextArgs;
 use numbers::NumbersArgs;
-pub(super) use opened::OpenedModel;
 use opened::ReadText;
 use shown::Shown;
 use trained::StepOfTrainingArgs;
 use window::WindowArgs;
+
+pub(super) use explored::ModelToRead;
+pub(super) use opened::OpenedModel;
 
 /// Open a model's folder, run it on your sentence, and explain every number
 ///
@@ -201,7 +201,7 @@ impl ModelArgs {
     fn tables(&self, parts: Vec<(String, Table)>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let style = self.live.style(&self.output, env, Convention::Rows);
         let write = |streams: &mut Streams<'_>| render::tables(&parts, "model", &style, streams.out);
-        let code = listing::paged_text(style.format, env, streams, write)?;
+        let code = output::paged_text(style.format, env, streams, write)?;
         Ok(Outcome { code, ..outcome(&parts)? })
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::values::positive;
+use crate::cli::options::positive;
 use crate::error::Result;
 
 /// How the text goes on.

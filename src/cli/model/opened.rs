@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::env::Env;
+use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::Graph;

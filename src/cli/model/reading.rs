@@ -1,12 +1,6 @@
 //! `attn model FOLDER TEXT`: the tokens, the next word, what the layers would predict, what the heads attend to.
 
-use super::numbers::ChosenNumbers;
-use super::opened::{OpenedModel, ReadText};
-use super::overview;
-use super::predicted::{self, Predicted, check_numbers, how_to_mask};
-use super::{ModelArgs, TOP, VariedArgs};
-use crate::cli::env::Env;
-use crate::cli::program::Program;
+use crate::cli::program::{Env, Program};
 use crate::cli::versus;
 use crate::elementary::ln;
 use crate::error::Result;
@@ -17,6 +11,11 @@ use crate::story::{
     prediction_table, stand_out_title, survey_table,
 };
 use crate::tensor::Tensor;
+
+use super::numbers::ChosenNumbers;
+use super::opened::{OpenedModel, ReadText};
+use super::predicted::{Predicted, check_numbers, how_to_mask};
+use super::{ModelArgs, TOP, VariedArgs, overview, predicted};
 
 /// The title of the grid of heads.
 pub(super) const HEADS: &str = "What each head attends to";

@@ -1,19 +1,21 @@
 //! One matrix: its name, frozen labels, and as many rows and columns around the marked ones as there is room for.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use attn_story::render::number_alone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 
-use super::before::{self, Before};
-use super::layout::HEAD;
-use super::number::{MARKS, Number};
-use super::{Board, Hit, Mark, Marks, put};
 use crate::graph::{CellId, Graph, NodeId};
-use crate::render::{Charset, WindowOfMatrix, window_of_matrix};
-use crate::text::ScreenWidth;
+use crate::render::{Charset, Shading, WindowOfMatrix, window_of_matrix};
+use crate::text::{CUT, ScreenWidth};
 
+use super::{Board, Hit, Mark, Marks, put};
+
+/// The rows above the numbers of a matrix: its name, and the labels of its columns.
+pub(super) const HEAD: usize = 2;
 /// The most columns of a label.
 const LONGEST_LABEL: usize = 12;
 /// The most columns that are looked at for the width of a number.
@@ -113,7 +115,7 @@ impl Shown<'_> {
             labels.iter().map(|label| label.width()).max().unwrap_or(0).min(most)
         };
         let number = window.texts.iter().flatten().map(|text| text.trim().width()).max().unwrap_or(1);
-        let was = if self.tells_before(board, marks) { before::WAS.len() } else { 0 };
+        let was = if self.tells_before(board, marks) { WAS.len() } else { 0 };
         // A blank column, so that no mark touches a label.
         let label = longest(&window.rows, LONGEST_LABEL).max(was) + 1;
         Widths { label, number: number.max(longest(&window.cols, 8)), columns, title: self.title.width() }
@@ -121,7 +123,7 @@ impl Shown<'_> {
 
     /// Whether numbers before the last change stand below its rows.
     fn tells_before(&self, board: &Board<'_>, marks: &Marks) -> bool {
-        !self.turned && !self.is_beside && before::is_told(board, marks, self.node)
+        !self.turned && !self.is_beside && is_told(board, marks, self.node)
     }
 
     /// The rows that have moved, each of which can have a line below it: at most this many.
@@ -276,4 +278,136 @@ fn turned(window: WindowOfMatrix) -> WindowOfMatrix {
     let texts_turned = (0..cols.len()).map(transposed).collect();
     let shades_turned = (0..cols.len()).map(|i| shades.iter().map(|row| row[i]).collect()).collect();
     WindowOfMatrix { rows: cols, cols: rows, texts: texts_turned, shades: shades_turned }
+}
+
+// The numbers before the last change, below the rows of the current matrix, where there are lines for them.
+
+/// What stands before the old numbers of a row: without colour, too, they can be told from those of today.
+pub(super) const WAS: &str = "was";
+
+/// The old numbers, by row and column.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    rows: BTreeMap<usize, BTreeMap<usize, String>>,
+}
+
+/// Whether a matrix has numbers that moved, and no matrix beside it shows what they were.
+pub(super) fn is_told(board: &Board<'_>, marks: &Marks, node: NodeId) -> bool {
+    node == marks.cursor.node && marks.moved.contains(&node) && board.state.beside().is_none()
+}
+
+impl Before {
+    /// The old numbers of these rows and columns, in at most as many rows as `spare` has lines: those around the cursor first.
+    pub fn of(
+        board: &Board<'_>,
+        marks: &Marks,
+        node: NodeId,
+        (rows, cols): (Range<usize>, Range<usize>),
+        spare: usize,
+    ) -> Before {
+        if spare == 0 || !is_told(board, marks, node) {
+            return Before::default();
+        }
+        let old = |row: usize, col: usize| {
+            let change = board.state.change_at(CellId { node, row, col })?;
+            Some((col, board.look.spelled(&number_alone(change.before, board.state.decimals()))))
+        };
+        let of_row = |row: usize| (row, cols.clone().filter_map(|col| old(row, col)).collect());
+        let mut found: Vec<(usize, BTreeMap<usize, String>)> = rows.map(of_row).collect();
+        found.retain(|(_, old)| !old.is_empty());
+        found.sort_by_key(|(row, _)| row.abs_diff(marks.cursor.row));
+        found.truncate(spare);
+        Before { rows: found.into_iter().collect() }
+    }
+
+    /// Draws the line below a row, if it has one; returns its height. `number` is the width of a number, `area` begins with the labels.
+    pub fn draw(
+        &self,
+        board: &Board<'_>,
+        buffer: &mut Buffer,
+        (row, first): (usize, usize),
+        (label, number): (usize, usize),
+        area: Rect,
+    ) -> u16 {
+        let Some(old) = self.rows.get(&row) else { return 0 };
+        let look = board.look;
+        put(look, buffer, area.x, area.y, area.width, WAS, look.quiet());
+        for (col, text) in old {
+            // A number without some of its digits would be another one.
+            let text = if text.width() > number + 1 { look.spelled(&CUT.to_string()) } else { text.clone() };
+            let end = label + (col - first) * (number + MARKS) + number + 1;
+            let x = area.x + (end - text.width()) as u16;
+            put(look, buffer, x, area.y, text.width() as u16, &text, look.quiet());
+        }
+        1
+    }
+}
+
+// One number of a matrix, with the marks before and behind it.
+
+/// The columns of the marks.
+pub(super) const MARKS: usize = 2;
+
+/// A number with its marks.
+pub(super) struct Number<'a> {
+    pub text: &'a str,
+    pub shading: Shading,
+    pub width: usize,
+    pub mark: Mark,
+    pub is_chosen: bool,
+    pub has_moved: bool,
+}
+
+impl Number<'_> {
+    /// Draws it, where its first mark stands.
+    pub fn draw(&self, board: &Board<'_>, buffer: &mut Buffer, (x, y): (u16, u16)) {
+        let look = board.look;
+        let is_masked = self.shading.is_masked && self.text != "?";
+        let hatch = look.spelled(if is_masked { "░" } else { " " });
+        let pad = self.width.saturating_sub(self.text.width());
+        let padded = format!("{}{}", hatch.repeat(pad), self.text);
+        let (before, behind) = match self.mark {
+            Mark::Cursor => ('>', '<'),
+            Mark::First => ('[', ']'),
+            Mark::Second => ('(', ')'),
+            Mark::Fed => (' ', '\''),
+            Mark::None => (' ', ' '),
+        };
+        // What a number is to the cursor is still told by the mark before it, or by its line below.
+        let behind = if self.has_moved { '*' } else { behind };
+        let shade = match self.shading.colours.filter(|_| look.colour) {
+            // On a shade a reversed number would be the one that is seen least.
+            _ if self.mark == Mark::Cursor => Style::new(),
+            Some((ink, ground)) => Style::new().fg(Color::Indexed(ink)).bg(Color::Indexed(ground)),
+            None if is_masked => look.quiet(),
+            None => Style::new(),
+        };
+        let mark = style_of(board, self.mark);
+        // On a shade only its own ink can be read: there the brackets and the weight of the letters are the mark.
+        let mut style =
+            if shade.bg.is_some() { shade.add_modifier(mark.add_modifier) } else { shade.patch(mark) };
+        if self.is_chosen {
+            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
+        if self.has_moved {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        put(look, buffer, x, y, (self.width + MARKS) as u16, &format!("{before}{padded}{behind}"), style);
+    }
+}
+
+/// The style of a mark: without colour it can be told by brackets, reversal and underlining.
+fn style_of(board: &Board<'_>, mark: Mark) -> Style {
+    let look = board.look;
+    match mark {
+        Mark::Cursor => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
+        Mark::First => {
+            look.coloured(Style::new(), Color::Indexed(81), Color::Indexed(25)).add_modifier(Modifier::BOLD)
+        }
+        Mark::Second => {
+            look.coloured(Style::new(), Color::Indexed(221), Color::Indexed(94)).add_modifier(Modifier::BOLD)
+        }
+        Mark::Fed => Style::new().add_modifier(Modifier::UNDERLINED),
+        Mark::None => Style::new(),
+    }
 }

@@ -1,29 +1,28 @@
 //! A state on a screen: the path, the matrices, the map of all steps, the sentence, the keys.
 
-mod before;
-mod help;
-mod layout;
-mod map;
-mod marks;
 mod matrix;
-mod number;
-mod said;
-mod sentence;
 mod wall;
 
+use std::collections::{HashMap, HashSet};
+
+use attn_story::live::sentences;
+use attn_story::render::number_alone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 
-use super::keys::{BINDINGS, Binding};
-use super::steps_of_story::StepsOfStory;
-use crate::explore::{Mode, Purpose, State};
-use crate::graph::{CellId, address_of};
-use crate::render::{Charset, Theme, wrapped_text};
+use crate::explain::SHOWN;
+use crate::explore::{Mode, Purpose, Source, State};
+use crate::graph::{CellId, Convention, Graph, Node, NodeId, Op, Origin, address_of};
+use crate::render::{
+    CellLines, Charset, Format, Screen, Style as TextStyle, Theme, cell_lines_to, wrapped_text,
+};
+use crate::story;
+use crate::story::{Digits, Story};
+use crate::terminal::Key;
 use crate::text::{CUT, ScreenWidth};
-use attn_story::live::sentences;
-pub(super) use marks::{Mark, Marks};
-pub(super) use sentence::lines as sentence_lines;
+
+use super::keys::{BINDINGS, Binding, Group};
 
 /// The smallest window that everything fits.
 pub(super) const LEAST: (u16, u16) = (60, 16);
@@ -100,7 +99,7 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
         return (Vec::new(), None);
     }
     if let Mode::Help { page } = *board.state.mode() {
-        help::draw(board, buffer, page);
+        draw_help(board, buffer, page);
         return (Vec::new(), None);
     }
     let sentence_height = match area.height {
@@ -110,25 +109,25 @@ pub(super) fn draw(board: &Board<'_>, buffer: &mut Buffer) -> (Vec<Hit>, Option<
     };
     let bottom = area.height - sentence_height - 3;
     head(board, buffer);
-    let map = if area.width >= WIDTH_WITH_MAP { map::width(board, area.width) } else { 0 };
+    let map = if area.width >= WIDTH_WITH_MAP { map_width(board, area.width) } else { 0 };
     let marks = Marks::of(board.state);
     let height = bottom - 2;
-    let room = layout::Room { width: area.width.into(), height: height.into(), map: map.into() };
+    let room = wall::Room { width: area.width.into(), height: height.into(), map: map.into() };
     let wall = wall::Wall::new(board, &marks, room);
     let map = if wall.has_map() { map } else { 0 };
     if map > 0 {
-        map::draw(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });
+        draw_map(board, &marks, buffer, Rect { x: 0, y: 2, width: map, height });
     }
     let hits = wall.draw(board, &marks, buffer, Rect { x: map, y: 2, width: area.width - map, height });
     let rule = if board.look.charset == Charset::Ascii { "-" } else { "─" };
     put(board.look, buffer, 0, bottom, area.width, &rule.repeat(area.width.into()), board.look.quiet());
     // A long message takes lines of the sentence.
-    let said = said::lines(board, area.width.into());
+    let said = message_lines(board, area.width.into());
     let more = said.len().saturating_sub(1) as u16;
     let height = sentence_height - more;
-    sentence::draw(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height });
+    draw_sentence(board, buffer, Rect { x: 0, y: bottom + 1, width: area.width, height });
     let y = area.height - 2 - more;
-    let cursor = said::draw(board, buffer, &said, Rect { x: 0, y, width: area.width, height: 1 + more });
+    let cursor = draw_message(board, buffer, &said, Rect { x: 0, y, width: area.width, height: 1 + more });
     hints(board, buffer, area.height - 1);
     (hits, cursor)
 }
@@ -218,5 +217,484 @@ pub(super) fn put(look: Look, buffer: &mut Buffer, x: u16, y: u16, room: u16, te
     if y < buffer.area.height && x < buffer.area.width {
         let room = usize::from(room.min(buffer.area.width - x));
         buffer.set_stringn(x, y, look.cut(&look.spelled(text), room), room, style);
+    }
+}
+
+// All keys, from the table that dispatches them.
+
+/// Draws a page of the keys, in as many columns as fit.
+fn draw_help(board: &Board<'_>, buffer: &mut Buffer, page: usize) {
+    let area = buffer.area;
+    let height = usize::from(area.height) - 1;
+    let columns = usize::from((area.width / COLUMN).max(1));
+    let width = area.width / columns as u16;
+    let lines = help_lines();
+    let pages: Vec<_> = lines.chunks(height * columns).collect();
+    let page = page % pages.len().max(1);
+    for (number, (keys, says)) in pages.get(page).copied().unwrap_or_default().iter().enumerate() {
+        let (x, y) = ((number / height) as u16 * width, (number % height) as u16);
+        let room = width.saturating_sub(1);
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        match says {
+            None => put(board.look, buffer, x, y, room, keys, bold.add_modifier(Modifier::UNDERLINED)),
+            Some(says) => {
+                put(board.look, buffer, x, y, room, &board.look.spelled(keys), bold);
+                put(
+                    board.look,
+                    buffer,
+                    x + KEYS,
+                    y,
+                    room.saturating_sub(KEYS),
+                    &board.look.spelled(says),
+                    Style::new(),
+                );
+            }
+        }
+    }
+    let said = match pages.len() {
+        0 | 1 => "Esc goes on.".to_string(),
+        count => format!("Page {} of {count}: Space shows the next one, Esc goes on.", page + 1),
+    };
+    put(board.look, buffer, 0, area.height - 1, area.width, &said, board.look.quiet());
+}
+
+/// The columns of a key with its meaning.
+const COLUMN: u16 = 40;
+/// The columns of the keys.
+const KEYS: u16 = 10;
+
+/// The first key of two that are opposites, which share a line.
+const PAIRED: [Key; 3] = [Key::PageUp, Key::Char('g'), Key::Char('<')];
+
+/// The lines: a heading, or keys with their meaning.
+fn help_lines() -> Vec<(String, Option<String>)> {
+    let mut all = Vec::new();
+    for group in Group::ALL {
+        all.push((group.title().to_string(), None));
+        let mut of_group = BINDINGS.iter().filter(|binding| binding.group == group);
+        while let Some(binding) = of_group.next() {
+            let other =
+                binding.keys.iter().any(|key| PAIRED.contains(key)).then(|| of_group.next()).flatten();
+            let both: Vec<_> = [Some(binding), other].into_iter().flatten().collect();
+            let joined = |of: fn(&Binding) -> &str, sign: &str| {
+                both.iter().map(|binding| of(binding)).collect::<Vec<_>>().join(sign)
+            };
+            all.push((joined(|binding| binding.shown, " "), Some(joined(|binding| binding.says, "; "))));
+        }
+    }
+    debug_assert!(all.iter().all(|(keys, _)| keys.width() < 20));
+    all
+}
+
+// The map of all steps: where the cursor is, what it reads, what reads it, and what has changed.
+
+/// The columns for marks and gaps.
+const BESIDES: usize = 5;
+/// The columns for a shape.
+const SHAPE: usize = 7;
+/// From this width of the screen on there is room for shapes.
+const WIDTH_WITH_SHAPES: u16 = 100;
+
+/// The width of the map.
+fn map_width(board: &Board<'_>, screen: u16) -> u16 {
+    let longest = map_nodes(board).map(|(_, node)| node.name.width()).max().unwrap_or(0);
+    let shape = if screen >= WIDTH_WITH_SHAPES { SHAPE } else { 0 };
+    ((longest + BESIDES + shape) as u16).clamp(10, (screen / 4).max(18))
+}
+
+/// The steps that the map shows: those of all heads, and of the cursor's.
+fn map_nodes<'b>(board: &'b Board<'_>) -> impl Iterator<Item = (NodeId, &'b Node)> {
+    let graph: &Graph = board.state.graph();
+    let here = graph[board.state.cursor().node].step.and_then(|step| step.head).unwrap_or(1);
+    let is_shown = move |node: &Node| node.step.and_then(|step| step.head).is_none_or(|head| head == here);
+    graph.nodes().filter(move |(_, node)| is_shown(node))
+}
+
+/// Draws the map.
+fn draw_map(board: &Board<'_>, marks: &Marks, buffer: &mut Buffer, area: Rect) {
+    let all: Vec<(NodeId, &Node)> = map_nodes(board).collect();
+    let here = all.iter().position(|(id, _)| *id == board.state.cursor().node).unwrap_or(0);
+    let height = usize::from(area.height);
+    let start = here.saturating_sub(height / 2).min(all.len().saturating_sub(height));
+    for (line, (id, node)) in all[start..].iter().take(height).enumerate() {
+        let y = area.y + line as u16;
+        let is_here = *id == board.state.cursor().node;
+        let mark = match marks.read.iter().position(|read| read == id) {
+            _ if is_here => ">",
+            Some(0) => "[",
+            Some(_) => "(",
+            None if marks.readers.contains(id) => "'",
+            None => " ",
+        };
+        let moved = if marks.moved.contains(id) { "*" } else { "" };
+        let style = if is_here {
+            Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
+        } else {
+            Style::new()
+        };
+        let name = format!("{mark} {}{moved}", node.name);
+        let shape = board.look.spelled(&node.shape().to_string());
+        let room = area.width.saturating_sub(2);
+        let mut end = room;
+        if buffer.area.width >= WIDTH_WITH_SHAPES {
+            end = room.saturating_sub(shape.width() as u16);
+            put(board.look, buffer, area.x + end, y, room, &shape, board.look.quiet());
+            end = end.saturating_sub(1);
+        }
+        put(board.look, buffer, area.x, y, end, &name, style);
+    }
+}
+
+// The answer to the last key, or the text that is typed, in the lines above the hints.
+
+/// The most lines of a message.
+const MOST_LINES: usize = 3;
+
+/// What is said, in at most three lines of this width: of a message the beginning, of a text that is typed the end.
+fn message_lines(board: &Board<'_>, width: usize) -> Vec<String> {
+    let said = board.said.map_or_else(|| sentences::bottom(board.state), str::to_string);
+    let said = board.look.spelled(&said);
+    if is_typed(board) {
+        // Behind the last letter there is room for the cursor.
+        let mut all = pieces(&said, width.saturating_sub(1));
+        if let Some(left_out) = all.len().checked_sub(MOST_LINES + 1) {
+            all.drain(..=left_out);
+            all[0] = format!(
+                "{}{}",
+                board.look.spelled(&CUT.to_string()),
+                all[0].chars().skip(2).collect::<String>()
+            );
+        }
+        return all;
+    }
+    let mut all = wrapped_text(&said, width);
+    if all.len() > MOST_LINES {
+        let rest = all.split_off(MOST_LINES - 1).join(" ");
+        all.push(board.look.cut(&rest, width));
+    }
+    all
+}
+
+/// Draws it; returns where the cursor of a text stands.
+fn draw_message(board: &Board<'_>, buffer: &mut Buffer, lines: &[String], area: Rect) -> Option<Position> {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    for (number, line) in lines.iter().enumerate() {
+        put(board.look, buffer, 0, area.y + number as u16, area.width, line, bold);
+    }
+    let x = lines.last().map_or(0, |line| line.width() as u16).min(area.width.saturating_sub(1));
+    is_typed(board).then_some(Position { x, y: area.y + area.height - 1 })
+}
+
+fn is_typed(board: &Board<'_>) -> bool {
+    matches!(board.state.mode(), Mode::Typing { .. })
+}
+
+/// A text in pieces of at most this many columns.
+fn pieces(text: &str, width: usize) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for letter in text.chars() {
+        let mut piece = all.pop().unwrap_or_default();
+        if format!("{piece}{letter}").width() > width {
+            all.push(std::mem::take(&mut piece));
+        }
+        piece.push(letter);
+        all.push(piece);
+    }
+    all
+}
+
+// What a cell is to the number under the cursor.
+
+/// What a cell is to the number under the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::explorer) enum Mark {
+    /// Nothing.
+    #[default]
+    None,
+    /// It stands under the cursor.
+    Cursor,
+    /// It is a part of its first operand.
+    First,
+    /// It is a part of its second operand, or of a later one.
+    Second,
+    /// It reads the number.
+    Fed,
+}
+
+/// The marks of all cells.
+pub(in crate::explorer) struct Marks {
+    /// The cell under the cursor.
+    pub cursor: CellId,
+    /// The cell that Enter opens.
+    pub chosen: Option<CellId>,
+    operands: HashMap<CellId, Mark>,
+    /// The nodes that are read, in the order of writing.
+    pub read: Vec<NodeId>,
+    fed: HashSet<CellId>,
+    /// The nodes that read the number.
+    pub readers: Vec<NodeId>,
+    /// The nodes in which the last change has moved a number.
+    pub moved: HashSet<NodeId>,
+    /// The cell that is to be guessed.
+    pub hidden: Option<CellId>,
+}
+
+impl Marks {
+    /// The marks of a state.
+    pub fn of(state: &State) -> Marks {
+        let sources = state.sources();
+        let mut operands = HashMap::new();
+        for (number, (node, places)) in sources.cells.iter().enumerate() {
+            let mark = if number == 0 { Mark::First } else { Mark::Second };
+            operands.extend(places.iter().map(|&(row, col)| (CellId { node: *node, row, col }, mark)));
+        }
+        let feeds = state.feeds();
+        let cells = |(node, places): &(NodeId, Vec<(usize, usize)>)| {
+            let node = *node;
+            places.iter().map(move |&(row, col)| CellId { node, row, col }).collect::<Vec<_>>()
+        };
+        Marks {
+            cursor: state.cursor(),
+            chosen: state.chosen_operand(),
+            read: sources.cells.iter().map(|(node, _)| *node).collect(),
+            operands,
+            fed: feeds.iter().flat_map(cells).collect(),
+            readers: feeds.iter().map(|(node, _)| *node).collect(),
+            moved: state.changed_nodes().iter().copied().collect(),
+            hidden: state.is_hidden().then(|| state.cursor()),
+        }
+    }
+
+    /// The mark of a cell.
+    pub fn mark(&self, cell: CellId) -> Mark {
+        if cell == self.cursor {
+            Mark::Cursor
+        } else if let Some(mark) = self.operands.get(&cell) {
+            *mark
+        } else if self.fed.contains(&cell) {
+            Mark::Fed
+        } else {
+            Mark::None
+        }
+    }
+
+    /// The first marked place of a node, which its window has to show.
+    pub fn focus(&self, node: NodeId) -> Option<CellId> {
+        if node == self.cursor.node {
+            return Some(self.cursor);
+        }
+        if let Some(chosen) = self.chosen.filter(|cell| cell.node == node) {
+            return Some(chosen);
+        }
+        let in_node = |cells: &mut dyn Iterator<Item = &CellId>| {
+            cells.filter(|cell| cell.node == node).min_by_key(|cell| (cell.row, cell.col)).copied()
+        };
+        in_node(&mut self.operands.keys()).or_else(|| in_node(&mut self.fed.iter()))
+    }
+}
+
+// The sentence of the number under the cursor: in symbols, in numbers, and the result.
+
+/// Of long sums the screen keeps this many terms: the first of these with which the result has room.
+const KEPT: [usize; 5] = [SHOWN, 4, 3, 2, 1];
+/// The columns that a line continues behind its formula's own.
+const HANGING: usize = 4;
+
+/// Draws the sentence. Its result is always there.
+fn draw_sentence(board: &Board<'_>, buffer: &mut Buffer, area: Rect) {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let lines = fitted(board, area.width.into(), area.height.into());
+    for (number, line) in lines.iter().enumerate() {
+        let style = if number == 0 { bold } else { Style::new() };
+        put(board.look, buffer, area.x, area.y + number as u16, area.width, line, style);
+    }
+}
+
+/// All lines of the sentence, wrapped to this width.
+pub(in crate::explorer) fn sentence_lines(board: &Board<'_>, width: usize) -> Vec<String> {
+    let Sentence { head, derived, with, notes, .. } = Sentence::of(board, width, SHOWN);
+    let head = hanging("", HANGING, &head, width);
+    [head, derived.concat(), with, notes.concat()].concat()
+}
+
+/// The lines of the sentence that this height has room for: of long sums fewer terms, and only the remarks that fit.
+fn fitted(board: &Board<'_>, width: usize, height: usize) -> Vec<String> {
+    let has_room = |sentence: &Sentence| sentence.height() <= height;
+    let sentence = KEPT.iter().map(|&kept| Sentence::of(board, width, kept)).find(has_room);
+    let Sentence { head, derived, with, notes, .. } =
+        sentence.unwrap_or_else(|| Sentence::of(board, width, 1).cut_to(height));
+    let mut all = [vec![head], derived.concat(), with].concat();
+    for note in notes {
+        if all.len() + note.len() <= height {
+            all.extend(note);
+        }
+    }
+    all.truncate(height);
+    all
+}
+
+/// The parts of the sentence, in lines as wide as the screen.
+struct Sentence {
+    /// The number, its value, and its step.
+    head: String,
+    /// The formula in symbols, in numbers, and the result.
+    derived: Vec<Vec<String>>,
+    /// A name in the formula, its definition and its value.
+    with: Vec<String>,
+    /// The name and its value alone.
+    short_with: Option<String>,
+    notes: Vec<Vec<String>>,
+    width: usize,
+}
+
+impl Sentence {
+    fn of(board: &Board<'_>, width: usize, kept: usize) -> Sentence {
+        let state = board.state;
+        let decimals = state.decimals();
+        let of_head = |head: String| Sentence {
+            head: board.look.spelled(&head),
+            derived: Vec::new(),
+            with: Vec::new(),
+            short_with: None,
+            notes: Vec::new(),
+            width,
+        };
+        let Some(value) = state.value() else {
+            let name = &state.graph()[state.cursor().node].name;
+            return of_head(match state.source() {
+                Source::ReadOnly(graph, _)
+                    if !graph.nodes().any(|(_, node)| matches!(node.op, Op::Fused(_))) =>
+                {
+                    format!("{name} is not in this file: it is too large for it, or was never formed.")
+                }
+                _ => format!("{name} is never formed: this path does not compute it."),
+            });
+        };
+        let CellLines { address, step, symbol, lines, with, notes } =
+            board.story.lines_of(state.cursor(), decimals, kept);
+        // Of a matrix with changed numbers the others come from where they came from at the start.
+        let step = state.origin_at_start(state.cursor()).map_or(step, ToString::to_string);
+        let shown = if state.is_hidden() { "?".to_string() } else { number_alone(value, decimals) };
+        let before = state.change_at(state.cursor()).map_or_else(String::new, |change| {
+            format!("   (before: {})", number_alone(change.before, decimals))
+        });
+        let indent = board.look.spelled(&symbol).width() + 1;
+        let hanging = |first: String, rest: usize, text: &str| {
+            hanging(&board.look.spelled(&first), rest, &board.look.spelled(text), width)
+        };
+        let last = lines.len().saturating_sub(1);
+        // The result of a guess is not told.
+        let is_told = |number: &usize| *number != last || last == 0 || !state.is_hidden();
+        let derived = (0..lines.len()).filter(is_told).map(|number| {
+            let before = if number == 0 { format!("{symbol} ") } else { " ".repeat(indent) };
+            let (sign, line) = &lines[number];
+            hanging(format!("{before}{sign} "), indent + HANGING, line)
+        });
+        let indented = |text: &str| hanging(" ".repeat(indent), indent + HANGING, text);
+        Sentence {
+            derived: derived.collect(),
+            with: with
+                .iter()
+                .flat_map(|(name, is, value)| indented(&format!("with {name} = {is} = {value}")))
+                .collect(),
+            short_with: with.map(|(name, _, value)| board.look.spelled(&format!("with {name} = {value}"))),
+            notes: notes.iter().map(|note| indented(note)).collect(),
+            ..of_head(format!("{address} = {shown}{before}   {step}"))
+        }
+    }
+
+    /// The lines without remarks.
+    fn height(&self) -> usize {
+        1 + self.derived.iter().map(Vec::len).sum::<usize>() + self.with.len()
+    }
+
+    /// The sentence in this many lines: the name of a part stands behind the result, and what has no room of a formula is dots.
+    fn cut_to(mut self, height: usize) -> Sentence {
+        self.with.clear();
+        if let (Some(result), Some(with)) =
+            (self.derived.last_mut().and_then(|of| of.last_mut()), self.short_with.take())
+            && result.width() + with.width() + 3 <= self.width
+        {
+            result.push_str(&format!("   {with}"));
+        }
+        while self.height() > height
+            && let Some(longest) = self.derived.iter_mut().rev().max_by_key(|lines| lines.len())
+            && longest.len() > 1
+        {
+            longest.pop();
+            if let Some(end) = longest.last_mut() {
+                *end = with_dots(end, self.width);
+            }
+        }
+        // The value of a result that has no room stands in the first line.
+        self.derived.truncate(height.saturating_sub(1));
+        self
+    }
+}
+
+/// A line that goes on where there is no room.
+fn with_dots(line: &str, width: usize) -> String {
+    let mut kept = line.trim_end_matches([' ', CUT]);
+    while kept.width() + 2 > width {
+        match kept.trim_end().rfind(' ') {
+            Some(at) if !kept[..at].trim().is_empty() => kept = kept[..at].trim_end(),
+            _ => break,
+        }
+    }
+    format!("{kept} {CUT}")
+}
+
+/// A text behind `first`, in lines of this width; the others begin with this many blanks.
+fn hanging(first: &str, blanks: usize, text: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(blanks.max(first.width())).max(20);
+    let with_start = |(number, line): (usize, String)| match number {
+        0 => format!("{first}{line}"),
+        _ => format!("{}{line}", " ".repeat(blanks)),
+    };
+    wrapped_text(text, room).into_iter().enumerate().map(with_start).collect()
+}
+
+// The graph of a state as a story: the sentence of each step, and the lines about each number.
+
+/// What is said of the output of a head that is taken out.
+const TAKEN_OUT: &str = "This head is taken out: its output is 0.";
+
+/// The sentences of a graph.
+pub(super) struct StepsOfStory {
+    story: Story,
+    style: TextStyle,
+    /// The sentence of each step, by the name of its node.
+    sentences: HashMap<String, String>,
+}
+
+impl StepsOfStory {
+    /// The sentences of the graph of a state; `told` has those of a demo.
+    pub fn of(state: &State, told: &HashMap<String, String>, screen: Screen) -> StepsOfStory {
+        let graph = state.graph().clone();
+        let story = match state.source() {
+            Source::Attend(_) => story::attend("Attention", graph, Convention::Rows, Vec::new()),
+            Source::Steps(_) | Source::ReadOnly(..) => Story::of_graph("", graph, Digits::Places(4)),
+        };
+        let mut sentences = story::sentences(&story);
+        sentences.extend(told.iter().map(|(name, text)| (name.clone(), text.clone())));
+        StepsOfStory { style: TextStyle::on(screen, Format::Table), sentences, story }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.story.graph
+    }
+
+    /// The sentence of a step; empty where there is none.
+    pub fn sentence(&self, node: NodeId) -> &str {
+        if self.graph()[node].op == Op::Given(Origin::Removed) {
+            return TAKEN_OUT;
+        }
+        self.sentences.get(&self.graph()[node].name).map_or("", String::as_str)
+    }
+
+    /// The lines about a number; long sums keep this many terms.
+    pub fn lines_of(&self, cell: CellId, decimals: usize, kept: usize) -> CellLines {
+        cell_lines_to(&self.story, &TextStyle { places: Some(decimals), ..self.style }, cell, kept)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::input::limit::Limit;
+use crate::input::array::Limit;
 use crate::input::open::{Input, unreadable};
 use crate::json_tree::tree;
 

@@ -21,23 +21,24 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::params::check_config_length;
+
+use super::source::ReadPermission;
+use index::{INDEX, Index};
+use root::Root;
+use steps::steps_in;
+
 pub use checkpoint::FolderCheckpoint;
 pub use file::{ConfigFile, ModelFile};
 pub use mask::MaskToken;
 pub use quantised::check_not_quantised;
-pub use tensors::{StoredEntry, StoredTensors};
-pub use words::WORDS;
-
-use crate::error::{Error, Result};
-use crate::params::check_config_length;
-use index::{INDEX, Index};
-use root::Root;
-use serde_json::Value;
-use steps::steps_in;
 pub(in crate::input) use steps::{CHECKPOINTS, step_file};
 pub(in crate::input) use storage::WEIGHTS;
-
-use super::read_permission::ReadPermission;
+pub use tensors::{StoredEntry, StoredTensors};
+pub use words::WORDS;
 
 /// A model's folder, opened.
 #[derive(Clone, Debug)]

@@ -1,16 +1,16 @@
 //! The folder that holds a model's files, and the files that may be opened in it.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::file::ModelFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::open::{examined, unreadable};
-use crate::input::read_permission::ReadPermission;
+use crate::input::source::ReadPermission;
 use crate::input::text::read_text;
 use crate::text::listed_briefly;
+
+use super::file::ModelFile;
 
 /// The folder of snapshots in a hub cache.
 const SNAPSHOTS: &str = "snapshots";

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::error::{Error, Result};
+use crate::input::array::Limit;
+use crate::input::open::{Input, regular, unreadable};
+use crate::input::safetensors::{StoredFile, Tensors};
+use crate::tensor::Storage;
+
 use super::file::{ModelFile, check_regular};
 use super::missing;
 use super::tensors::StoredTensors;
-use crate::error::{Error, Result};
-use crate::input::limit::Limit;
-use crate::input::open::{Input, regular, unreadable};
-use crate::input::safetensors::Tensors;
-use crate::input::stored::StoredFile;
-use crate::tensor::Storage;
 
 /// The name of the tensors' file in a folder.
 pub(in crate::input) const WEIGHTS: &str = "model.safetensors";

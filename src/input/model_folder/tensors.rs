@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use super::quantised::REMEDY;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
-use crate::input::dims::{checked_cells, shape_text};
-use crate::input::item::entry_name;
+use crate::input::array::{checked_cells, entry_name, shape_text};
 use crate::input::safetensors::Tensors;
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 use crate::text::{clip, listed_briefly, nearest};
+
+use super::quantised::REMEDY;
 
 /// Where one tensor of a model is, and what it is.
 #[derive(Clone, Debug)]

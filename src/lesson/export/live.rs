@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use attn_story::live::{ChangedField, Opening};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -9,11 +10,9 @@ use crate::lesson::option_names::name_of;
 use crate::lesson::show::LessonView;
 use crate::lesson::verdict::judge;
 use crate::lesson::{Command, CommandOutput, OptionNames, Question};
-use crate::render::html_live;
 use crate::render::html_page::{HtmlPage, escaped, fragment};
-use crate::render::live;
+use crate::render::{html_live, page_program};
 use crate::text::all_of;
-use attn_story::live::{ChangedField, Opening};
 
 const STYLE: &str = include_str!("live.css");
 const SCRIPT: &str = include_str!("live.js");
@@ -25,7 +24,7 @@ const IS_PRINTED: &str = "This comparison was computed beforehand. It changes mo
 /// The page with the program that computes.
 pub(super) fn page(page: HtmlPage<'_>) -> String {
     let (style, script) = (format!("{}{STYLE}", page.style), format!("{}{SCRIPT}", page.script));
-    html_live::page(HtmlPage { style: &style, script: &script, ..page }, live::program())
+    html_live::page(HtmlPage { style: &style, script: &script, ..page }, page_program())
 }
 
 /// The stories of a lesson that compute, in order.

@@ -1,7 +1,7 @@
 //! The kinds of question, one file each.
 //!
 //! A new kind is a file beside `choice.rs` that implements [`QuestionKind`], its entry in [`KINDS`] below, and, if its key is
-//! written in a new way, a rule in `key.pest`. How answers are typed and judged is in [`crate::answer`], for pages too. Player, quiz, check and exports ask a question for its [`Kind`] what they need
+//! written in a new way, a part of its parser. How answers are typed and judged is in [`crate::answer`], for pages too. Player, quiz, check and exports ask a question for its [`Kind`] what they need
 //! to know, and no file outside this folder names one.
 
 mod cell;

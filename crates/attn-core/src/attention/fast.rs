@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::mask::{Mask, MatrixRule, fits};
-use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
+use crate::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
 use crate::matrix::Shape;
-use crate::memory;
 use crate::text::{counted, nearest};
+use crate::{kernel, memory};
+
+use super::mask::{Mask, MaskCells, MatrixRule, Pairs, fits};
 
 impl From<kernel::Error> for Error {
     /// The kernel's message, with help where there is any.

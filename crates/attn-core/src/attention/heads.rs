@@ -1,7 +1,12 @@
 //! Splitting a width into heads, putting the heads side by side again, and stacking rows.
 
-use crate::error::{Error, Result};
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Labels, Matrix};
+use crate::tensor::Tensor;
 
 /// `count` neighbouring columns from `start` (from 0): the block that belongs to one head.
 ///
@@ -153,6 +158,108 @@ pub fn key_value_head(head: usize, heads: usize, key_value_heads: usize) -> usiz
     head * key_value_heads / heads
 }
 
+// The numbers of a row in the order of their size.
+
+/// Which number of a row comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The smallest.
+    Ascending,
+    /// The largest.
+    Descending,
+}
+
+/// The numbers of each row in this order: `out[i,j]` is the j-th smallest (or largest) of row i. A NaN counts as larger than
+/// every number, as in NumPy's `sort`.
+///
+/// # Shapes
+/// The same as x; the columns lose their labels, as their numbers come from different columns.
+pub fn sort_rows(x: &Matrix, order: Order) -> Matrix {
+    let sorted = |i: usize| {
+        let mut row: Vec<f64> = x.row(i).collect();
+        row.sort_by(by_size);
+        if order == Order::Descending {
+            row.reverse();
+        }
+        row
+    };
+    let rows: Vec<Vec<f64>> = (0..x.rows()).map(sorted).collect();
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| rows[i][j]).with_row_labels(x.row_labels().cloned())
+}
+
+fn by_size(a: &f64, b: &f64) -> Ordering {
+    a.is_nan().cmp(&b.is_nan()).then(a.partial_cmp(b).unwrap_or(Ordering::Equal))
+}
+
+// Blocks of neighbouring cells, as a tiled kernel cuts a matrix of scores.
+
+/// The sum of each block of `rows`×`cols` neighbouring cells: `out[i,j] = Σ x[k,l]` over the cells of block (i, j), row by
+/// row and from left to right.
+///
+/// # Shapes
+/// `x` is (n, m); the result is (⌈n / rows⌉, ⌈m / cols⌉). The last blocks are smaller where the sides do not divide. Rows and
+/// columns are named after what they cover: `3…4`.
+/// # Errors
+/// If a block has no rows or no columns.
+pub fn block_sums(x: &Matrix, rows: usize, cols: usize) -> Result<Matrix> {
+    if rows == 0 || cols == 0 {
+        return Err(Error::new(format!("a block of {rows}×{cols} cells holds nothing")));
+    }
+    let sum = |i: usize, j: usize| {
+        let cells = block(i, rows, x.rows()).flat_map(|k| block(j, cols, x.cols()).map(move |l| (k, l)));
+        cells.fold(0.0, |sum, (k, l)| sum + x[(k, l)])
+    };
+    Ok(Matrix::from_fn(x.rows().div_ceil(rows), x.cols().div_ceil(cols), sum)
+        .with_row_labels(Some(spans(x.row_labels(), rows, x.rows())))
+        .with_col_labels(Some(spans(x.col_labels(), cols, x.cols()))))
+}
+
+/// The places of block `index` (from 0) on a side of this length, cut into blocks of `size`.
+fn block(index: usize, size: usize, length: usize) -> std::ops::Range<usize> {
+    let start = index.saturating_mul(size).min(length);
+    start..start.saturating_add(size).min(length)
+}
+
+/// The names of the blocks along one side, from the first name to the last: `3…4`, or `3` alone.
+fn spans(names: Option<&Labels>, size: usize, length: usize) -> Labels {
+    let name = |at: usize| names.map_or_else(|| (at + 1).to_string(), |names| names[at].clone());
+    let span = |index: usize| {
+        let places = block(index, size, length);
+        match places.len() {
+            1 => name(places.start),
+            _ => format!("{}…{}", name(places.start), name(places.end - 1)),
+        }
+    };
+    (0..length.div_ceil(size)).map(span).collect()
+}
+
+// The rows of an embedding table that a text has.
+
+/// The row of each token: `out[i] = table[ids[i]]`, where ids count from 0. Of a table in a file only these rows are read.
+///
+/// # Shapes
+/// `table` is (vocabulary, d); the result is (ids, d).
+/// # Errors
+/// If there is no such row, or it cannot be read.
+pub fn token_rows(table: &Tensor, ids: &[usize]) -> Result<Matrix> {
+    let shape = table.shape();
+    if let Some((at, id)) = ids.iter().enumerate().find(|(_, id)| **id >= shape.rows) {
+        return Err(Error::new(format!(
+            "token {} has the id {id}, but the table has {} rows",
+            at + 1,
+            shape.rows
+        ))
+        .of_kind(ErrorKind::Shape)
+        .help(format!("ids count from 0 to {}", shape.rows.saturating_sub(1))));
+    }
+    let mut rows = Vec::with_capacity(ids.len());
+    for &id in ids {
+        rows.push(table.row(id)?);
+    }
+    Ok(Matrix::from_fn(ids.len(), shape.cols, |i, j| rows[i][j]).with_col_labels(table.col_labels().cloned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,5 +326,31 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn blocks_at_the_edges_sum_what_is_left() {
+        // Rows 1 2 3 and 10 20 30, down to a last row of ones.
+        let x = Matrix::of([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0], [1.0, 1.0, 1.0]]);
+        let sums = block_sums(&x, 2, 2).unwrap();
+        assert_eq!(sums.row(0).chain(sums.row(1)).collect::<Vec<_>>(), [33.0, 33.0, 2.0, 1.0]);
+        assert_eq!(sums.row_labels().unwrap()[..], ["1…2", "3"]);
+        let all = block_sums(&x.rows_named(&["a", "b", "c"]), usize::MAX, usize::MAX).unwrap();
+        assert_eq!((all[(0, 0)], &all.row_labels().unwrap()[0][..]), (69.0, "a…c"));
+    }
+
+    #[test]
+    fn a_block_without_cells_is_refused_and_a_matrix_without_cells_has_no_blocks() {
+        assert!(block_sums(&Matrix::identity(2), 0, 1).is_err());
+        assert_eq!(block_sums(&Matrix::filled(0, 3, 0.0), 2, 2).unwrap().rows(), 0);
+    }
+
+    #[test]
+    fn a_repeated_token_has_the_same_row_again() {
+        let table = Tensor::from(Matrix::of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]));
+        let rows = token_rows(&table, &[2, 0, 2]).unwrap();
+        assert_eq!(rows, Matrix::of([[5.0, 6.0], [1.0, 2.0], [5.0, 6.0]]));
+        let said = token_rows(&table, &[0, 3]).unwrap_err().to_string();
+        assert!(said.starts_with("token 2 has the id 3, but the table has 3 rows"), "{said}");
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Step};
 use crate::matrix::Matrix;
 
-use super::forms::later_steps;
+use super::equivalent_forms::later_steps;
 
 /// A student's numbers for one node, or for that node of every head.
 #[derive(Clone, Debug)]

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::recipes::{Qkv, QkvSource, Recipe, ScoreRows};
+use crate::graph::recipes::{Hiding, Qkv, QkvSource, Recipe, ScoreRows};
 use crate::graph::{Graph, Role, Stage, Step};
 use crate::matrix::Matrix;
 
-use super::catalogue::Likelihood;
-use super::{Change, Slip};
+use super::catalogue::{Likelihood, Mistake};
+use super::task::empty_rows;
+use super::{Change, Task};
 
 /// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
@@ -194,4 +195,123 @@ fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
         pairs = vec![(q, k), (k, q)];
     }
     pairs
+}
+
+// Every way to make a mistake in an exercise, and the computation with it.
+
+/// The plan of a computation: its mistakes, and a further change that goes with them.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub ways: [Option<usize>; 2],
+    pub further: Option<Change>,
+}
+
+impl Plan {
+    pub(super) fn of(ways: [Option<usize>; 2]) -> Plan {
+        Plan { ways, further: None }
+    }
+}
+
+/// A way to make a mistake.
+pub(super) struct MistakeWay {
+    pub slip: Slip,
+    pub changes: Vec<Change>,
+    /// Whether every class makes it.
+    pub classic: bool,
+}
+
+/// Every way to make a mistake in an exercise.
+pub(super) struct Ways {
+    pub all: Vec<MistakeWay>,
+    /// Whether their results are kept for the next submission.
+    pub kept: bool,
+}
+
+impl Variant {
+    /// Computes the variant.
+    pub(super) fn computed(self, task: &Task) -> Candidate {
+        let graph = Arc::new(task.with(self.changes()));
+        Candidate { variant: self, graph }
+    }
+}
+
+impl Ways {
+    /// All changes of a plan.
+    pub(super) fn changes(&self, plan: &Plan) -> Vec<Change> {
+        let ways = plan.ways.iter().flatten().flat_map(|&way| &self.all[way].changes);
+        ways.chain(&plan.further).copied().collect()
+    }
+
+    /// The computation of a plan.
+    pub(super) fn computed(&self, task: &Task, plan: &Plan) -> Graph {
+        task.with(&self.changes(plan))
+    }
+
+    /// The computation of a plan. If its mistakes make further rows fully masked, also the computations without a guard for such
+    /// rows, and with −1e9 in place of −∞ or added to the scores.
+    pub(super) fn made(&self, task: &Task, plan: &Plan) -> Vec<(Plan, Graph)> {
+        let changes = self.changes(plan);
+        let graph = task.with(&changes);
+        let is_emptied = empty_rows(&graph) > task.facts().empty_rows;
+        let mut all = vec![(plan.clone(), graph)];
+        if is_emptied {
+            // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same; where it is added to every
+            // score of the row, the softmax cancels it.
+            let hidings = [Hiding::Replaced(-1e9), Hiding::Added(-1e9)].map(Change::Hiding);
+            for other in [Change::Unguarded].into_iter().chain(hidings) {
+                if !changes.iter().any(|change| change.same_field(&other)) {
+                    let with_other = Plan { further: Some(other), ..plan.clone() };
+                    let graph = self.computed(task, &with_other);
+                    all.push((with_other, graph));
+                }
+            }
+        }
+        all
+    }
+
+    /// The nodes of a plan's computation that a student takes for those of the exercise.
+    pub(super) fn places(&self, task: &Task, plan: &Plan) -> NodePlaces {
+        NodePlaces::of(task.recipe(), &self.changes(plan))
+    }
+}
+
+// A mistake as it was made.
+
+/// A mistake, and the way in which it was made where there are several.
+#[derive(Clone, Debug)]
+pub struct Slip {
+    /// The mistake.
+    pub mistake: &'static Mistake,
+    /// The detail that distinguishes this way from others: “to 2 decimals”.
+    pub detail: Option<String>,
+    /// The sentence of this way, where it says more than the mistake's own.
+    pub(super) slip: Option<String>,
+    /// The fix of this way, where it says more than the mistake's own.
+    pub(super) fix: Option<String>,
+}
+
+impl Slip {
+    /// A mistake made in some way that only a detail tells.
+    pub(super) fn detailed(mistake: &'static Mistake, detail: Option<String>) -> Slip {
+        Slip { mistake, detail, slip: None, fix: None }
+    }
+
+    /// The mistake as one sentence: “The scores were rounded before the softmax (to 2 decimals).”
+    pub fn sentence(&self) -> String {
+        match (&self.slip, &self.detail) {
+            (Some(slip), _) => slip.clone(),
+            (None, Some(detail)) => format!("{} ({detail}).", self.mistake.slip.trim_end_matches('.')),
+            (None, None) => self.mistake.slip.to_string(),
+        }
+    }
+
+    /// The same with other sentences.
+    pub(super) fn saying(self, slip: String, fix: Option<String>) -> Slip {
+        Slip { slip: Some(slip), fix, ..self }
+    }
+
+    /// The fix, in one line.
+    pub fn fix(&self) -> &str {
+        self.fix.as_deref().unwrap_or(self.mistake.fix)
+    }
 }

@@ -1,16 +1,20 @@
 //! Judging submissions: compare node by node, find the first that is wrong, and name the mistake.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::matrix::Matrix;
 
 use super::answer::Part;
+use super::cache::Row;
+use super::candidates::standing_for;
+use super::catalogue::Mistake;
+use super::compare::{CellTolerance, residual};
 use super::diagnosis::Diagnosis;
-use super::exercise::Exercise;
-use super::half_moves::MovesCache;
-use super::hidden::{UnseenMistakes, UnseenMistakesCache};
-use super::plans::Candidates;
-use super::walk::Walk;
+use super::half_precision::MovesCache;
+use super::plans::{CandidateList, Candidates};
+use super::walk::{Exercise, Walk};
 use super::{Answer, Task, Tolerance};
 
 /// Judges submissions to one exercise; the computations with mistakes are made once.
@@ -64,5 +68,110 @@ impl Examiner {
             }
         }
         Ok(parts)
+    }
+}
+
+// Mistakes that cannot be seen, because of the input or because of too few digits.
+
+/// The mistakes that cannot be seen in some parts.
+#[derive(Clone)]
+pub(super) struct UnseenMistakes {
+    /// Mistakes that change neither these parts nor the result in any way of making them.
+    pub undetectable: Vec<&'static Mistake>,
+    /// Mistakes whose changes of these parts are smaller than the student's digits.
+    pub too_coarse: Vec<&'static Mistake>,
+}
+
+/// The key of some parts: for each its nodes, its decimals, and the bits of its roundoff.
+type Digits = Vec<(Vec<String>, Option<usize>, u64)>;
+
+/// The unseen mistakes of earlier submissions, by their digits; they do not depend on the numbers.
+#[derive(Default)]
+pub(super) struct UnseenMistakesCache(Mutex<BTreeMap<Digits, UnseenMistakes>>);
+
+/// The maximum number of kept entries.
+const MOST_KEPT: usize = 1000;
+
+impl UnseenMistakesCache {
+    /// The mistakes that cannot be seen in these parts.
+    pub(super) fn of(&self, exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
+        let digits = |part: &Part<'_>| {
+            let nodes = part.matrices.iter().map(|(node, _)| node.clone()).collect();
+            (nodes, part.answer.decimals, part.answer.roundoff.to_bits())
+        };
+        let digits: Digits = parts.iter().map(digits).collect();
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&digits).cloned();
+        known.unwrap_or_else(|| {
+            let hidden = hidden(exercise, parts);
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() < MOST_KEPT {
+                all.insert(digits, hidden.clone());
+            }
+            hidden
+        })
+    }
+}
+
+/// Whether a mistake can be seen in the submitted parts, over all ways of making it.
+struct MistakeStanding {
+    mistake: &'static Mistake,
+    hidden: bool,
+    too_coarse: bool,
+}
+
+/// The mistakes that do not change the numbers of these parts, or change them by less than the digits show. A mistake in a
+/// later step is not listed.
+fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> UnseenMistakes {
+    let mut all: Vec<MistakeStanding> = Vec::new();
+    let digits =
+        |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, digits: None, ..answer.clone() };
+    let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
+    // For each node the right numbers, and the tolerances with all digits and with the student's digits.
+    type Expectation<'a> = (String, &'a Matrix, [CellTolerance; 2]);
+    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Expectation<'_>> {
+        let right = standing_for(exercise.task.right(), node)?;
+        let allowed = answers.map(|answer| CellTolerance::between(answer, right, &exercise.tolerance));
+        Some((node.to_string(), right, allowed))
+    };
+    let nodes: Vec<Expectation<'_>> = parts
+        .iter()
+        .zip(&exact)
+        .flat_map(|(part, exact)| {
+            part.matrices.iter().filter_map(|(node, _)| asked(node, [exact, part.answer]))
+        })
+        .collect();
+    let results = exercise.task.results().iter();
+    let results: Vec<Expectation<'_>> =
+        results.filter_map(|node| asked(node, [exact.first()?, exact.first()?])).collect();
+    let changes = |row: &Row<'_>, (node, right, _): &Expectation<'_>, allowed: CellTolerance| {
+        let mistaken = row.numbers(node);
+        mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
+    };
+    let names: BTreeSet<String> = nodes.iter().chain(&results).map(|(node, ..)| node.clone()).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    exercise.candidates.each(CandidateList::Classic, &exercise.task, &names, |row| {
+        let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
+        let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
+        let in_result = || results.iter().any(|asked| changes(row, asked, asked.2[0]));
+        let hidden = !shows && !in_result();
+        let too_coarse = shows && !nodes.iter().any(|asked| changes(row, asked, asked.2[1]));
+        match all.iter_mut().find(|known| std::ptr::eq(known.mistake, mistake)) {
+            Some(known) => {
+                known.hidden &= hidden;
+                known.too_coarse &= too_coarse;
+            }
+            None => all.push(MistakeStanding { mistake, hidden, too_coarse }),
+        }
+    });
+    // With one head the widths of model and head may be equal, so they cannot be confused.
+    let one_head = exercise.task.recipe().heads == 1;
+    let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
+    let those = |is: fn(&MistakeStanding) -> bool| {
+        let standings = all.iter().filter(|standing| is(standing));
+        standings.map(|standing| standing.mistake).filter(is_possible).collect()
+    };
+    UnseenMistakes {
+        undetectable: those(|standing| standing.hidden),
+        too_coarse: those(|standing| standing.too_coarse),
     }
 }

@@ -9,10 +9,9 @@ use super::Task;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::digits::number;
-use super::fitting::{DROPOUT, fit, slip};
-use super::search::{Fit, Search};
-use super::tolerance::{CellTolerance, spread};
+use super::catalogue::scores::number;
+use super::compare::{CellTolerance, spread};
+use super::search::{DROPOUT, Fit, Search, fit, slip};
 
 /// The summands of the right result: the heads, and X where it has a residual.
 struct ResultParts<'a> {

@@ -5,17 +5,17 @@ use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::{Part, readings};
+use super::cache::Probe;
 use super::candidates::standing_for;
 use super::catalogue::Likelihood;
 use super::clues::clues;
-use super::diagnosis::{JudgedNode, NamedMistake};
-use super::evidence::evidence;
-use super::exercise::Exercise;
-use super::forms::later_steps;
-use super::plans::Candidates;
-use super::resemblance::{Resemblance, resemblance};
-use super::search::{Search, SearchResult, only_whole_numbers};
-use super::walk::Walk;
+use super::diagnosis::{JudgedNode, NamedMistake, Resemblance, evidence, resemblance};
+use super::equivalent_forms::later_steps;
+use super::fits::{fits, fits_by_row, fits_without_number};
+use super::partial::{in_one_head, in_some_rows};
+use super::plans::{CandidateList, Candidates};
+use super::search::{Fit, Search, SearchResult, only_whole_numbers};
+use super::walk::{Exercise, Walk};
 
 impl<'a> Walk<'a> {
     /// Searches the mistakes that give a part, and records the result.
@@ -164,4 +164,60 @@ fn is_nan_or_right(yours: &Matrix, right: Option<&Matrix>) -> bool {
         return true;
     }
     nan > 0 && yours.cells().zip(right.cells()).all(near)
+}
+
+// The kinds of candidates, tried one after the other: single mistakes, mistakes with a number of their own, pairs.
+
+impl Search<'_> {
+    /// The mistakes that give the part by themselves, and leave what was right before it as it was.
+    pub(super) fn singles(&self) -> SearchResult {
+        let without_number = fits_without_number(self).into_iter().filter_map(|fit| self.left(fit));
+        self.listed(CandidateList::Singles, without_number.collect())
+    }
+
+    /// The operators at any site that fit; none where trying them would take too long.
+    pub(super) fn general(&self) -> SearchResult {
+        if !self.candidates.is_feasible(CandidateList::General, self.task) {
+            return SearchResult::default();
+        }
+        Search { near: true, ..*self }.listed(CandidateList::General, Vec::new())
+    }
+
+    /// The pairs of mistakes that do; `None` where trying them would take too long.
+    pub(super) fn pairs(&self) -> Option<SearchResult> {
+        self.candidates
+            .is_feasible(CandidateList::Pairs, self.task)
+            .then(|| self.listed(CandidateList::Pairs, Vec::new()))
+    }
+
+    /// The fits of a list, and others.
+    fn listed(&self, list: CandidateList, mut found: Vec<Fit>) -> SearchResult {
+        let nodes = self.nodes();
+        let probes: Vec<Probe<'_>> =
+            self.readings.iter().filter_map(|part| Probe::in_any_row(part, self.tolerance)).collect();
+        self.candidates.each_near(list, self.task, (&nodes, &probes), |row| found.extend(self.fit(row)));
+        self.closest(found, self.candidates.count(list))
+    }
+
+    /// The mistakes with a number of their own that do.
+    pub(super) fn fitted(&self) -> SearchResult {
+        self.solved(fits(self))
+    }
+
+    /// Those that are made in some rows alone, or in one head alone.
+    pub(super) fn partial(&self) -> SearchResult {
+        let search = Search { near: true, ..*self };
+        self.solved(in_some_rows(&search)).or(self.solved(in_one_head(&search)))
+    }
+
+    /// Those with a number for each row.
+    pub(super) fn fitted_by_row(&self) -> SearchResult {
+        let search = Search { near: true, ..*self };
+        self.solved(fits_by_row(&search))
+    }
+
+    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> SearchResult {
+        let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
+        self.closest(found, tried)
+    }
 }

@@ -1,7 +1,8 @@
 //! An input on which mistakes can be told from the right answer, and from each other.
 
+use crate::attention::RopeScaling;
 use crate::error::Result;
-use crate::graph::recipes::{AttendInputs, PositionKind};
+use crate::graph::recipes::{AttendInputs, PositionKind, Rotary};
 use crate::graph::{Given, Graph, Origin};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
@@ -9,9 +10,8 @@ use crate::random::LegacyStream;
 use super::Task;
 use super::candidates::standing_for;
 use super::catalogue::Mistake;
-use super::compare::distance;
+use super::compare::{distance, spread};
 use super::plans::{CandidateList, Candidates};
-use super::tolerance::spread;
 
 /// A suggested input, and the mistakes that the result alone shows on it.
 #[derive(Clone, Debug)]
@@ -171,4 +171,40 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         sink: inputs.sink.clone(),
         w_g: draw(&inputs.w_g, 0, 0, root(&inputs.w_g)),
     }
+}
+
+impl Task {
+    /// Returns true if it is proven that a mistake leaves the result of this exercise as it is, whatever the numbers and however
+    /// many tokens; false where that is not known.
+    ///
+    /// Scores of rotated queries and keys depend on distances alone (`positions-start`), a head of two columns has one pair
+    /// (`rope-pairing`), a rotation keeps the root mean square of a row (`qk-norm-late`), and exp(−∞) is 0 (`sink-missing`).
+    pub fn never_shows(&self, mistake: &Mistake) -> bool {
+        let (recipe, inputs) = (self.recipe(), self.inputs());
+        let rotary = match &recipe.positions.kind {
+            PositionKind::Rotary(rotary) => Some(rotary),
+            _ => None,
+        };
+        match mistake.id {
+            "positions-start" => rotary.is_some_and(|rotary| !counts_tokens(rotary)),
+            "rope-pairing" => rotary.is_some_and(|rotary| rotary.width.unwrap_or(self.facts().d_k) == 2),
+            "qk-norm-late" => {
+                let has_gains = inputs.query_gain.is_some() || inputs.key_gain.is_some();
+                let scaling = rotary.and_then(|rotary| rotary.scaling);
+                !has_gains && scaling.is_none_or(|scaling| scaling.magnitude() == 1.0)
+            }
+            "sink-missing" => inputs.sink.as_ref().is_some_and(is_infinite),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the frequencies depend on the position of the last token.
+fn counts_tokens(rotary: &Rotary) -> bool {
+    matches!(rotary.scaling, Some(RopeScaling::Dynamic { .. } | RopeScaling::LongRope { .. }))
+}
+
+/// Whether every sink is −∞.
+fn is_infinite(sinks: &Given) -> bool {
+    sinks.tensor.matrix().is_ok_and(|sinks| sinks.cells().all(|sink| sink == f64::NEG_INFINITY))
 }

@@ -7,15 +7,12 @@ use crate::matrix::Matrix;
 
 use super::answer::{Part, readings};
 use super::candidates::{Candidate, standing_for};
-use super::compare::{Difference, difference, residual};
-use super::diagnosis::{Distance, JudgedNode, Verdict};
-use super::evidence::evidence;
-use super::exercise::Exercise;
-use super::forms::{EquivalentForm, FORMS};
-use super::half::HalfPrecision;
+use super::compare::{CellTolerance, Difference, Tolerance, difference, residual};
+use super::diagnosis::{CloseNumbers, Distance, HalfPrecision, JudgedNode, Verdict, evidence};
+use super::equivalent_forms::{EquivalentForm, FORMS};
+use super::half_precision::{MovesCache, in_half_precision};
 use super::plans::Candidates;
 use super::task::empty_rows;
-use super::tolerance::CellTolerance;
 use super::{Change, Task};
 
 /// The state of the walk: the answers judged so far, and what they say about later ones.
@@ -237,5 +234,59 @@ impl<'a> Walk<'a> {
                         .is_some_and(|difference| difference.fits())
                 })
         })
+    }
+}
+
+// The exercise by which every submission is judged.
+
+/// An exercise with its mistakes and tolerance.
+pub(super) struct Exercise {
+    pub task: Task,
+    pub candidates: Candidates,
+    pub tolerance: Tolerance,
+    /// The rounding errors of half precision in it.
+    pub moves: MovesCache,
+}
+
+// Verdicts on numbers in half precision.
+
+impl Walk<'_> {
+    /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
+    /// that this type causes in this exercise, and only close where the usual tolerance allows more.
+    pub(super) fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
+        let Exercise { task, tolerance, moves, .. } = self.exercise;
+        let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
+        if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
+            return None;
+        }
+        let moves = match verdict {
+            Verdict::Right(_) | Verdict::Wrong(_) => moves.of(task, part)?,
+            _ => return None,
+        };
+        match (moves.compared(task, part)?, verdict) {
+            (Verdict::Wrong(distance), Verdict::Right(_)) => {
+                let beyond = moves.furthest_beyond(task, part)?;
+                Some(Verdict::Close(CloseNumbers { distance, beyond, half: moves.half }))
+            }
+            (right @ Verdict::Right(_), _) => Some(right),
+            _ => None,
+        }
+    }
+
+    /// Right where another type stores numbers of half precision, and that explains what they are off by.
+    pub(super) fn stored_elsewhere(
+        &self,
+        part: &Part<'_>,
+        verdict: &Verdict,
+    ) -> Option<(Verdict, &'static HalfPrecision)> {
+        /// Fewer decimals are what somebody rounded by hand, and not what a type keeps.
+        const LEAST_DECIMALS: usize = 4;
+        let Exercise { task, tolerance, .. } = self.exercise;
+        let is_typed = part.answer.decimals.is_some_and(|decimals| decimals < LEAST_DECIMALS);
+        if *tolerance != Tolerance::default() || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
+            return None;
+        }
+        let moves = in_half_precision(task, part.answer)?;
+        Some((moves.compared(task, part)?, moves.half))
     }
 }

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::changes::Changes;
-use super::heads::{HeadPlace, outputs};
-use super::knobs::{Knob, Settings};
-use super::source::Source;
-use super::state::State;
 use crate::attention::Mask;
 use crate::error::{Error, Result};
 use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, address_of, resolve};
-use crate::text::clip;
-use crate::text::number;
+use crate::text::{clip, number};
+
+use super::source::{Changes, HeadPlace, Knob, Settings, Source, outputs};
+use super::state::State;
 
 /// The settings that have a text. Positions have none: only a pipeline of attention has them.
 const SETTINGS: [&str; 3] = ["temperature", "scale", "mask"];

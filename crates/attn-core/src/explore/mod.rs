@@ -23,38 +23,17 @@
 //! ```
 
 mod assignments;
-mod changes;
-mod changing;
-mod comparing;
-mod computation;
 mod event;
-mod feeds;
-mod heads;
-mod knobs;
-mod message;
-mod moving;
 mod relations;
-mod search;
-mod settings;
 mod source;
 mod state;
-mod telling;
 #[cfg(test)]
 mod tests;
-mod typing;
 mod update;
 
 pub use assignments::is_assignment;
-pub use changes::Changes;
-pub use computation::{Computation, Planned, Progress};
-pub use event::{Event, Way};
-pub use feeds::fed_by;
-pub use heads::HeadPlace;
-pub use knobs::{Knob, Setting};
-pub use message::{Form, Message};
-pub use relations::{Sources, sources};
-pub use source::Source;
+pub use event::{Event, Form, Message, Way};
+pub use relations::{Sources, fed_by, is_shown_as, most_telling, sources};
+pub use source::{Changes, HeadPlace, Knob, Setting, Source};
 pub use state::{Change, Mode, Purpose, State};
-pub use telling::{is_shown_as, most_telling};
-pub use typing::begins_number;
-pub use update::{plan, update};
+pub use update::{Computation, Planned, Progress, begins_number, plan, update};

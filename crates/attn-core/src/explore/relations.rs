@@ -1,9 +1,13 @@
 //! The cells that a cell was made of.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use crate::attention::{Axis, WeightLayout};
+use crate::elementary;
 use crate::explain::decided;
-use crate::graph::{CellId, Graph, NodeId, Term};
+use crate::graph::{CellId, Cells, Graph, Node, NodeId, Op, Stage, Term, resolve};
+use crate::matrix::{Labels, Shape};
 
 /// The cells that a cell was made of.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,4 +92,246 @@ fn outer_sum(term: &Term) -> Option<&[Term]> {
         Term::Choice { taken, .. } => outer_sum(taken),
         _ => None,
     }
+}
+
+// The cells that a cell feeds: those of the next steps that read it.
+
+/// For an op whose readers are found by asking each cell, at most this many parts of terms are read.
+const MOST_READ: usize = 400_000;
+
+/// Cells of one step that read the cell: a block of rows and columns, or some places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Readers {
+    Block(Range<usize>, Range<usize>),
+    Asked,
+}
+
+/// The cells that read this one directly, by their node: places (row, column), sorted.
+///
+/// Where a step is so large that asking each of its cells would take long, and its op does not say it otherwise, it is left out.
+pub fn fed_by(graph: &Graph, cell: CellId) -> Vec<(NodeId, Vec<(usize, usize)>)> {
+    let readers = graph.nodes().filter(|(id, node)| *id > cell.node && node.inputs.contains(&cell.node));
+    let places = |(id, _)| Some((id, places(graph, id, cell)?)).filter(|(_, places)| !places.is_empty());
+    readers.filter_map(places).collect()
+}
+
+fn places(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>> {
+    let node = &graph[id];
+    let mut all: Vec<(usize, usize)> = Vec::new();
+    for (input, _) in node.inputs.iter().enumerate().filter(|(_, input)| **input == cell.node) {
+        match readers(graph, id, input, cell) {
+            Readers::Block(rows, cols) => {
+                all.extend(rows.flat_map(|row| cols.clone().map(move |col| (row, col))));
+            }
+            Readers::Asked => {
+                all = asked(graph, id, cell)?;
+                break;
+            }
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
+/// The readers in a step, by asking each of its cells.
+fn asked(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>> {
+    let Shape { rows, cols } = graph[id].shape();
+    let (mut read, mut found) = (0, Vec::new());
+    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+        let of = sources(graph, CellId { node: id, row, col });
+        read += of.read;
+        if of.cells.iter().any(|(node, places)| *node == cell.node && places.contains(&(cell.row, cell.col)))
+        {
+            found.push((row, col));
+        }
+        if read > MOST_READ {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
+    let node = &graph[id];
+    let Shape { rows, cols } = node.shape();
+    let (row, col) = (cell.row, cell.col);
+    let (this_row, this_col) = (row..row + 1, col..col + 1);
+    let before = |along: fn(Shape) -> usize| -> usize {
+        node.inputs[..input].iter().map(|&other| along(graph[other].shape())).sum()
+    };
+    match (&node.op, input) {
+        (Op::Product, 0) | (Op::ProductTransposed, 0) | (Op::Linear(_), 0) => {
+            Readers::Block(this_row, 0..cols)
+        }
+        (Op::Product, 1) | (Op::Linear(WeightLayout::InOut), 1) => Readers::Block(0..rows, this_col),
+        (Op::ProductTransposed, 1) | (Op::Linear(WeightLayout::OutIn), 1) => {
+            Readers::Block(0..rows, row..row + 1)
+        }
+        (Op::Linear(_), 2) => Readers::Block(0..rows, this_col),
+        (Op::TransposedProduct, 0) => Readers::Block(col..col + 1, 0..cols),
+        (Op::TransposedProduct, 1) => Readers::Block(0..rows, this_col),
+        (Op::Transpose, _) => Readers::Block(col..col + 1, row..row + 1),
+        (Op::Softmax(Axis::Rows, _), 0) | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => {
+            Readers::Block(this_row, 0..cols)
+        }
+        (Op::RmsNorm(_) | Op::LayerNorm(_), _) => Readers::Block(0..rows, this_col),
+        (
+            Op::Scale(_)
+            | Op::Temperature(_)
+            | Op::SoftCap(_)
+            | Op::Relu
+            | Op::Silu
+            | Op::Gelu(_)
+            | Op::NormalShare
+            | Op::Root,
+            0,
+        ) => Readers::Block(this_row, this_col),
+        (Op::Columns { start, count }, 0) if (*start..start + count).contains(&col) => {
+            Readers::Block(this_row, col - start..col - start + 1)
+        }
+        (Op::Columns { .. }, 0) => Readers::Block(0..0, 0..0),
+        (Op::Rows { start, count }, 0) if (*start..start + count).contains(&row) => {
+            Readers::Block(row - start..row - start + 1, this_col)
+        }
+        (Op::Rows { .. }, 0) => Readers::Block(0..0, 0..0),
+        (Op::Concatenate, _) => {
+            let at = before(|shape| shape.cols) + col;
+            Readers::Block(this_row, at..at + 1)
+        }
+        (Op::Stack(_), _) => {
+            let at = before(|shape| shape.rows) + row;
+            Readers::Block(at..at + 1, this_col)
+        }
+        // What is added, multiplied or masked may be one row for all rows, or one number for all cells.
+        (Op::Add | Op::Subtract | Op::Multiply, _) if graph[cell.node].shape() == node.shape() => {
+            Readers::Block(this_row, this_col)
+        }
+        _ => Readers::Asked,
+    }
+}
+
+// The cell to look at first.
+
+/// The most telling cell of some nodes: in the last matrix of attention weights the largest weight by which a token attends to
+/// another one; without weights the number of the largest size in the last matrix that was computed. A number that is shown as 0 or
+/// 1 tells little: a sum, a difference, a weight without a choice. `None` where no cell has another number.
+pub fn most_telling(graph: &Graph, nodes: &[NodeId]) -> Option<CellId> {
+    let is_matrix = |id: NodeId| graph[id].shape().rows > 1 && graph[id].shape().cols > 1;
+    let last = |is_meant: &dyn Fn(NodeId) -> bool| {
+        nodes.iter().rev().filter(|&&id| is_meant(id)).find_map(|&id| largest(graph, id))
+    };
+    last(&|id| is_matrix(id) && is_weights(&graph[id]))
+        .or_else(|| last(&|id| is_matrix(id) && !graph[id].op.is_given()))
+        .or_else(|| last(&|id| !graph[id].op.is_given()))
+}
+
+fn is_weights(node: &Node) -> bool {
+    let is_loss = node.step.is_some_and(|step| step.stage == Stage::Loss);
+    matches!(node.op, Op::Softmax(..) | Op::SoftmaxWithSink { .. }) && !is_loss
+}
+
+/// Whether a number and another one are the same with four decimals.
+pub fn is_shown_as(number: f64, other: f64) -> bool {
+    (number - other).abs() < 0.00005
+}
+
+/// The number of the largest size that is not shown as 0 or 1, the first one of equal ones; of weights not that of a token on itself.
+fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
+    let tensor = graph[node].tensor()?;
+    let shape = tensor.shape();
+    let is_of_tokens = is_weights(&graph[node]) && shape.rows == shape.cols;
+    let mut best: Option<(f64, CellId)> = None;
+    for row in 0..shape.rows {
+        for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
+            let size = tensor.at(row, col).abs();
+            let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
+            if is_telling && best.is_none_or(|(most, _)| size > most) {
+                best = Some((size, CellId { node, row, col }));
+            }
+        }
+    }
+    best.map(|(_, cell)| cell)
+}
+
+// Finding a cell by an address, a label, a number or the name of a step.
+
+/// The cell that a text means, seen from this cell: an address, a row or a column of this matrix by its label, the next cell with
+/// this number, or a step whose name begins so.
+pub(super) fn found(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    addressed(graph, from, text)
+        .or_else(|| labelled(graph, from, text))
+        .or_else(|| with_number(graph, from, text))
+        .or_else(|| named(graph, from, text))
+}
+
+fn addressed(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
+    match resolve(graph, text).ok()? {
+        Cells::Cell(cell) => Some(cell),
+        Cells::Row(node, row) => Some(CellId { node, row, col: 0 }),
+        Cells::Node(node) => Some(within(graph, CellId { node, ..from })),
+    }
+}
+
+/// The nearest cell that a node has.
+pub(super) fn within(graph: &Graph, cell: CellId) -> CellId {
+    let shape = graph[cell.node].shape();
+    let last = |count: usize| count.saturating_sub(1);
+    CellId { row: cell.row.min(last(shape.rows)), col: cell.col.min(last(shape.cols)), ..cell }
+}
+
+/// The next row of this label after the cell's, or the next column.
+fn labelled(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
+    let (rows, cols) = graph[from.node].labels();
+    let after = |labels: Option<&Labels>, at: usize| {
+        let labels = labels?;
+        let order = (at + 1..labels.len()).chain(0..=at.min(labels.len().saturating_sub(1)));
+        order.into_iter().find(|&place| labels.get(place).is_some_and(|label| label.trim() == text))
+    };
+    let row = after(rows, from.row).map(|row| CellId { row, ..from });
+    row.or_else(|| after(cols, from.col).map(|col| CellId { col, ..from }))
+}
+
+/// The next cell, in the order of reading, whose number is this one when rounded to its decimals; then those of the next steps.
+fn with_number(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
+    let typed = text.replace('−', "-");
+    let wanted: f64 = typed.parse().ok()?;
+    let decimals = typed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let near = 0.5 * elementary::pow(10.0, -(decimals.min(17) as f64));
+    let is_it = |x: f64| x == wanted || (x - wanted).abs() <= near && decimals > 0;
+    let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
+    let start = from.node.position();
+    let place_after = |cell: CellId| {
+        let later = nodes.iter().cycle().skip(start).take(nodes.len() + 1);
+        let mut is_first = true;
+        for &node in later {
+            let shape = graph[node].shape();
+            let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored());
+            let skip = if is_first { cell.row * shape.cols + cell.col + 1 } else { 0 };
+            is_first = false;
+            let Some(tensor) = tensor else { continue };
+            let mut cells = (skip..shape.rows * shape.cols).map(|at| (at / shape.cols, at % shape.cols));
+            if let Some((row, col)) = cells.find(|&(row, col)| tensor.number(row, col).is_some_and(is_it)) {
+                return Some(CellId { node, row, col });
+            }
+        }
+        None
+    };
+    place_after(from)
+}
+
+/// The next step whose name begins with the text, whatever the case of its letters.
+fn named(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
+    let text = text.to_lowercase();
+    let is_named = |node: &NodeId| {
+        let name = graph[*node].name.to_lowercase();
+        name.starts_with(&text) || name.rsplit('.').next().is_some_and(|name| name.starts_with(&text))
+    };
+    let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
+    let order = nodes.iter().cycle().skip(from.node.position() + 1).take(nodes.len());
+    order.copied().find(|node| is_named(node)).map(|node| within(graph, CellId { node, ..from }))
 }

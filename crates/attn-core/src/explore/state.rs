@@ -1,19 +1,17 @@
 //! The state: a history of graphs, a cursor, and what is typed, chosen and shown.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::changes::Changes;
-use super::feeds::fed_by;
-use super::heads::{HeadPlace, head_of};
-use super::knobs::Knob;
-use super::message::{Form, Message};
-use super::relations::{Sources, largest_operand, operands, sources};
-use super::search::within;
-use super::source::Source;
-use super::telling::most_telling;
 use crate::error::Result;
-use crate::graph::recipes::Recipe;
-use crate::graph::{CellId, Graph, NodeId, Op, Origin};
+use crate::graph::recipes::{Recipe, Scale};
+use crate::graph::{CellId, Graph, NodeId, Op, Origin, Stage, Step};
+use crate::matrix::Shape;
+use crate::tensor::Tensor;
+
+use super::event::{Form, Message};
+use super::relations::{Sources, fed_by, largest_operand, most_telling, operands, sources, within};
+use super::source::{Changes, HeadPlace, Knob, Setting, Settings, Source, head_of};
 
 /// The most changes that can be taken back: each keeps its own numbers.
 pub(super) const MOST_CHANGES: usize = 1000;
@@ -364,5 +362,150 @@ impl State {
             node = graph[id].inputs.first().copied();
         }
         within(here, CellId { node: here.last().unwrap_or(cell.node), ..cell })
+    }
+}
+
+// What a change has moved: the numbers of a state beside those of the state before, or of one that is shown beside it.
+
+impl State {
+    /// The version that this one is compared with: that beside it, or the one before.
+    fn compared(&self) -> Option<&Version> {
+        self.beside.as_deref().or_else(|| Some(&*self.history[self.at.checked_sub(1)?]))
+    }
+
+    /// What the last change has made of a number, or how it differs from the state beside; `None` where it has not moved.
+    pub fn change_at(&self, cell: CellId) -> Option<Change> {
+        let [there, here] = self.moved_tensors(cell.node)?;
+        let (before, now) = (there.number(cell.row, cell.col)?, here.number(cell.row, cell.col)?);
+        (before.to_bits() != now.to_bits()).then_some(Change { before, now })
+    }
+
+    /// The cells of a node whose numbers have moved, by row and column.
+    pub fn changed(&self, id: NodeId) -> BTreeMap<(usize, usize), Change> {
+        let change = |(row, col)| Some(((row, col), self.change_at(CellId { node: id, row, col })?));
+        match self.moved_tensors(id).filter(|_| self.moved.contains(&id)) {
+            None => BTreeMap::new(),
+            Some(tensors) if is_in_file(tensors) => self.edited(id).into_iter().filter_map(change).collect(),
+            Some([_, new]) => {
+                let Shape { rows, cols } = new.shape();
+                (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).filter_map(change).collect()
+            }
+        }
+    }
+
+    /// The number of cells of a node whose numbers have moved.
+    pub fn changed_count(&self, id: NodeId) -> usize {
+        match self.moved_tensors(id).filter(|_| self.moved.contains(&id)) {
+            None => 0,
+            Some(tensors) if is_in_file(tensors) => self.changed(id).len(),
+            Some([old, new]) => {
+                old.cells().zip(new.cells()).filter(|(a, b)| a.to_bits() != b.to_bits()).count()
+            }
+        }
+    }
+
+    /// The cells of a given node that are edited, here or in the state that this one is compared with.
+    fn edited(&self, id: NodeId) -> BTreeSet<(usize, usize)> {
+        let name = &self.graph()[id].name;
+        let there = self.compared().map_or(&[][..], |before| &before.changes.numbers);
+        let all = self.changes().numbers.iter().chain(there);
+        all.filter(|number| number.node == *name).map(|number| (number.row, number.col)).collect()
+    }
+
+    /// The nodes in which numbers have moved.
+    pub fn changed_nodes(&self) -> &[NodeId] {
+        &self.moved
+    }
+
+    /// Finds the nodes in which numbers have moved, after the history or the state beside has changed.
+    pub(super) fn find_moved(&mut self) {
+        let has_moved = |id: &NodeId| match self.moved_tensors(*id) {
+            None => false,
+            Some(tensors) if is_in_file(tensors) => {
+                let has_changed = |(row, col)| self.change_at(CellId { node: *id, row, col }).is_some();
+                self.edited(*id).into_iter().any(has_changed)
+            }
+            Some([old, new]) => !old.same_bits(new),
+        };
+        self.moved = self.graph().nodes().map(|(id, _)| id).filter(has_moved).collect();
+    }
+
+    /// The numbers of a node in the state that this one is compared with and here, where both have them in the same shape, and they
+    /// are not the very same.
+    fn moved_tensors(&self, id: NodeId) -> Option<[&Tensor; 2]> {
+        let (before, here) = (&self.compared()?.graph, self.graph());
+        let there = before.find(&here[id].name)?;
+        let (old, new) = (before[there].tensor()?, here[id].tensor()?);
+        let both_in_file = old.is_stored() && new.is_stored();
+        (!both_in_file && old.shape() == new.shape() && !old.shares_numbers(new)).then_some([old, new])
+    }
+}
+
+/// Whether some of these numbers are in a file: of weights that were edited, the copy in memory has all others, too.
+fn is_in_file(tensors: [&Tensor; 2]) -> bool {
+    tensors.into_iter().any(Tensor::is_stored)
+}
+
+// The settings of a state, as they are now.
+
+impl State {
+    /// Whether a setting can be adjusted.
+    pub fn has_knob(&self, knob: Knob) -> bool {
+        self.source.has_knob(knob, self.graph())
+    }
+
+    /// The value of a setting now.
+    pub fn setting(&self, knob: Knob) -> Setting {
+        self.settings().of(knob)
+    }
+
+    /// The values that a setting can be chosen from: masks and positions; none for one that is any number.
+    pub fn choices(&self, knob: Knob) -> Vec<Setting> {
+        self.settings().choices(knob)
+    }
+
+    /// The number that multiplies the scores now.
+    pub fn factor(&self) -> f64 {
+        self.settings().factor
+    }
+
+    /// The settings as they are now.
+    pub(super) fn settings(&self) -> Settings {
+        self.settings_with(self.changes())
+    }
+
+    /// The settings with these changes of this graph.
+    pub(super) fn settings_with(&self, changes: &Changes) -> Settings {
+        let graph = self.graph();
+        let of_stage = |stage: Stage| {
+            graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: of, .. }) if of == stage))
+        };
+        let factor = match (changes.scale, of_stage(Stage::Scaled).map(|(_, node)| &node.op)) {
+            (Some(Scale::Number(number)), Some(Op::Scale(_))) => number,
+            (_, Some(Op::Scale(factor))) => factor.value(),
+            _ => 1.0,
+        };
+        let keys = of_stage(Stage::Scores).map_or(0, |(_, node)| node.shape().cols);
+        if let Some(recipe) = self.source.recipe(changes) {
+            let (temperature, scale) = (recipe.temperature, recipe.scale);
+            let (mask, positions) = (recipe.mask, recipe.positions.kind);
+            return Settings { temperature, scale, mask, positions, keys, factor };
+        }
+        let mut settings = Settings {
+            temperature: 1.0,
+            scale: changes.scale.unwrap_or(Scale::Auto),
+            mask: Default::default(),
+            positions: Default::default(),
+            keys,
+            factor,
+        };
+        for (_, node) in graph.nodes() {
+            match super::source::op_with(node, changes) {
+                Op::Temperature(temperature) => settings.temperature = temperature,
+                Op::Mask(mask) => settings.mask = mask,
+                _ => {}
+            }
+        }
+        settings
     }
 }

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::computation::{Computation, Planned, Wanted};
-use super::event::{Event, Way};
-use super::knobs::Knob;
-use super::message::Message;
-use super::moving::moved;
-use super::search::found;
-use super::source::Source;
-use super::state::{MOST_CHANGES, Mode, Purpose, State, Version};
-use super::typing::begins_number;
-use crate::graph::{CellId, ChangedNumber, Graph, Step, Watch};
+use crate::graph::recipes::Recipe;
+use crate::graph::{CellId, ChangedNumber, Graph, NodeId, Step, Watch};
 use crate::text::number;
+
+use super::event::{Event, Form, Message, Way};
+use super::relations::{found, within};
+use super::source::{Changes, Knob, Setting, Settings, Source, outputs};
+use super::state::{LONGEST_PATH, MOST_CHANGES, Mode, Purpose, State, Version};
 
 /// The most decimals that are shown.
 const MOST_DECIMALS: usize = 12;
@@ -261,4 +258,332 @@ impl Source {
     pub fn is_changeable(&self) -> bool {
         self.read_only().is_none()
     }
+}
+
+// The computation that an event asks for: it may take long, so that a front end can let another thread do it.
+
+/// What an event leads to.
+#[derive(Clone, Debug)]
+pub enum Planned {
+    /// To a state.
+    Done(Box<State>),
+    /// To a state that has to be computed first.
+    Computing(Box<Computation>),
+}
+
+/// A change that has still to be computed.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    pub changes: Changes,
+    /// Whether it takes the place of the last change, as further steps of a setting do.
+    pub replaces: bool,
+    /// The setting that is adjusted, and the direction.
+    pub adjusts: Option<(Knob, isize)>,
+    /// The settings before.
+    pub settings: Settings,
+}
+
+/// A change that has still to be computed, and the state before it.
+#[derive(Clone, Debug)]
+pub struct Computation {
+    pub(super) state: State,
+    pub(super) wanted: Wanted,
+}
+
+/// How far a computation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The steps that are complete, of about how many.
+    pub steps: [usize; 2],
+    /// The layer of the model that it is in, from 1, and the last layer.
+    pub layer: Option<[usize; 2]>,
+}
+
+impl Computation {
+    /// The state with the change; `None` if it was stopped before. A change that is refused leaves a [`Message`].
+    pub fn run(self, watch: &Watch) -> Option<State> {
+        let Computation { mut state, mut wanted } = self;
+        loop {
+            match state.graph_with(&wanted.changes, watch) {
+                Ok(graph) => {
+                    state.take_graph(wanted, graph);
+                    return Some(state);
+                }
+                Err(_) if watch.is_stopped() => return None,
+                Err(error) => {
+                    state.message = Some(Message::Refused(error.to_string()));
+                    match wanted.passed_over() {
+                        Some(next) => wanted = next,
+                        None => return Some(state),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The state if the computation is stopped: as before the change.
+    pub fn stopped(&self) -> State {
+        State { message: Some(Message::Stopped), ..self.state.clone() }
+    }
+
+    /// What is to be computed instead, if an event that comes while it is computed is a further step of the setting that is adjusted:
+    /// it goes on from the value that has not been computed. `None` for every other event.
+    pub fn further(&self, event: &Event) -> Option<Computation> {
+        let by = match event {
+            Event::Move(Way::Left) => -1,
+            Event::Move(Way::Right) => 1,
+            _ => return None,
+        };
+        let (knob, _) = self.wanted.adjusts.filter(|(knob, _)| self.state.mode == Mode::Adjust(*knob))?;
+        let settings = self.state.settings_with(&self.wanted.changes);
+        // At the end of the range it stays.
+        let changes = super::source::adjusted(self.wanted.changes.clone(), settings, knob, by)
+            .unwrap_or_else(|| self.wanted.changes.clone());
+        let wanted = Wanted { changes, settings, adjusts: Some((knob, by)), ..self.wanted };
+        Some(Computation { wanted, ..self.clone() })
+    }
+
+    /// The state before the change.
+    pub fn before(&self) -> &State {
+        &self.state
+    }
+
+    /// How far it is.
+    pub fn progress(&self, watch: &Watch) -> Progress {
+        // The steps are those of the graph before, but for a few that a setting adds or leaves out.
+        let graph = self.state.graph();
+        let layer = |id: NodeId| graph[id].step.and_then(|step| step.layer);
+        let ids: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
+        let done = watch.steps().min(ids.len());
+        let here = ids[..done].iter().rev().find_map(|&id| layer(id));
+        let last = ids.iter().filter_map(|&id| layer(id)).max();
+        Progress { steps: [done, ids.len()], layer: last.map(|last| [here.unwrap_or(1), last]) }
+    }
+}
+
+impl Wanted {
+    /// The next kind of positions, in place of one that these matrices do not allow.
+    fn passed_over(self) -> Option<Wanted> {
+        let (knob, by) = self.adjusts.filter(|(knob, _)| *knob == Knob::Positions)?;
+        let positions = self.changes.positions.unwrap_or(self.settings.positions);
+        let settings = Settings { positions, ..self.settings };
+        let changes = super::source::adjusted(self.changes, settings, knob, by)?;
+        Some(Wanted { changes, settings, ..self })
+    }
+}
+
+impl State {
+    /// The graph with these changes.
+    fn graph_with(&self, changes: &Changes, watch: &Watch) -> crate::error::Result<Graph> {
+        let before = Arc::clone(&self.history[self.at].graph);
+        let graph = Graph::new().after(before).watched(watch.clone());
+        self.source.graph_from(graph, changes, Some(&self.start.graph))
+    }
+
+    /// Takes a computed graph as the next state of the history, or in place of this one.
+    fn take_graph(&mut self, wanted: Wanted, graph: Graph) {
+        let before = Arc::clone(&self.history[self.at].graph);
+        let keep = if wanted.replaces { self.at } else { self.at + 1 };
+        self.message = None;
+        self.has_adjusted |= wanted.adjusts.is_some();
+        self.put_version(keep, Version { changes: wanted.changes, graph: Arc::new(graph) });
+        self.beside = None;
+        self.follow(&before);
+    }
+}
+
+// Something is changed: a number, a setting, a head, the whole recipe. Each returns the change that is wanted, or leaves a message.
+
+impl State {
+    /// A change that is the next one of the history.
+    pub(super) fn wanted(&self, changes: Changes) -> Wanted {
+        Wanted { changes, replaces: false, adjusts: None, settings: self.settings() }
+    }
+
+    pub(super) fn choose_form(&mut self, letter: char) {
+        if let Some(form) = Form::of(letter) {
+            self.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
+        }
+    }
+
+    pub(super) fn begin_adjusting(&mut self, knob: Knob) {
+        if let Some(reason) = self.source.read_only() {
+            self.message = Some(Message::ReadOnly(reason.to_string()));
+        } else if self.source.has_knob(knob, self.graph()) {
+            self.mode = Mode::Adjust(knob);
+            self.has_adjusted = false;
+        } else {
+            self.message = Some(Message::NoKnob(knob));
+        }
+    }
+
+    /// A setting changed by one step in a direction; a value that the computation refuses will be passed over.
+    pub(super) fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
+        let settings = self.settings();
+        let changes = super::source::adjusted(self.changes().clone(), settings, knob, by);
+        if changes.is_none() {
+            self.message = Some(Message::NoFurther);
+        }
+        Some(Wanted { changes: changes?, replaces: self.has_adjusted, adjusts: Some((knob, by)), settings })
+    }
+
+    /// A setting with this value, if it does not have it already.
+    pub(super) fn set(
+        &self,
+        setting: Setting,
+        replaces: bool,
+        adjusts: Option<(Knob, isize)>,
+    ) -> Option<Wanted> {
+        let changes = setting.within(self.changes().clone());
+        let is_other = self.setting(setting.knob()) != setting;
+        is_other.then_some(Wanted { changes, replaces, adjusts, settings: self.settings() })
+    }
+
+    /// A setting as at the start.
+    pub(super) fn reset(&self, knob: Knob) -> Option<Wanted> {
+        let changes = super::source::reset(self.changes().clone(), knob);
+        let is_other = changes != *self.changes();
+        let (replaces, settings) = (self.has_adjusted, self.settings());
+        // The start is never refused, so that the direction does not matter.
+        is_other.then_some(Wanted { changes, replaces, adjusts: Some((knob, 1)), settings })
+    }
+
+    pub(super) fn follow_recipe(&mut self, recipe: Recipe) -> Option<Wanted> {
+        let Some(start) = self.source.recipe(&Changes::default()) else {
+            self.message = Some(Message::NoRecipe);
+            return None;
+        };
+        let changes = super::source::following(self.changes().clone(), start, recipe);
+        (self.recipe() != Some(recipe)).then(|| self.wanted(changes))
+    }
+
+    pub(super) fn remove_head(&mut self) -> Option<Wanted> {
+        if let Some(reason) = self.source.read_only() {
+            self.message = Some(Message::ReadOnly(reason.to_string()));
+            return None;
+        }
+        let Some(head) = self.head().filter(|head| !outputs(self.with_all_heads(), *head).is_empty()) else {
+            self.message = Some(Message::NoHead);
+            return None;
+        };
+        let mut changes = self.changes().clone();
+        if !changes.removed.remove(&head) {
+            changes.removed.insert(head);
+        }
+        Some(self.wanted(changes))
+    }
+
+    /// The last graph of this recipe in which no head was taken out.
+    pub(super) fn with_all_heads(&self) -> &Graph {
+        let is_whole = |version: &&Arc<Version>| {
+            version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
+        };
+        let found = self.history[..=self.at].iter().rev().find(is_whole);
+        &found.unwrap_or(&self.start).graph
+    }
+}
+
+// The cursor moves: over a matrix, along the operands, from step to step.
+
+impl State {
+    pub(super) fn go(&mut self, way: Way) {
+        let shape = self.graph()[self.cursor.node].shape();
+        let CellId { row, col, .. } = &mut self.cursor;
+        match way {
+            Way::Left => *col = col.saturating_sub(1),
+            Way::Right => *col += 1,
+            Way::Up => *row = row.saturating_sub(1),
+            Way::Down => *row += 1,
+            Way::RowsUp(by) => *row = row.saturating_sub(by),
+            Way::RowsDown(by) => *row = row.saturating_add(by),
+            Way::RowStart => *col = 0,
+            Way::RowEnd => *col = shape.cols,
+            Way::Top => *row = 0,
+            Way::Bottom => *row = shape.rows,
+        }
+        self.put(self.cursor);
+    }
+
+    /// Puts the cursor on the nearest cell that exists.
+    pub(super) fn put(&mut self, cell: CellId) {
+        if cell.node.position() < self.graph().nodes().count() {
+            let cell = within(self.graph(), cell);
+            if cell != self.cursor || self.guessed != Some(cell) {
+                self.guessed = None;
+            }
+            self.cursor = cell;
+            self.chosen = None;
+        }
+    }
+
+    /// Goes to a cell in such a way that [`Event::Back`] returns.
+    pub(super) fn visit(&mut self, cell: CellId) {
+        if cell != self.cursor {
+            if self.path.len() == LONGEST_PATH {
+                self.path.remove(0);
+            }
+            self.path.push(self.cursor);
+            self.put(cell);
+        }
+    }
+
+    pub(super) fn choose(&mut self, by: isize) {
+        let all = self.operands();
+        let now = self.chosen_operand().and_then(|cell| all.iter().position(|other| *other == cell));
+        match now {
+            Some(now) => {
+                let next = now as isize + by;
+                self.chosen = Some(next.rem_euclid(all.len() as isize) as usize);
+            }
+            None => self.message = Some(Message::Given),
+        }
+    }
+
+    pub(super) fn open(&mut self) {
+        match self.chosen_operand() {
+            Some(cell) => self.visit(cell),
+            None => self.message = Some(Message::Given),
+        }
+    }
+
+    pub(super) fn back(&mut self) {
+        match self.path.pop() {
+            Some(cell) => self.put(cell),
+            None => {
+                self.beside = None;
+                self.find_moved();
+            }
+        }
+    }
+
+    /// Goes to the same step elsewhere: of another head or layer.
+    pub(super) fn beside_step(&mut self, other: impl Fn(Step) -> Option<Step>) {
+        let graph = self.graph();
+        let here = self.cursor.node;
+        match graph[here].step.and_then(other).and_then(|step| graph.like(here, step)) {
+            Some(node) => self.put(CellId { node, ..self.cursor }),
+            None => self.message = Some(Message::NoFurther),
+        }
+    }
+
+    /// Goes to a step further on, or before.
+    pub(super) fn step(&mut self, by: isize) {
+        let nodes: Vec<NodeId> = self.graph().nodes().map(|(id, _)| id).collect();
+        match self.cursor.node.position().checked_add_signed(by).and_then(|at| nodes.get(at)) {
+            Some(&node) => self.put(CellId { node, ..self.cursor }),
+            None => self.message = Some(Message::NoFurther),
+        }
+    }
+}
+
+/// A number counted from 1, moved.
+pub(super) fn moved(number: usize, by: isize) -> Option<usize> {
+    number.checked_add_signed(by).filter(|number| *number > 0)
+}
+
+// Numbers as they are typed.
+
+/// A character that a number may begin with.
+pub fn begins_number(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '-' | '−' | '.')
 }

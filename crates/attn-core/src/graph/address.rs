@@ -1,12 +1,11 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
-use super::label::{LabelMatch, find_label};
-use super::named_lines::{NamedLines, of_id};
-use super::{CellId, Graph, NodeId, Step};
 use crate::error::{Error, Result};
-use crate::foreign::hidden;
+use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
-use crate::text::clip;
+use crate::text::{choices, clip, nearest};
+
+use super::{CellId, Graph, NodeId, Step};
 
 /// The node, row or cell that an address names; positions count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,11 +127,168 @@ fn name_of(graph: &Graph, labels: Option<&Labels>, at: usize) -> String {
     }
 }
 
+// Finding a row or a column by its label, as people type it.
+
+/// The marks of a space before a word: on our screens, in the files of byte-level tokenizers, in those of SentencePiece, in ASCII,
+/// and itself.
+const SPACES: [char; 5] = ['␣', 'Ġ', '▁', '_', ' '];
+
+/// What a typed label names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelMatch {
+    /// The line at this place, counted from 0.
+    One(usize),
+    /// A label that several lines carry, at these places.
+    Repeated(Vec<usize>),
+    /// Several labels, at these places: each is the word behind another mark of a space.
+    Different(Vec<usize>),
+    /// No line.
+    None,
+}
+
+/// Finds the lines that a typed label names: those that carry it as it is or as it is shown; else those that carry it behind
+/// another mark of a space (`_cave` for `␣cave`); else those that carry it behind any (`cave`). `the#2` is the second of the
+/// lines that `the` names.
+pub fn find_label(labels: &[String], typed: &str) -> LabelMatch {
+    let (word, which) = match typed.rsplit_once('#') {
+        Some((word, which)) if !word.is_empty() => (word, which.parse::<usize>().ok()),
+        _ => (typed, None),
+    };
+    for is in [is_exactly, is_marked_otherwise, is_without_mark] {
+        let places = |text: &str| (0..labels.len()).filter(|&i| is(&labels[i], text)).collect::<Vec<_>>();
+        let whole = places(typed);
+        if !whole.is_empty() {
+            return matched(labels, whole);
+        }
+        let Some(which) = which else { continue };
+        let counted = places(word);
+        if let different @ LabelMatch::Different(_) = matched(labels, counted.clone()) {
+            return different;
+        }
+        if !counted.is_empty() {
+            let at = which.checked_sub(1).and_then(|which| counted.get(which));
+            return at.map_or(LabelMatch::None, |&at| LabelMatch::One(at));
+        }
+    }
+    LabelMatch::None
+}
+
+fn matched(labels: &[String], places: Vec<usize>) -> LabelMatch {
+    match places[..] {
+        [] => LabelMatch::None,
+        [one] => LabelMatch::One(one),
+        [first, ..] if places.iter().all(|&place| labels[place] == labels[first]) => {
+            LabelMatch::Repeated(places)
+        }
+        _ => LabelMatch::Different(places),
+    }
+}
+
+/// As it is, or as it is shown: what is shown differs only where there are escapes.
+fn is_exactly(label: &str, typed: &str) -> bool {
+    label == typed || typed.contains('\\') && visible(label) == typed
+}
+
+fn is_marked_otherwise(label: &str, typed: &str) -> bool {
+    matches!((word_behind_mark(label), word_behind_mark(typed)), (Some(own), Some(asked)) if is_exactly(own, asked))
+}
+
+fn is_without_mark(label: &str, typed: &str) -> bool {
+    word_behind_mark(label).is_some_and(|own| is_exactly(own, typed))
+}
+
+/// The word behind a mark of a space; none where there is no mark, or nothing behind it.
+fn word_behind_mark(label: &str) -> Option<&str> {
+    label.strip_prefix(SPACES).filter(|word| !word.is_empty())
+}
+
+// The rows or the columns of a node, and the one that an address names.
+
+/// The most labels that an error lists.
+const LISTED: usize = 8;
+
+/// The name of a token of the vocabulary, by its id.
+pub(super) fn of_id(id: usize) -> String {
+    format!("token {id}")
+}
+
+/// The rows or the columns of a node.
+pub(super) struct NamedLines {
+    /// “row” or “column”.
+    pub what: &'static str,
+    /// Their number.
+    pub count: usize,
+    /// Their names, where they have any.
+    pub labels: Option<Labels>,
+    /// True if they are the tokens of the vocabulary, by their ids.
+    pub are_ids: bool,
+}
+
+impl NamedLines {
+    /// The place of the line that is typed, counted from 0; the whole address and the node are for errors.
+    pub fn position(&self, text: &str, address: &str, node: &str) -> Result<usize> {
+        let (what, count) = (self.what, self.count);
+        let (asked, typed) = (clip(address), clip(text));
+        if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+            return match text.parse::<usize>() {
+                Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
+                _ => Err(Error::new(format!("`{asked}`: {node} has no {what} {typed}"))
+                    .help(format!("its {what}s are numbered 1 to {count}"))),
+            };
+        }
+        let Some(labels) = &self.labels else {
+            return Err(Error::new(format!("`{asked}`: the {what}s of {node} have no names"))
+                .help(format!("its {what}s are numbered 1 to {count}")));
+        };
+        match find_label(labels, text) {
+            LabelMatch::One(at) => Ok(at),
+            LabelMatch::None => self.by_id(text).unwrap_or_else(|| {
+                let error = Error::new(format!("`{asked}`: {node} has no {what} `{typed}`"));
+                let all = choices(labels.iter().map(String::as_str));
+                let word = text.rsplit_once('#').map_or(text, |(word, _)| word);
+                Err(match nearest(word, labels.iter().map(String::as_str)) {
+                    Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
+                    None => error.help(format!("its {what}s are {all}")),
+                })
+            }),
+            LabelMatch::Repeated(places) => {
+                let (names, first) = (places.len(), places[0]);
+                let error = Error::new(format!("`{asked}`: `{typed}` names {names} {what}s of {node}"));
+                Err(match self.are_ids {
+                    true => error.help(format!("give the id of one: {}", of_id(first))),
+                    false => {
+                        error.help(format!("write `{typed}#1` to `{typed}#{names}`, or give the number"))
+                    }
+                })
+            }
+            LabelMatch::Different(places) => {
+                let shown = |&place: &usize| format!("`{}` ({what} {})", visible(&labels[place]), place + 1);
+                let all: Vec<String> = places.iter().take(LISTED).map(shown).collect();
+                let names = places.len();
+                Err(Error::new(format!("`{asked}`: `{typed}` names {names} {what}s of {node}"))
+                    .help(format!("write one of them as it is, or give the number: {}", all.join(", "))))
+            }
+        }
+    }
+
+    /// The place of `token 464` among the tokens of the vocabulary.
+    fn by_id(&self, text: &str) -> Option<Result<usize>> {
+        let id = text.strip_prefix("token").filter(|_| self.are_ids)?.trim();
+        let id = Some(id).filter(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()))?;
+        Some(id.parse().ok().filter(|id| *id < self.count).ok_or_else(|| {
+            let last = self.count.saturating_sub(1);
+            Error::new(format!("there is no token {}", clip(id)))
+                .help(format!("the vocabulary has the ids 0 to {last}"))
+        }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::graph::Origin;
     use crate::matrix::Matrix;
+
+    use super::*;
 
     fn graph() -> Graph {
         let mut graph = Graph::new();
@@ -249,5 +405,48 @@ mod tests {
             let error = resolve(&graph(), address).unwrap_err().to_string();
             assert!(error.contains(said), "{address}: {error}");
         }
+    }
+
+    fn found(labels: &[&str], typed: &str) -> LabelMatch {
+        let labels: Vec<String> = labels.iter().map(|label| label.to_string()).collect();
+        find_label(&labels, typed)
+    }
+
+    #[test]
+    fn a_word_is_found_behind_every_mark_of_a_space() {
+        for mark in ["␣", "Ġ", "▁", "_", " "] {
+            let label = format!("{mark}cave");
+            for typed in ["cave", "␣cave", "Ġcave", "▁cave", "_cave", " cave"] {
+                assert_eq!(found(&["the", &label], typed), LabelMatch::One(1), "{label} as {typed}");
+            }
+        }
+        assert_eq!(found(&["the", "␣cave"], "cav"), LabelMatch::None);
+        assert_eq!(found(&["the", "cave"], "_cave"), LabelMatch::None, "there is no space before it");
+        assert_eq!(found(&["␣", "the"], ""), LabelMatch::None);
+    }
+
+    #[test]
+    fn the_exact_label_wins_and_repeated_ones_are_counted_alike() {
+        let text = ["the", "␣bat", "␣the", "␣bat"];
+        assert_eq!(found(&text, "the"), LabelMatch::One(0));
+        assert_eq!(found(&text, "_the"), LabelMatch::One(2));
+        assert_eq!(found(&text, "bat"), LabelMatch::Repeated(vec![1, 3]));
+        for typed in ["bat#2", "␣bat#2", "_bat#2"] {
+            assert_eq!(found(&text, typed), LabelMatch::One(3), "{typed}");
+        }
+        assert_eq!(found(&text, "bat#3"), LabelMatch::None);
+        assert_eq!(found(&text, "the#2"), LabelMatch::None, "the other one has a space before it");
+    }
+
+    #[test]
+    fn a_bare_word_of_several_labels_names_them_all() {
+        assert_eq!(found(&["␣the", "_the", "x"], "the"), LabelMatch::Different(vec![0, 1]));
+        assert_eq!(found(&["␣the", "_the", "␣the"], "the#2"), LabelMatch::Different(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn a_label_is_found_as_it_is_shown() {
+        assert_eq!(found(&["a", "\n"], "\\n"), LabelMatch::One(1));
+        assert_eq!(found(&["a", "␣\t"], "\\t"), LabelMatch::One(1));
     }
 }

@@ -8,18 +8,21 @@
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::equation::{Convention, Equation};
-use super::op::Op;
-use super::op_parameters::{Factor, Fusion, GeluForm, Side};
-use super::{Graph, NodeId};
-use crate::attention::{Axis, Base, Order, WeightLayout};
-use crate::text::counted;
-
-mod conditions;
-mod parts;
-mod positions;
 #[cfg(test)]
 mod tests;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attention::{
+    Axis, Base, HeadOf, Mask, MatrixRule, Order, Pairing, RopeScaling, Rotation, WeightLayout,
+};
+use crate::matrix::Shape;
+use crate::text::counted;
+
+use super::op::{Factor, FusedSteps, Fusion, GeluForm, Op, Side};
+use super::{Graph, NodeId};
 
 /// The equation of a node, written. With `shapes`, every matrix carries its shape and goes by its label, if it has one.
 pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
@@ -242,4 +245,304 @@ impl FormulaWriter<'_> {
 /// A number inside an equation, every digit, with a real minus sign.
 pub fn number_text(number: f64) -> String {
     format!("{number}").replace('-', "−").replace("inf", "∞")
+}
+
+// An equation of matrices, and the convention in which it is written.
+
+/// The convention of display: tokens as rows, which is how everything is computed, or as columns, which shows the same graph
+/// transposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Convention {
+    /// `Q = X · W_Q`.
+    #[default]
+    Rows,
+    /// `Qᵀ = W_Qᵀ · Xᵀ`.
+    Columns,
+}
+
+/// An equation in its two sides; written, they are joined by ` = `.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equation {
+    /// The node's name, or several names with commas between them.
+    pub left: String,
+    /// The formula that computes it.
+    pub right: String,
+}
+
+impl Equation {
+    /// Adds the name of another node that the same formula computes.
+    pub fn add_name(&mut self, name: &str) {
+        self.left.push_str(", ");
+        self.left.push_str(name);
+    }
+}
+
+impl fmt::Display for Equation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.left, self.right)
+    }
+}
+
+// The conditions of visibility, and the other steps on the scores, as parts of an equation.
+
+impl FormulaWriter<'_> {
+    /// The steps on the scores that differ from the default: `, causal, window 128, scale 0.5`.
+    fn fused_steps(&self, FusedSteps { scale, temperature, soft_cap, mask }: &FusedSteps) -> String {
+        let mut steps = Vec::new();
+        let from = if mask.from_start { " from the first key" } else { "" };
+        steps.extend(mask.causal.then(|| format!("causal{from}")));
+        steps.extend(mask.window.map(|window| format!("window {window}{from}")));
+        if mask.keep_first > 0 {
+            steps.push(format!("first {} kept", mask.keep_first));
+        }
+        let matrix = || self.input(self.inputs.len().saturating_sub(1));
+        steps.extend(mask.matrix.map(|rule| match rule {
+            MatrixRule::Allow => format!("where {} ≠ 0", matrix()),
+            MatrixRule::Block => format!("where {} = 0", matrix()),
+            MatrixRule::Add => format!("{} added", matrix()),
+        }));
+        match scale {
+            // The usual one.
+            Some(Factor::InverseRoot(_)) => {}
+            Some(factor) => steps.push(format!("scale {}", number_text(factor.value()))),
+            None => steps.push("not scaled".to_string()),
+        }
+        if *temperature != 1.0 {
+            steps.push(format!("temperature {}", number_text(*temperature)));
+        }
+        steps.extend(soft_cap.map(|cap| format!("soft-cap {}", number_text(cap))));
+        steps.iter().map(|step| format!(", {step}")).collect()
+    }
+
+    fn masked(&self, mask: &Mask) -> String {
+        let kept = match mask.matrix {
+            Some(MatrixRule::Add) if !mask.inverted => self.joined(" + "),
+            _ => self.input(0),
+        };
+        match self.conditions(mask) {
+            conditions if conditions.is_empty() => kept,
+            conditions => format!("{kept} where {conditions}, else −∞"),
+        }
+    }
+
+    /// The condition under which a query sees a key: `key ≤ query + 2 and M ≠ 0`.
+    fn conditions(&self, mask: &Mask) -> String {
+        let shape = self.inputs.first().map_or(Shape { rows: 0, cols: 0 }, |&a| self.graph[a].shape());
+        let shift = if mask.from_start { 0 } else { shape.cols as i128 - shape.rows as i128 };
+        let query = match shift {
+            0 => "query".to_string(),
+            shift if shift > 0 => format!("query + {shift}"),
+            shift => format!("query − {}", -shift),
+        };
+        let mut conditions = Vec::new();
+        if mask.causal {
+            conditions.push(format!("key ≤ {query}"));
+        }
+        if let Some(window) = mask.window {
+            let near = if mask.causal {
+                format!("{query} − key < {window}")
+            } else {
+                format!("|{query} − key| < {window}")
+            };
+            conditions.push(match mask.keep_first {
+                0 => near,
+                // Positions count from 0 here, as the op does.
+                kept => format!("({near} or key < {kept})"),
+            });
+        }
+        match mask.matrix {
+            Some(MatrixRule::Allow) => conditions.push(format!("{} ≠ 0", self.input(1))),
+            Some(MatrixRule::Block) => conditions.push(format!("{} = 0", self.input(1))),
+            Some(MatrixRule::Add) if mask.inverted => conditions.push(format!("{} ≠ −∞", self.input(1))),
+            Some(MatrixRule::Add) | None => {}
+        }
+        if mask.hides_own {
+            conditions.push(format!("key ≠ {query}"));
+        }
+        let conditions = conditions.join(" and ");
+        if mask.inverted { format!("not ({conditions})") } else { conditions }
+    }
+}
+
+// Parts of matrices as an equation names them: rows, columns, blocks, several matrices together.
+
+/// A sum of more is written with its first two and its last.
+const MOST_SUMMANDS: usize = 8;
+
+impl FormulaWriter<'_> {
+    /// A sum of all inputs; of many, the first two and the last.
+    fn sum(&self) -> String {
+        match self.inputs {
+            [first, second, .., last] if self.inputs.len() > MOST_SUMMANDS => {
+                let [first, second] = [first, second].map(|id| self.name(*id, false));
+                format!("{first} + {second} + … + {}", self.name(*last, false))
+            }
+            _ => self.joined(" + "),
+        }
+    }
+
+    /// All inputs of a node that only collects them: `collected from the two runs`.
+    fn collected(&self, what: &str) -> String {
+        format!("collected from {}", all_of(self.inputs.len(), what))
+    }
+
+    /// Inputs side by side in rows, counted: `the four heads side by side`.
+    fn side_by_side(&self, what: &str) -> String {
+        let how = match self.convention {
+            Convention::Rows => "side by side",
+            Convention::Columns => "one below the other",
+        };
+        format!("{} {how}", all_of(self.inputs.len(), what))
+    }
+
+    /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
+    fn put_together(&self, side_by_side: bool) -> String {
+        if side_by_side == (self.convention == Convention::Rows) {
+            format!("[{}]", self.joined(" | "))
+        } else {
+            format!("[{}]", self.joined(" ; "))
+        }
+    }
+
+    fn block_sums(&self, rows: usize, cols: usize) -> String {
+        let (rows, cols) = match self.convention {
+            Convention::Rows => (rows, cols),
+            Convention::Columns => (cols, rows),
+        };
+        format!("sum of each {rows}×{cols} block of {}", self.input(0))
+    }
+
+    fn part(&self, of_rows: bool, start: usize, count: usize) -> String {
+        let of_rows = of_rows != (self.convention == Convention::Columns);
+        let what = if of_rows { "row" } else { "column" };
+        match count {
+            1 => format!("{what} {} of {}", start + 1, self.input(0)),
+            _ => format!("{what}s {}…{} of {}", start + 1, start + count, self.input(0)),
+        }
+    }
+
+    /// “rows” for the rows of a matrix, which the column convention turns into columns.
+    fn lines(&self, of_rows: bool) -> &'static str {
+        if of_rows != (self.convention == Convention::Columns) { "rows" } else { "columns" }
+    }
+
+    /// “row” for a row of a matrix, which the column convention turns into a column.
+    fn line(&self, of_row: bool) -> &'static str {
+        if of_row != (self.convention == Convention::Columns) { "row" } else { "column" }
+    }
+
+    fn every_nth(&self, start: usize, step: usize) -> String {
+        let what = if self.convention == Convention::Columns { "rows" } else { "columns" };
+        format!("{what} {}, {}, … of {}", start + 1, start + step + 1, self.input(0))
+    }
+
+    /// One input, or the first and the last of several: `S_1 … S_8`.
+    fn listed(&self) -> String {
+        match self.inputs.len() {
+            0 | 1 => self.input(0),
+            several => format!("{} … {}", self.input(0), self.input(several - 1)),
+        }
+    }
+}
+
+/// “the two runs”, “the 13 runs”: all of several things, their number in words as far as it is short.
+fn all_of(count: usize, things: &str) -> String {
+    const WORDS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    match WORDS.get(count) {
+        Some(word) => format!("the {word} {things}"),
+        None => format!("the {count} {things}"),
+    }
+}
+
+// The equations of positions.
+
+impl FormulaWriter<'_> {
+    /// The position vectors of the first paper.
+    fn sinusoidal(&self, first: usize) -> String {
+        let from = if first == 0 {
+            "row t, pair p of columns, both from 0".to_string()
+        } else {
+            format!("row t from {first}, pair p of columns from 0")
+        };
+        format!("sin and cos of t / 10000^(2p/d): {from}")
+    }
+
+    /// The bias of ALiBi, with the head's slope.
+    fn alibi(&self, head: &HeadOf) -> String {
+        let slope = match head.slope_exponent() {
+            (above, below) if above % below == 0 => format!("2^−{}", above / below),
+            (above, below) => format!("2^(−{above}/{below})"),
+        };
+        format!("−{slope} · |query − key|")
+    }
+
+    fn rotary(&self, rotation: &Rotation) -> String {
+        let pairs = self.graph[self.inputs[1]].shape().cols;
+        let partners = match rotation.pairing {
+            Pairing::Halves => format!("p and p + {pairs}"),
+            Pairing::Neighbours => "2p and 2p + 1".into(),
+        };
+        let size = match rotation.magnitude {
+            1.0 => String::new(),
+            magnitude => format!(", sin and cos times {}", number_text(magnitude)),
+        };
+        let f = &self.graph[self.inputs[1]].name;
+        let (columns, row) = (self.lines(false), self.line(true));
+        format!(
+            "{} with {columns} {partners} rotated by t · {f}[p]: {row} t from {}, p and {columns} from 0{size}",
+            self.input(0),
+            rotation.first
+        )
+    }
+
+    fn scaled_frequencies(&self, scaling: &RopeScaling) -> String {
+        let f = &self.graph[self.inputs[0]].name;
+        let number = number_text;
+        match *scaling {
+            RopeScaling::Linear { factor } => format!("{f} / {}", number(factor)),
+            RopeScaling::Dynamic { original, length, .. } if length as f64 <= original => {
+                format!("{f}: {length} tokens are not more than {}", number(original))
+            }
+            RopeScaling::Dynamic { factor, original, length } => format!(
+                "{f} / r^(2p/(d − 2)), r = {} · {length}/{} − {}",
+                number(factor),
+                number(original),
+                number(factor - 1.0)
+            ),
+            RopeScaling::Llama3 { factor, low, high, original } => format!(
+                "{f}, or {f} / {} where 2π/{f} > {}/{}, blended down to {}/{}",
+                number(factor),
+                number(original),
+                number(low),
+                number(original),
+                number(high)
+            ),
+            RopeScaling::Yarn(yarn) => {
+                let [low, high] = yarn.ramp(2 * self.graph[self.inputs[0]].shape().cols);
+                let factor = number(yarn.factor);
+                format!(
+                    "{f} · (1 − r) + {f}/{factor} · r, r from 0 at pair {} to 1 at pair {}",
+                    number(low),
+                    number(high)
+                )
+            }
+            RopeScaling::LongRope { .. } => format!("{f} / {}", self.input(1)),
+        }
+    }
+
+    /// The softmax with the sink of a head: `sink`, or `sink[1,2]` of several.
+    fn softmax_with_sink(&self, head: usize) -> String {
+        let sink = self.input(1);
+        let several = self.inputs.get(1).is_some_and(|&sink| self.graph[sink].shape().cols > 1);
+        let cell = match (several, self.convention) {
+            (false, _) => String::new(),
+            (true, Convention::Rows) => format!("[1,{}]", head + 1),
+            (true, Convention::Columns) => format!("[{},1]", head + 1),
+        };
+        format!("softmax([{}, {sink}{cell}]), last {} dropped", self.input(0), self.line(false))
+    }
 }

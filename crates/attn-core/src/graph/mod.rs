@@ -4,71 +4,48 @@
 //! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
 
 mod address;
-mod adopt;
 mod apply;
-mod arity;
-mod computed_as;
-mod equation;
-mod find;
-mod fits;
 mod formula;
 mod gradients;
-mod label;
-mod layers;
-mod named;
-mod named_lines;
 mod node;
-mod notation;
 mod op;
-mod op_form;
-mod op_json;
-mod op_parameters;
-mod origin;
 mod prepared;
 pub mod recipes;
-mod rounding;
-mod run_again;
 pub mod saved;
 mod side_by_side;
 mod single;
 mod stage;
-mod step_form;
-mod steps;
-mod symbols;
 mod term;
 mod terms;
-mod visible;
 mod warnings;
-mod watch;
-
-pub use address::{Cells, address_of, resolve, resolve_each};
-pub use apply::rounded;
-pub use arity::Arity;
-pub use equation::{Convention, Equation};
-pub use formula::{equation, formula, number_text};
-pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
-pub use label::{LabelMatch, find_label};
-pub use node::{Given, Node, NodeId, Value};
-pub use notation::{Function, Notation, PlainSymbols, symbolic, written};
-pub use op::{Op, OpKind};
-pub use op_parameters::{Factor, FusedSteps, Fusion, GeluForm, Side, Statistic};
-pub use origin::Origin;
-pub use prepared::ChangedNumber;
-pub use rounding::Rounding;
-pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
-pub use single::Precision;
-pub use stage::{Role, Stage, Step};
-pub use symbols::Symbols;
-pub use term::{Bindings, CellId, Term};
-pub use watch::Watch;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Index;
+use std::sync::Arc;
 
 use crate::attention::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
 use crate::tensor::Tensor;
+
+use super::foreign::{hidden, visible};
+use super::tensor::MOST_LOOKED_AT;
+use super::text::{choices, nearest};
+
+pub use address::{Cells, LabelMatch, address_of, find_label, resolve, resolve_each};
+pub use apply::{Arity, rounded};
+pub use formula::{Convention, Equation, equation, formula, number_text};
+pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
+pub use node::{Given, Node, NodeId, Value, Watch};
+pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
+pub use prepared::ChangedNumber;
+pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
+pub use single::Precision;
+pub use stage::{Role, Stage, Step};
+pub use term::{
+    Bindings, CellId, Function, Notation, PlainSymbols, Rounding, Symbols, Term, symbolic, written,
+};
 
 /// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -310,9 +287,334 @@ impl Graph {
     }
 }
 
+// Finding a node, and the matrix of a node.
+
+impl Graph {
+    /// The node of this name, in the layer that is recorded now or in the whole graph.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        let place = self.layer.and_then(|_| self.places.get(&self.in_layer(name)));
+        place.or_else(|| self.places.get(name)).copied().map(NodeId)
+    }
+
+    /// The node of this name.
+    ///
+    /// # Errors
+    /// If there is none: the error names the nearest and lists the others, as far as they fit a few lines.
+    pub fn require(&self, name: &str) -> Result<NodeId> {
+        self.find(name).ok_or_else(|| {
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let listed = choices(names.iter().copied());
+            let error = Error::new(format!("there is no node `{name}`")).of_kind(ErrorKind::Unknown);
+            // The matrix of all heads, or of all layers.
+            let patterns = [format!("{name}_*"), format!("L*.{name}_*"), format!("L*.{name}")];
+            let of_all = patterns.iter().find_map(|pattern| {
+                let one = names.iter().find(|name| fits(pattern.as_bytes(), name.as_bytes()))?;
+                Some(format!("write '{pattern}' for all of them, or one name, such as {one}"))
+            });
+            if let Some(how) = of_all.filter(|_| !name.is_empty()) {
+                return error.help(how);
+            }
+            match nearest(name, names.iter().copied()) {
+                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
+                None => error.help(format!("the nodes are {listed}")),
+            }
+        })
+    }
+
+    /// The names that a name stands for: itself, or with `*` for any characters those of all nodes that fit, such as `L*.A_*`. The
+    /// only head of a layer has no number: `L*.A_*` finds its `L1.A`, too.
+    ///
+    /// # Errors
+    /// If no node fits: that of [`Graph::require`].
+    pub fn all_named(&self, name: &str) -> Result<Vec<String>> {
+        if !name.contains('*') {
+            return Ok(vec![name.to_string()]);
+        }
+        let fitting = |pattern: &str| -> Vec<String> {
+            let names = self.nodes.iter().map(|node| &node.name);
+            names.filter(|name| fits(pattern.as_bytes(), name.as_bytes())).cloned().collect()
+        };
+        let mut found = fitting(name);
+        if let Some(whole) = name.strip_suffix("_*").filter(|_| found.is_empty()) {
+            found = fitting(whole);
+        }
+        if found.is_empty() { self.require(name).map(|_| found) } else { Ok(found) }
+    }
+
+    /// The recorded matrix of a node.
+    ///
+    /// # Errors
+    /// If the node is never formed, or has more numbers than are looked at.
+    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
+        let node = &self[id];
+        node.matrix().ok_or_else(|| {
+            if node.is_never_formed() {
+                Error::new(format!("`{}` is never formed", node.name))
+                    .help("leave out --fast: the fast path does not compute this step")
+            } else {
+                Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape())).help(
+                    format!(
+                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
+                        node.name
+                    ),
+                )
+            }
+        })
+    }
+
+    /// The last node: the result.
+    pub fn last(&self) -> Option<NodeId> {
+        self.nodes.len().checked_sub(1).map(NodeId)
+    }
+}
+
+/// Returns true if a name fits a pattern, in which `*` stands for any characters.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    // The place after the last star, and that of the name from which it stands for one character more.
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, n));
+                p += 1;
+            }
+            Some(c) if *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some((after, from)) => {
+                    star = Some((after, from + 1));
+                    (p, n) = (after, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}
+
+impl Index<NodeId> for Graph {
+    type Output = Node;
+
+    fn index(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+}
+
+// Which step of attention a node is, and the node of a step.
+
+impl Graph {
+    /// Says which step of attention a node is.
+    pub fn mark(&mut self, id: NodeId, step: impl Into<Step>) {
+        let step: Step = step.into();
+        self.set_step(id, Some(step.in_layer(step.layer.or(self.layer))));
+    }
+
+    /// Sets the step that a node is, or takes it away.
+    fn set_step(&mut self, id: NodeId, step: Option<Step>) {
+        let before = std::mem::replace(&mut self.nodes[id.0].step, step);
+        if before == step {
+            return;
+        }
+        if let Some(before) = before.filter(|before| self.steps.get(before) == Some(&id.0)) {
+            self.steps.remove(&before);
+            let next = self.nodes.iter().position(|node| node.step == Some(before));
+            self.steps.extend(next.map(|next| (before, next)));
+        }
+        if let Some(step) = step {
+            let first = self.steps.entry(step).or_insert(id.0);
+            *first = id.0.min(*first);
+        }
+    }
+
+    /// The node that is this step and is called like another one, but for the numbers of its head and its layer; otherwise the first
+    /// one that is this step: several steps have many nodes, as the backward pass has.
+    pub fn like(&self, other: NodeId, step: Step) -> Option<NodeId> {
+        let stem = gradients::stem(&self[other].name);
+        let same = |node: &Node| node.step == Some(step) && gradients::stem(&node.name) == stem;
+        self.nodes().find(|(_, node)| same(node)).map(|(id, _)| id).or_else(|| self.at(step))
+    }
+
+    /// The first node that is this step, in the layer that is recorded now.
+    pub fn at(&self, step: impl Into<Step>) -> Option<NodeId> {
+        let step: Step = step.into();
+        self.steps.get(&step.in_layer(step.layer.or(self.layer))).copied().map(NodeId)
+    }
+}
+
+// The layers of a model: names and weights.
+
+impl Graph {
+    /// From now on, names and steps are those of this layer, counted from 1: `Q` is recorded as `L3.Q`, and found again as `Q`.
+    /// Returns the layer before.
+    pub fn enter_layer(&mut self, layer: Option<usize>) -> Option<usize> {
+        std::mem::replace(&mut self.layer, layer)
+    }
+
+    /// This graph, with at most this many numbers recorded.
+    pub fn with_limit(self, limit: usize) -> Graph {
+        Graph { limit: Some(limit), ..self }
+    }
+
+    /// This graph, with room for this many nodes.
+    pub fn with_room_for(mut self, nodes: usize) -> Graph {
+        self.nodes.reserve(nodes);
+        self.places.reserve(nodes);
+        self
+    }
+
+    /// This graph, with its steps computed in these numbers.
+    pub fn in_precision(self, precision: Precision) -> Graph {
+        Graph { precision, ..self }
+    }
+
+    /// The numbers that its steps are computed in.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Records weights as they are: they stay in their type, and large ones in their file until they are asked for. They do not count as
+    /// recorded.
+    ///
+    /// # Errors
+    /// If the name is taken, or small weights cannot be read.
+    pub fn weights(&mut self, name: &str, weights: Tensor, origin: Origin) -> Result<NodeId> {
+        self.is_of_model = true;
+        let shape = weights.shape();
+        let is_small = shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT;
+        let weights =
+            if is_small { weights.loaded().map_err(|error| error.in_source(name))? } else { weights };
+        self.push(name, Op::Given(origin), &[], Value::Formed(weights))
+    }
+
+    /// Says which labels are the tokens of the vocabulary, by their ids: a line that carries them is found as `token 464`, too.
+    pub fn set_vocabulary(&mut self, names: Labels) {
+        self.vocabulary = Some(names);
+    }
+
+    /// Returns true if labels are the tokens of the vocabulary.
+    pub fn is_vocabulary(&self, labels: &Labels) -> bool {
+        self.vocabulary.as_ref().is_some_and(|own| Arc::ptr_eq(own, labels))
+    }
+
+    /// Reads the numbers of a node that are still in a file.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn load(&mut self, id: NodeId) -> Result<()> {
+        let node = &mut self.nodes[id.0];
+        if let Value::Formed(tensor) = &node.value
+            && tensor.is_stored()
+        {
+            node.value = Value::Formed(tensor.clone().loaded()?);
+        }
+        Ok(())
+    }
+
+    /// The number of nodes.
+    pub(crate) fn recorded_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Forgets the numbers of the steps after the first `count` nodes that no later step reads: their shapes and ops stay, and there
+    /// is room for others.
+    pub(crate) fn forget_since(&mut self, count: usize, kept: &[NodeId]) {
+        for (at, node) in self.nodes.iter_mut().enumerate().skip(count) {
+            if let Value::Formed(tensor) = &node.value
+                && !node.op.is_given()
+                && !kept.contains(&NodeId(at))
+            {
+                let shape = tensor.shape();
+                self.recorded = self.recorded.saturating_sub(shape.rows * shape.cols);
+                node.value = Value::NeverFormed(shape);
+            }
+        }
+    }
+
+    /// A name in the layer that is recorded now.
+    fn in_layer(&self, name: &str) -> String {
+        match self.layer {
+            Some(layer) => format!("L{layer}.{name}"),
+            None => name.to_string(),
+        }
+    }
+}
+
+// A graph as it is shown: labels and other text from outside have escapes for invisible characters.
+
+impl Graph {
+    /// Returns true if all its texts consist of visible characters.
+    pub fn is_visible(&self) -> bool {
+        let is_seen = |text: &String| hidden(text).next().is_none();
+        let are_seen = |labels: Option<&Labels>| labels.is_none_or(|labels| labels.iter().all(is_seen));
+        self.warnings.iter().all(is_seen)
+            && self.nodes.iter().all(|node| {
+                let (rows, cols) = node.labels();
+                let Node { name, label, collects, op, .. } = node;
+                let is_origin_seen = match op {
+                    Op::Given(origin) => is_origin_seen(origin),
+                    _ => true,
+                };
+                is_seen(name)
+                    && label.iter().chain(collects).all(is_seen)
+                    && is_origin_seen
+                    && are_seen(rows)
+                    && are_seen(cols)
+            })
+    }
+
+    /// This graph with invisible characters escaped.
+    pub fn made_visible(mut self) -> Graph {
+        let show = |text: &mut String| *text = visible(text).into_owned();
+        let vocabulary = self.vocabulary.as_ref().map(|own| (own.clone(), shown(own)));
+        let shown = |labels: Option<&Labels>| match (labels?, &vocabulary) {
+            // What is shared stays shared: a vocabulary is long.
+            (labels, Some((own, shown))) if Arc::ptr_eq(labels, own) => Some(shown.clone()),
+            (labels, _) => Some(shown(labels)),
+        };
+        self.vocabulary = vocabulary.as_ref().map(|(_, shown)| shown.clone());
+        self.warnings.iter_mut().for_each(show);
+        for node in &mut self.nodes {
+            let shape = node.shape();
+            let (rows, cols) = node.labels();
+            let (rows, cols) = (shown(rows), shown(cols));
+            [&mut node.name].into_iter().chain(&mut node.label).chain(&mut node.collects).for_each(show);
+            if let Op::Given(origin) = &mut node.op {
+                show_origin(origin);
+            }
+            let value = std::mem::replace(&mut node.value, Value::NeverFormed(shape));
+            node.value = match value {
+                Value::Formed(tensor) => Value::Formed(tensor.labelled(rows, cols)),
+                never => never,
+            };
+        }
+        self
+    }
+}
+
+fn shown(labels: &Labels) -> Labels {
+    labels.iter().map(|label| visible(label).into_owned()).collect()
+}
+
+fn is_origin_seen(origin: &Origin) -> bool {
+    match origin {
+        Origin::User(source) => hidden(source).next().is_none(),
+        Origin::Rows(rows) => rows.iter().all(is_origin_seen),
+        _ => true,
+    }
+}
+
+fn show_origin(origin: &mut Origin) {
+    match origin {
+        Origin::User(source) => *source = visible(source).into_owned(),
+        Origin::Rows(rows) => rows.iter_mut().for_each(show_origin),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::matrix::Matrix;
+
+    use super::{Origin, Role, Stage, fits, *};
 
     #[test]
     fn a_node_remembers_how_it_was_made() {
@@ -352,5 +654,53 @@ mod tests {
         let w = graph.given("W_Q", Matrix::identity(3), Origin::Stated).unwrap();
         let error = graph.add("Q", Op::Product, &[x, w]).unwrap_err().to_string();
         assert!(error.starts_with("Q, computed from X and W_Q: a 2×2 matrix"), "{error}");
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, is_it) in [
+            ("L*.A_*", "L12.A_3", true),
+            ("L*.A_*", "L1.A", false),
+            ("L*.A_*", "L1.S_masked_3", false),
+            ("*", "", true),
+            ("*ab", "aab", true),
+            ("a*b*c", "axxbyc", true),
+            ("a*b*c", "axxbyd", false),
+            ("A", "A_1", false),
+        ] {
+            assert_eq!(fits(pattern.as_bytes(), name.as_bytes()), is_it, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_at_the_first_node_that_is_marked_as_it() {
+        let mut graph = Graph::new();
+        let ids: Vec<NodeId> = ["a", "b", "c"]
+            .into_iter()
+            .map(|name| graph.given(name, Matrix::identity(1), Origin::Stated).unwrap())
+            .collect();
+        graph.mark(ids[2], Role::Q);
+        graph.mark(ids[1], Role::Q);
+        assert_eq!(graph.at(Role::Q), Some(ids[1]));
+        graph.mark(ids[1], Role::K);
+        assert_eq!((graph.at(Role::Q), graph.at(Role::K)), (Some(ids[2]), Some(ids[1])));
+        graph.mark(ids[2], Stage::Output);
+        assert_eq!((graph.at(Role::Q), graph.at(Stage::Output)), (None, Some(ids[2])));
+    }
+
+    #[test]
+    fn layers_have_the_same_names_and_steps_each_for_itself() {
+        let mut graph = Graph::new();
+        for layer in 1..=2 {
+            graph.enter_layer(Some(layer));
+            let q = graph.given("Q", Matrix::filled(1, 1, layer as f64), Origin::Stated).unwrap();
+            graph.mark(q, Stage::Scores);
+            assert_eq!((graph.find("Q"), graph.at(Stage::Scores)), (Some(q), Some(q)));
+            assert_eq!(graph[q].name, format!("L{layer}.Q"));
+        }
+        graph.enter_layer(None);
+        assert_eq!(graph.find("Q"), None);
+        let first = graph.find("L1.Q").unwrap();
+        assert_eq!(graph.at(Stage::Scores.of_head(None).in_layer(Some(1))), Some(first));
     }
 }

@@ -1,12 +1,16 @@
 //! One matrix of a computation.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use serde::{Deserialize, Serialize};
 
-use super::op::Op;
-use super::origin::Origin;
-use super::stage::Step;
+use crate::error::{Error, Result};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
+
+use super::op::{Op, Origin};
+use super::stage::Step;
 
 /// Numbers that a computation starts from, and where they came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,5 +141,126 @@ impl Node {
             Value::Formed(tensor) => tensor.shape(),
             Value::NeverFormed(shape) => *shape,
         }
+    }
+}
+
+// How far a computation is, and whether it is to stop: for another thread that waits for it.
+
+/// Watches a computation from another thread. Clones watch the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Watch(Arc<Watched>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    is_stopped: AtomicBool,
+    steps: AtomicUsize,
+}
+
+/// Who watches is no part of what is computed.
+impl PartialEq for Watch {
+    fn eq(&self, _: &Watch) -> bool {
+        true
+    }
+}
+
+impl Watch {
+    /// Asks the computation to stop. It does so before its next step.
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.0.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// The number of steps that are complete.
+    pub fn steps(&self) -> usize {
+        self.0.steps.load(Ordering::Relaxed)
+    }
+
+    /// Notes that this many steps are complete.
+    ///
+    /// # Errors
+    /// If the computation is to stop.
+    pub(super) fn reached(&self, steps: usize) -> Result<()> {
+        self.0.steps.store(steps, Ordering::Relaxed);
+        if self.is_stopped() { Err(Error::new("the computation was stopped")) } else { Ok(()) }
+    }
+}
+
+// What a backward pass starts from, and what it has found.
+
+/// What the gradient of the loss itself is: the numbers that the walk starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// 1 in every cell: the loss is the sum of all cells.
+    Ones,
+    /// 1 in this cell, counted from 0, and 0 elsewhere: the loss is this cell.
+    Cell(usize, usize),
+    /// These numbers, one for each cell.
+    Given(Given),
+    /// The numbers of this node.
+    Node(NodeId),
+}
+
+/// The gradient of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The node.
+    pub of: NodeId,
+    /// Its gradient, of the same shape.
+    pub id: NodeId,
+    /// The nodes that were added for it, in the order of computing; its gradient is the last of them.
+    pub steps: Vec<NodeId>,
+}
+
+/// The gradients of a computation, from the loss back to what it was computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    /// The node that is the loss, or whose cells make it.
+    pub loss: NodeId,
+    /// The start: the gradient of that node.
+    pub start: NodeId,
+    /// The gradient of every node between the loss and the nodes that were asked for, these included.
+    pub all: Vec<Gradient>,
+}
+
+/// What a backward pass after a pipeline of attention starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackwardPass {
+    /// A step, by the name of its node, and its gradient.
+    From(String, Box<Start>),
+    /// The mean cross-entropy of the rows of O and these targets, which is computed first; see [`cross_entropy`](crate::graph::recipes::cross_entropy).
+    CrossEntropy(Vec<Option<usize>>),
+}
+
+/// The end of a graph: a loss, where it is none of the steps before, and the backward pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackwardSteps {
+    /// What it starts from.
+    pub pass: BackwardPass,
+    /// The steps from O to the loss; none where a step of the graph is the loss.
+    pub loss: Vec<NodeId>,
+    /// The gradients of everything that was given.
+    pub gradients: Gradients,
+    /// The given matrices.
+    pub of: Vec<NodeId>,
+}
+
+impl BackwardSteps {
+    /// The first node that it has added.
+    pub fn first(&self) -> NodeId {
+        self.loss.first().copied().unwrap_or(self.gradients.start)
+    }
+}
+
+impl Gradients {
+    /// The gradient of a node; none where the loss does not depend on it.
+    pub fn of(&self, node: NodeId) -> Option<NodeId> {
+        if node == self.loss {
+            return Some(self.start);
+        }
+        self.all.iter().find(|gradient| gradient.of == node).map(|gradient| gradient.id)
     }
 }

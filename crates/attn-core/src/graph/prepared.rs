@@ -4,10 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Graph, Node, NodeId, Op, Origin, Precision, Role, Value, Watch};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
 use crate::tensor::{Dtype, Tensor};
+use crate::text::clip;
+
+use super::{Graph, Node, NodeId, Op, Origin, Precision, Role, Value, Watch};
 
 /// A given number that is replaced; row and column from 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,12 +203,172 @@ fn by_hand() -> Origin {
     Origin::User("hand".into())
 }
 
+// Recording nodes whose numbers are known, and running a whole graph again from its given nodes.
+
+impl Graph {
+    /// Records a node with the numbers that it is known to have; they are not computed. Names and steps are taken as they are,
+    /// whatever the layer that is recorded now.
+    ///
+    /// # Errors
+    /// If the name is taken, an input does not come before it, the op cannot make this shape from those of the inputs, or there
+    /// is no room for the numbers. Each names the node.
+    pub fn restore(&mut self, node: Node) -> Result<NodeId> {
+        let name = node.name.clone();
+        let layer = self.layer.take();
+        let restored = self.restored(node);
+        self.layer = layer;
+        restored.map_err(|error| of_node(&name, error))
+    }
+
+    fn restored(&mut self, Node { name, op, inputs, value, step, label, collects }: Node) -> Result<NodeId> {
+        if inputs.iter().any(|input| input.0 >= self.nodes.len()) {
+            return Err(Error::new("an input does not come before it").of_kind(ErrorKind::Unknown));
+        }
+        let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
+        let value = match value {
+            Value::Formed(tensor) => Value::Formed(tensor.loaded()?),
+            never => never,
+        };
+        let shape = match &value {
+            Value::Formed(tensor) => tensor.shape(),
+            Value::NeverFormed(shape) => *shape,
+        };
+        op.check_fits(&shapes, shape)?;
+        if self.counts(&op, &value) {
+            self.room_for(shape.rows.saturating_mul(shape.cols))?;
+        }
+        let id = self.push(&name, op, &inputs, value)?;
+        self.set_step(id, step);
+        let here = &mut self.nodes[id.0];
+        (here.label, here.collects) = (label, collects);
+        Ok(id)
+    }
+
+    /// Applies every op again, in order, from the numbers of the given nodes. The exact path gives the same bits again. Names of
+    /// rows and columns, labels and steps stay as they are, and the warnings are those of the new numbers.
+    ///
+    /// # Errors
+    /// If a step has no numbers or comes from the fused kernel, so that it cannot be run step by step, or an op refuses its
+    /// inputs. Each names the step.
+    pub fn run_again(&self) -> Result<Graph> {
+        for node in &self.nodes {
+            can_run(node).map_err(|error| of_node(&node.name, error))?;
+        }
+        self.again(Graph::new(), |node| node.op.clone())
+    }
+}
+
+/// # Errors
+/// If a node has no numbers, or the fused kernel has computed it.
+fn can_run(node: &Node) -> Result<()> {
+    match (&node.op, &node.value) {
+        (Op::Fused(_), _) => {
+            Err(Error::new("the fused kernel has computed it, which cannot be run step by step")
+                .help("leave out --fast: then every step is recorded"))
+        }
+        (_, Value::NeverFormed(_)) => {
+            Err(Error::new("its numbers are not recorded, so it cannot be run again"))
+        }
+        (_, Value::Formed(_)) => Ok(()),
+    }
+}
+
+/// An error in a node, which the sentence names: its place is the file's, which the caller knows.
+pub(super) fn of_node(name: &str, error: Error) -> Error {
+    match error {
+        Error::Unusable(mut problem) => {
+            let inside = problem.place.take().map_or_else(String::new, |place| format!("{place}: "));
+            problem.what = format!("node `{}`: {inside}{}", clip(name), problem.what);
+            Error::Unusable(problem)
+        }
+        output => output,
+    }
+}
+
+// Nodes that were given in place of being computed, as steps again: a backward pass then goes through them.
+
+impl Graph {
+    /// This graph, in which each node that is given here, and computed in `right`, counts as computed as it is there. Its numbers
+    /// stay. Nodes whose inputs this graph does not have stay given.
+    pub fn computed_as(mut self, right: &Graph) -> Graph {
+        for at in 0..self.nodes.len() {
+            let name = &self.nodes[at].name;
+            let Some(there) = right.find(name).map(|id| &right[id]) else { continue };
+            if !self.nodes[at].op.is_given() || there.op.is_given() {
+                continue;
+            }
+            let here = |id: &NodeId| self.find(&right[*id].name).filter(|id| id.position() < at);
+            let inputs: Option<Vec<NodeId>> = there.inputs.iter().map(here).collect();
+            if let Some(inputs) = inputs {
+                (self.nodes[at].op, self.nodes[at].inputs) = (there.op.clone(), inputs);
+            }
+        }
+        self
+    }
+}
+
+// Nodes of another graph, with all that they were computed from.
+
+impl Graph {
+    /// Records nodes of another graph in this one, with all that they were computed from and the numbers they have there. Each
+    /// gets the suffix behind its name; the weights of a model keep their names, and are recorded once. Numbers that are in a
+    /// file are read.
+    ///
+    /// # Errors
+    /// If a name is taken, there is no room for the numbers, or they cannot be read.
+    pub fn adopt(&mut self, other: &Graph, wanted: &[NodeId], suffix: &str) -> Result<Vec<NodeId>> {
+        let is_needed = other.needed(wanted);
+        let mut here: Vec<Option<NodeId>> = vec![None; other.nodes.len()];
+        for (id, node) in other.nodes().filter(|(id, _)| is_needed[id.0]) {
+            let inputs: Vec<NodeId> = node.inputs.iter().filter_map(|input| here[input.0]).collect();
+            here[id.0] = Some(self.adopt_node(node, &inputs, suffix)?);
+        }
+        let place = |id: &NodeId| here[id.0].ok_or_else(|| Error::new("a node is missing"));
+        wanted.iter().map(place).collect()
+    }
+
+    /// The nodes that some nodes are computed from, and these themselves.
+    fn needed(&self, wanted: &[NodeId]) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        for id in wanted {
+            needed[id.0] = true;
+        }
+        // Inputs come before what reads them.
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if needed[at] {
+                node.inputs.iter().for_each(|input| needed[input.0] = true);
+            }
+        }
+        needed
+    }
+
+    fn adopt_node(&mut self, node: &Node, inputs: &[NodeId], suffix: &str) -> Result<NodeId> {
+        let is_weight = matches!(node.op, Op::Given(Origin::Weights(_)));
+        if let Some(known) = self.find(&node.name).filter(|_| is_weight) {
+            return Ok(known);
+        }
+        let name = if is_weight { node.name.clone() } else { format!("{}{suffix}", node.name) };
+        let value = match &node.value {
+            Value::Formed(tensor) => Value::Formed(tensor.clone().loaded()?),
+            never => never.clone(),
+        };
+        self.room_for(node.shape().rows.saturating_mul(node.shape().cols))?;
+        let id = self.push(&name, node.op.clone(), inputs, value)?;
+        self.set_step(id, node.step);
+        let here = &mut self.nodes[id.0];
+        (here.label, here.collects) = (node.label.clone(), node.collects.clone());
+        Ok(id)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::attention::WeightLayout;
     use crate::graph::recipes::{AttendInputs, Recipe, attend};
-    use crate::graph::{Given, Origin};
+    use crate::graph::{Given, Op, Origin, Start};
+    use crate::matrix::Matrix;
+
+    use super::*;
 
     fn tokens() -> AttendInputs {
         AttendInputs::of_tokens(
@@ -272,5 +434,40 @@ mod tests {
         let mut graph = Graph::new().with_numbers(changed(1.0));
         let error = graph.given("X", Matrix::identity(1), Origin::Stated).unwrap_err().to_string();
         assert!(error.contains("has no cell [2,1]"), "{error}");
+    }
+
+    #[test]
+    fn a_backward_pass_goes_through_a_step_with_other_numbers() {
+        let x = || Matrix::of([[1.0, 2.0]]);
+        let mut right = Graph::new();
+        let id = right.given("X", x(), Origin::Stated).unwrap();
+        right.add("Y", Op::Multiply, &[id, id]).unwrap();
+        let mut own = Graph::new();
+        let id = own.given("X", x(), Origin::Stated).unwrap();
+        let y = own.given("Y", Matrix::of([[7.0, 8.0]]), Origin::Stated).unwrap();
+        let z = own.add("Z", Op::Multiply, &[y, y]).unwrap();
+        assert!(own.clone().gradients(z, Start::Ones, &[id]).is_err());
+        let mut own = own.computed_as(&right);
+        let of_x = own.gradients(z, Start::Ones, &[id]).unwrap().of(id).unwrap();
+        // dX = 2 Y · 2 X, with the numbers of Y that are given.
+        assert_eq!(*own.matrix(of_x).unwrap(), Matrix::of([[28.0, 64.0]]));
+    }
+
+    #[test]
+    fn what_is_needed_comes_along_and_weights_are_shared() {
+        let mut other = Graph::new();
+        let w = other.weights("W", Matrix::of([[2.0]]).into(), Origin::Weights("w".into())).unwrap();
+        let x = other.given("X", Matrix::of([[3.0]]), Origin::Stated).unwrap();
+        other.given("Y", Matrix::of([[5.0]]), Origin::Stated).unwrap();
+        let product = other.add("Z", Op::Product, &[x, w]).unwrap();
+        let mut graph = Graph::new();
+        for suffix in ["_a", "_b"] {
+            let ids = graph.adopt(&other, &[product], suffix).unwrap();
+            assert_eq!(graph[ids[0]].name, format!("Z{suffix}"));
+            assert_eq!(graph.matrix(ids[0]).unwrap()[(0, 0)], 6.0);
+        }
+        let names: Vec<&str> = graph.nodes().map(|(_, node)| node.name.as_str()).collect();
+        assert_eq!(names, ["W", "X_a", "Z_a", "X_b", "Z_b"]);
+        assert!(graph.adopt(&other, &[product], "_a").is_err());
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::batch::{Batch, Example};
-use super::example::{ExampleGraph, ExampleModel};
-use super::number::Number;
-use super::plan::{Leaves, Plan};
-use super::score::Pattern;
-use super::weights::WeightsInMemory;
 use crate::error::Result;
 use crate::graph::NodeId;
 use crate::kernel::SimdLevel;
+
+use super::example::{Batch, Example, ExampleGraph, ExampleModel};
+use super::number::Number;
+use super::plan::{Leaves, Plan};
+use super::score::Pattern;
+use super::size::WeightsInMemory;
 
 /// A plan for batches of one shape.
 #[derive(Debug)]

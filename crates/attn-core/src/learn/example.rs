@@ -1,13 +1,12 @@
 //! The graph of one example: the model, the loss, and the gradient of every weight.
 
-use super::batch::Example;
-use super::size::ModelSize;
-use super::weights::WeightsInMemory;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{CrossEntropy, HeadCache, cross_entropy_in_batch};
 use crate::graph::{Graph, NodeId, Op, Origin, Start};
 use crate::matrix::Labels;
 use crate::model::{Architecture, Edits, LayerInput, ModelRun, Tensors, Text};
+
+use super::size::{ModelSize, WeightsInMemory};
 
 /// A computation on one example, with its gradients.
 #[derive(Clone, Debug)]
@@ -103,4 +102,58 @@ fn weight_node(graph: &Graph, name: &str) -> Result<NodeId> {
     let is = |origin: &Origin| matches!(origin, Origin::Weights(of) if of == name);
     let node = graph.nodes().find(|(_, node)| matches!(&node.op, Op::Given(origin) if is(origin)));
     node.map(|(id, _)| id).ok_or_else(|| Error::new(format!("no step reads the weight {name}")))
+}
+
+// Examples, and batches of them.
+
+/// A sequence of tokens, and what has to be predicted at each of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The ids of the tokens.
+    pub tokens: Vec<usize>,
+    /// The id that each token has to predict; none where nothing is asked.
+    pub targets: Vec<Option<usize>>,
+}
+
+/// Some examples of one length, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The number of tokens of an example.
+    pub length: usize,
+    /// The tokens of all examples.
+    pub tokens: Vec<usize>,
+    /// The targets of all examples.
+    pub targets: Vec<Option<usize>>,
+}
+
+impl Batch {
+    /// These examples, filled up to the longest with `filler` and without targets there.
+    pub fn of(examples: &[Example], filler: usize) -> Batch {
+        let length = examples.iter().map(|example| example.tokens.len()).max().unwrap_or(0);
+        let mut batch = Batch { length, tokens: Vec::new(), targets: Vec::new() };
+        for Example { tokens, targets } in examples {
+            let missing = length - tokens.len();
+            batch.tokens.extend(tokens.iter().copied().chain(std::iter::repeat_n(filler, missing)));
+            batch
+                .targets
+                .extend(targets.iter().copied().chain(std::iter::repeat_n(None, length - targets.len())));
+        }
+        batch
+    }
+
+    /// The number of examples.
+    pub fn examples(&self) -> usize {
+        self.tokens.len() / self.length.max(1)
+    }
+
+    /// One of the examples, from 0, with what fills it up.
+    pub fn example(&self, at: usize) -> Example {
+        let range = at * self.length..(at + 1) * self.length;
+        Example { tokens: self.tokens[range.clone()].to_vec(), targets: self.targets[range].to_vec() }
+    }
+
+    /// The number of tokens that have a target.
+    pub fn counted(&self) -> usize {
+        self.targets.iter().flatten().count()
+    }
 }

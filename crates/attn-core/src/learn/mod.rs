@@ -5,9 +5,7 @@
 //! batch after batch, and [`Adam`] changes the weights. [`Pattern`] says what heads are scored by.
 
 mod adam;
-mod batch;
 mod compiled;
-mod defaults;
 mod example;
 #[cfg(test)]
 mod learned;
@@ -15,24 +13,16 @@ mod number;
 mod plan;
 mod score;
 mod size;
-mod step_graph;
 mod task;
 #[cfg(test)]
 mod tests;
 mod trainer;
-mod weights;
-mod writing;
 
 pub use adam::{Adam, AdamChange, AdamSettings};
-pub use batch::{Batch, Example};
-pub use defaults::{Defaults, defaults};
-pub use example::{ExampleGraph, ExampleModel};
+pub use example::{Batch, Example, ExampleGraph, ExampleModel};
 pub use number::Number;
 pub use plan::{Leaves, Plan};
 pub use score::Pattern;
-pub use size::{MOST_LAYERS_AND_HEADS, MOST_PARAMETERS, ModelSize, WeightName};
-pub use step_graph::StepGraph;
+pub use size::{MOST_LAYERS_AND_HEADS, MOST_PARAMETERS, ModelSize, WeightName, WeightsInMemory};
 pub use task::{Examples, HELD_OUT, LONGEST, Line, Pair, Symbols, Task};
-pub use trainer::{Learner, MOST_LOSS, Settings, Step, Trainer};
-pub use weights::WeightsInMemory;
-pub use writing::Predicted;
+pub use trainer::{Defaults, Learner, MOST_LOSS, Predicted, Settings, Step, StepGraph, Trainer, defaults};

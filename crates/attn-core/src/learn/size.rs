@@ -1,13 +1,18 @@
 //! The size of a small model, and the weights that it has.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::kernel::Layout;
 use crate::matrix::Shape;
-use crate::model::Architecture;
+use crate::model::{Architecture, Checkpoint, Entry};
 use crate::random::LegacyStream;
-use crate::tensor::{Dtype, MOST_LOOKED_AT};
+use crate::tensor::{Dtype, MOST_LOOKED_AT, Tensor};
 use crate::text::grouped;
+
+use super::number::Number;
 
 /// The most parameters of a model that is trained here: more take minutes for a step.
 pub const MOST_PARAMETERS: usize = 10_000_000;
@@ -170,5 +175,47 @@ impl ModelSize {
     pub fn architecture(&self) -> Result<Architecture> {
         self.check()?;
         Architecture::from_config(&self.config(Dtype::F64).to_string(), "the model that is trained")
+    }
+}
+
+// The weights of a model in memory, as its steps read them.
+
+/// The weights of a small model.
+#[derive(Debug)]
+pub struct WeightsInMemory {
+    entries: BTreeMap<String, Entry>,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+impl WeightsInMemory {
+    /// These numbers, one list for each of [`ModelSize::weights`].
+    ///
+    /// # Errors
+    /// If a list has another length.
+    pub fn new<T: Number>(size: &ModelSize, numbers: &[Vec<T>]) -> Result<WeightsInMemory> {
+        let mut weights = WeightsInMemory { entries: BTreeMap::new(), tensors: BTreeMap::new() };
+        for (WeightName { name, shape }, numbers) in size.weights().into_iter().zip(numbers) {
+            let layout = Layout::stacked(1, shape.rows, shape.cols);
+            let tensor = Tensor::new(numbers.clone(), layout)?;
+            let type_name = T::DTYPE.name().to_uppercase();
+            let dims = vec![shape.rows, shape.cols];
+            weights.entries.insert(name.clone(), Entry { dims, type_name, dtype: Some(T::DTYPE) });
+            weights.tensors.insert(name, tensor);
+        }
+        Ok(weights)
+    }
+}
+
+impl Checkpoint for WeightsInMemory {
+    fn name(&self) -> &str {
+        "the model that is trained"
+    }
+
+    fn entries(&self) -> &BTreeMap<String, Entry> {
+        &self.entries
+    }
+
+    fn tensor(&self, name: &str) -> Result<Tensor> {
+        self.tensors.get(name).cloned().ok_or_else(|| Error::new(format!("there is no weight {name}")))
     }
 }

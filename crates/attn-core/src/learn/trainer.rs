@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::adam::{Adam, AdamChange, AdamSettings};
-use super::batch::{Batch, Example};
-use super::compiled::Plans;
-use super::example::{ExampleGraph, ExampleModel};
-use super::number::Number;
-use super::score::{Pattern, weights_instead};
-use super::size::ModelSize;
-use super::task::Examples;
-use super::weights::WeightsInMemory;
+use crate::elementary;
 use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::SimdLevel;
+use crate::model::Look;
 use crate::random::LegacyStream;
 use crate::text::typed;
+
+use super::adam::{Adam, AdamChange, AdamSettings};
+use super::compiled::{Plans, largest};
+use super::example::{Batch, Example, ExampleGraph, ExampleModel};
+use super::number::Number;
+use super::score::{Pattern, weights_instead};
+use super::size::{ModelSize, WeightsInMemory};
+use super::task::{Examples, Task};
 
 /// How a model learns.
 #[derive(Clone, Debug, PartialEq)]
@@ -328,4 +330,305 @@ fn stays_small(
         // No step has been taken yet: the numbers grow from layer to layer.
         None => error.help("take fewer layers, since the model fails with its first weights"),
     })
+}
+
+// One step of the training as a graph: what every example of its batch did to the weights.
+
+/// The computation of a step.
+#[derive(Clone, Debug)]
+pub struct StepGraph {
+    /// The graphs of all examples, each with `_e3` behind its names, and for each weight the sum of its gradients.
+    pub graph: Graph,
+    /// The gradient of each weight, the sum over all examples, in the order of [`super::ModelSize::weights`].
+    pub gradients: Vec<NodeId>,
+    /// The loss of the batch.
+    pub loss: NodeId,
+}
+
+impl<T: Learner> Trainer<T> {
+    /// The computation of the next step, of all its examples: `L1.dW_Q` is the sum of `L1.dW_Q_e1`, `L1.dW_Q_e2`, …, and each of them
+    /// is computed from the steps of its example. Numbers are those of the exact path, in `f64`, from the weights as they are.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers of all examples.
+    pub fn next_step(&self) -> Result<StepGraph> {
+        let batch = self.next_batch();
+        let mut graph = Graph::new();
+        let mut of_weights: Vec<Vec<NodeId>> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for at in 0..batch.examples() {
+            let one = self.graph_of(&batch.example(at), batch.counted())?;
+            let mut wanted = one.weights.clone();
+            wanted.push(one.loss.loss);
+            names = wanted.iter().map(|id| one.graph[*id].name.clone()).collect();
+            of_weights.push(graph.adopt(&one.graph, &wanted, &format!("_e{}", at + 1))?);
+        }
+        let mut sums = Vec::new();
+        for (weight, name) in names.iter().enumerate() {
+            let parts: Vec<NodeId> = of_weights.iter().map(|ids| ids[weight]).collect();
+            sums.push(graph.add(name, Op::Add, &parts)?);
+        }
+        let loss = sums.pop().ok_or_else(|| crate::error::Error::new("the batch has no example"))?;
+        Ok(StepGraph { graph, gradients: sums, loss })
+    }
+}
+
+// What a task is learned with where nobody says otherwise.
+
+/// The sizes and the settings that a task is learned with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Defaults {
+    /// The number of layers.
+    pub layers: usize,
+    /// The number of heads of a layer.
+    pub heads: usize,
+    /// The width of the residual stream.
+    pub width: usize,
+    /// The width inside the MLP, where layers have one.
+    pub mlp: Option<usize>,
+    /// Whether there are RMS norms.
+    pub normed: bool,
+    /// The number of steps.
+    pub steps: usize,
+    /// The learning rate at its largest.
+    pub rate: f64,
+    /// The shortest and the longest length that is drawn, where a task has lengths.
+    pub lengths: Option<(usize, usize)>,
+    /// The number of positions, where it is larger than the longest example.
+    pub context: usize,
+    /// What the heads are scored by.
+    pub patterns: &'static [Pattern],
+}
+
+/// The examples of a batch.
+const BATCH: usize = 32;
+
+impl Defaults {
+    /// The size of the model for a task.
+    pub fn size(&self, task: &Task) -> ModelSize {
+        ModelSize {
+            vocabulary: task.symbols().count(),
+            context: task.context().max(self.context),
+            width: self.width,
+            layers: self.layers,
+            heads: self.heads,
+            mlp: self.mlp,
+            normed: self.normed,
+            causal: task.is_causal(),
+        }
+    }
+
+    /// The settings for a task.
+    pub fn settings(&self, task: &Task, seed: u32) -> Settings {
+        Settings {
+            size: self.size(task),
+            adam: AdamSettings::new(self.steps, self.rate),
+            batch: BATCH,
+            seed,
+            patterns: self.patterns.to_vec(),
+        }
+    }
+}
+
+const PREVIOUS: Pattern = Pattern::Look(Look::Previous);
+const INDUCTION: Pattern = Pattern::Look(Look::Induction);
+
+/// Attention alone, and nothing else but a residual stream.
+const PLAIN: Defaults = Defaults {
+    layers: 1,
+    heads: 1,
+    width: 8,
+    mlp: None,
+    normed: false,
+    steps: 400,
+    rate: 0.02,
+    lengths: None,
+    context: 0,
+    patterns: &[PREVIOUS, INDUCTION],
+};
+
+/// The defaults of a task, by its name.
+pub fn defaults(task: &str) -> Defaults {
+    match task {
+        "reverse" => {
+            Defaults { lengths: Some((6, 6)), patterns: &[Pattern::Mirror, Pattern::Answer], ..PLAIN }
+        }
+        "sort" => Defaults {
+            layers: 2,
+            heads: 2,
+            width: 32,
+            steps: 1000,
+            rate: 0.005,
+            lengths: Some((6, 6)),
+            patterns: &[Pattern::Answer, PREVIOUS],
+            ..PLAIN
+        },
+        "induction" => Defaults { layers: 2, width: 32, rate: 0.01, lengths: Some((2, 4)), ..PLAIN },
+        "addition" => Defaults {
+            layers: 2,
+            heads: 2,
+            width: 32,
+            mlp: Some(64),
+            steps: 1500,
+            rate: 0.005,
+            patterns: &[PREVIOUS, Pattern::Answer],
+            ..PLAIN
+        },
+        "names" => Defaults {
+            heads: 4,
+            width: 16,
+            mlp: Some(64),
+            normed: true,
+            steps: 1000,
+            rate: 0.01,
+            context: 16,
+            ..PLAIN
+        },
+        "text" => Defaults {
+            layers: 2,
+            heads: 4,
+            width: 32,
+            mlp: Some(128),
+            normed: true,
+            steps: 1000,
+            rate: 0.005,
+            lengths: Some((32, 32)),
+            ..PLAIN
+        },
+        _ => Defaults {
+            layers: 2,
+            heads: 2,
+            width: 32,
+            mlp: Some(64),
+            normed: true,
+            steps: 1000,
+            rate: 0.005,
+            patterns: &[PREVIOUS, Pattern::Answer],
+            ..PLAIN
+        },
+    }
+}
+
+// What a model predicts, and what it writes.
+
+/// A token with what it has to predict, and what is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicted {
+    /// The id of the token.
+    pub token: usize,
+    /// What it has to predict, where anything is asked.
+    pub target: Option<usize>,
+    /// The id with the largest logit.
+    pub predicted: usize,
+}
+
+impl<T: Learner> Trainer<T> {
+    /// Predictions on some of the examples that are held out.
+    ///
+    /// # Errors
+    /// If there is no room for their numbers.
+    pub fn predictions(&mut self, count: usize) -> Result<Vec<Vec<Predicted>>> {
+        let examples: Vec<Example> = self.examples().held_out().iter().take(count).cloned().collect();
+        examples.iter().map(|example| self.predicted(example)).collect()
+    }
+
+    fn predicted(&mut self, example: &Example) -> Result<Vec<Predicted>> {
+        let logits = self.logits(&example.tokens)?;
+        let cols = self.examples().task().symbols().count();
+        let rows = logits.chunks_exact(cols).zip(example.tokens.iter().zip(&example.targets));
+        Ok(rows
+            .map(|(row, (token, target))| Predicted {
+                token: *token,
+                target: *target,
+                predicted: largest(row),
+            })
+            .collect())
+    }
+
+    /// What the model writes: some lines, or one piece of a text; nothing where it answers.
+    ///
+    /// Each symbol is drawn by its probability, from a stream with the seed of the training.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers.
+    pub fn written(&mut self, lines: usize) -> Result<Vec<String>> {
+        let Some(start) = self.examples().task().starts_with() else { return Ok(Vec::new()) };
+        let mut stream = LegacyStream::seeded(self.settings().seed);
+        match start.end {
+            Some(end) => (0..lines).map(|_| self.line(&mut stream, end)).collect(),
+            None => self.piece(&mut stream, &start.symbols).map(|text| vec![text]),
+        }
+    }
+
+    /// A line, from the mark of the end to the mark of the end.
+    fn line(&mut self, stream: &mut LegacyStream, end: usize) -> Result<String> {
+        let context = self.settings().size.context;
+        let mut ids = vec![end];
+        while ids.len() <= context {
+            let next = self.next(stream, &ids)?;
+            if next == end {
+                break;
+            }
+            ids.push(next);
+        }
+        Ok(self.examples().task().symbols().text(&ids[1..]))
+    }
+
+    /// A piece of text that goes on after these symbols.
+    fn piece(&mut self, stream: &mut LegacyStream, first: &[usize]) -> Result<String> {
+        let context = self.settings().size.context;
+        let mut ids = first.to_vec();
+        for _ in 0..PIECE {
+            let seen = &ids[ids.len().saturating_sub(context)..];
+            let next = self.next(stream, seen)?;
+            ids.push(next);
+        }
+        Ok(self.examples().task().symbols().text(&ids))
+    }
+
+    /// The next symbol, drawn by its probability.
+    fn next(&mut self, stream: &mut LegacyStream, ids: &[usize]) -> Result<usize> {
+        let context = self.settings().size.context;
+        // One plan for all lengths: what comes after the last symbol is not seen.
+        let mut tokens = ids.to_vec();
+        tokens.resize(context, 0);
+        let logits = self.logits(&tokens)?;
+        let cols = self.examples().task().symbols().count();
+        let row = &logits[(ids.len() - 1) * cols..ids.len() * cols];
+        Ok(drawn(row, stream.uniform()))
+    }
+}
+
+/// The characters of a piece of text.
+const PIECE: usize = 160;
+
+/// The place where the sum of the probabilities passes `share`.
+fn drawn(logits: &[f64], share: f64) -> usize {
+    let max = logits[largest(logits)];
+    let powers: Vec<f64> = logits.iter().map(|x| elementary::exp(x - max)).collect();
+    let sum = powers.iter().fold(0.0, |sum, x| sum + x);
+    let mut passed = 0.0;
+    for (at, power) in powers.iter().enumerate() {
+        passed += power / sum;
+        if share < passed {
+            return at;
+        }
+    }
+    logits.len().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_drawn_by_their_probability() {
+        let ln = elementary::ln;
+        let logits = [ln(1.0), ln(2.0), ln(1.0)];
+        assert_eq!(
+            [0.0, 0.24, 0.26, 0.74, 0.76, 0.999].map(|share| drawn(&logits, share)),
+            [0, 0, 1, 1, 2, 2]
+        );
+        assert_eq!(largest(&[1.0, 3.0, 3.0]), 1);
+    }
 }

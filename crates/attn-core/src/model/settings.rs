@@ -1,18 +1,19 @@
 //! From a `config.json` to the steps of a model.
 
-use super::activation::Activation;
-use super::architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
-use super::rope::{LayerKind, Rope, rope};
-use super::slips::Slips;
 use crate::attention::Mask;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Scale};
 use crate::params::config::{LanguagePart, language_part, parsed};
-use crate::params::family_defaults::{self, WindowRule};
+use crate::params::family_defaults::WindowRule;
 use crate::params::fields::Fields;
 use crate::params::layers_of::{SomeLayers, rotated_layers, windowed_layers};
-use crate::params::{Family, Model, NormKind, QueryKeyNorm};
+use crate::params::{Family, Model, NormKind, QueryKeyNorm, family_defaults};
 use crate::text::clip;
+
+use super::activation::Activation;
+use super::architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
+use super::rope::{LayerKind, Rope, rope};
+use super::slips::Slips;
 
 /// More layers than this are no model that is run here; a configuration may claim any number.
 const MOST_LAYERS: u64 = 10_000;

@@ -1,9 +1,9 @@
 //! The fields of a JSON configuration, each read and checked as its type.
 
-use crate::text::{clip, nearest};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::text::{clip, nearest};
 
 use super::family_defaults::Bias;
 use super::model::AssumedValue;

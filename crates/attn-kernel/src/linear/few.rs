@@ -4,18 +4,14 @@
 //! by all rows while they are in registers; the sums stay in the nearest cache. Weights in rows of outputs are packed, as where
 //! there are many rows, but in panels so small that they stay there too.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::group::Group;
-use super::one_row::{add_whole_lines, sums_of_outputs};
-use super::pack::{PanelRow, widened};
-use super::problem::{Linear, WeightOrder};
-use super::rows::Rows;
-use super::weight::RegisterWeight;
+use super::panels::{Group, PanelRow, load_column, prefetch_rows, row_starts, widened};
+use super::problem::{Linear, RegisterWeight, Rows, WeightOrder};
+use crate::memory::{LINE, Scratch, prefetch_far};
 use crate::output::{RowId, SharedRows};
-use crate::prefetch::{self, LINE};
-use crate::scratch::Scratch;
-use crate::simd::{LoadWeights, MAX_LANES};
+use crate::simd::{LoadWeights, MAX_LANES, Work};
 
 /// The inputs whose weights are in registers together, of weights in rows of inputs. Each of their rows is read on its own, and
 /// more rows at a time than this are more than the processor prefetches by itself.
@@ -30,7 +26,7 @@ const REGISTERS: usize = 4;
 /// The inputs of a small panel.
 const PANEL_INPUTS: usize = 128;
 
-/// The arguments of [`multiply_few`].
+/// The arguments of [`MultiplyFew`].
 pub(crate) struct FewTask<'a, W> {
     pub linear: &'a Linear<'a, W>,
     pub outputs: Range<usize>,
@@ -50,14 +46,21 @@ pub(super) fn scratch_bytes_of_few<S: LoadWeights>(order: WeightOrder, rows: usi
 ///
 /// # Safety
 /// The outputs exist, and no other thread reads or writes these cells meanwhile.
-#[inline(always)]
-pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match task.linear.order {
-            WeightOrder::InOut => multiply_in_place(simd, task),
-            WeightOrder::OutIn if task.linear.input.rows() == 1 => multiply_one_row(simd, task),
-            WeightOrder::OutIn => multiply_small_panels(simd, task),
+pub(super) struct MultiplyFew<W>(PhantomData<W>);
+
+impl<W: RegisterWeight, S: LoadWeights> Work<S> for MultiplyFew<W> {
+    type Input<'a> = FewTask<'a, W>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, task: FewTask<'_, W>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match task.linear.order {
+                WeightOrder::InOut => multiply_in_place(simd, task),
+                WeightOrder::OutIn if task.linear.input.rows() == 1 => multiply_one_row(simd, task),
+                WeightOrder::OutIn => multiply_small_panels(simd, task),
+            }
         }
     }
 }
@@ -66,7 +69,7 @@ pub(super) unsafe fn multiply_few<W: RegisterWeight, S: LoadWeights>(simd: S, ta
 /// since a sum waits for its last addition.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_one_row<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, output, .. } = task;
@@ -105,7 +108,7 @@ fn store_with_bias<W: RegisterWeight, S: LoadWeights>(
 /// Panel after panel, each a group of its own.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;
@@ -122,7 +125,7 @@ unsafe fn multiply_small_panels<W: RegisterWeight, S: LoadWeights>(simd: S, task
 /// Block after block of the inputs, each for all outputs.
 ///
 /// # Safety
-/// As for `multiply_few`.
+/// As for [`MultiplyFew`].
 #[inline(always)]
 unsafe fn multiply_in_place<W: RegisterWeight, S: LoadWeights>(simd: S, task: FewTask<'_, W>) {
     let FewTask { linear, outputs, mut scratch, output } = task;
@@ -177,7 +180,7 @@ fn add_inputs<W: RegisterWeight, S: LoadWeights, const I: usize>(
         if n.is_multiple_of(LINE / size_of::<W>()) {
             // The same outputs of the inputs after these: rows are too far apart for the processor to see what comes next.
             for row in &weights {
-                prefetch::far(row.as_ptr().wrapping_add(n + ahead));
+                prefetch_far(row.as_ptr().wrapping_add(n + ahead));
             }
         }
         let mut registers = [simd.splat(0.0); I];
@@ -216,4 +219,118 @@ fn multiply_add<S: LoadWeights>(
         *sum = row;
         x = x.wrapping_add(input.stride());
     }
+}
+
+// A task with one row of x, such as the next token of a text: reading the weights takes nearly all of the time.
+//
+// Weights in rows of inputs are multiplied as they lie in memory, cache line by cache line. Of weights in rows of outputs, squares
+// are transposed in registers.
+
+/// The inputs that are added together, of weights in rows of inputs: with fewer, adding to the sums takes as long as multiplying.
+const LINE_INPUTS: usize = 8;
+
+/// Prefetch distance, in inputs.
+const PREFETCH_LINE_INPUTS: usize = 8;
+
+/// The maximum of registers that a cache line of weights fills.
+const MAX_REGISTERS_PER_LINE: usize = 8;
+
+/// Weights in rows of inputs: adds all inputs to the sums of the outputs whose weights fill whole cache lines, and returns the number
+/// of these outputs.
+#[inline(always)]
+pub(super) fn add_whole_lines<W: RegisterWeight, S: LoadWeights>(
+    simd: S,
+    linear: &Linear<'_, W>,
+    outputs: &Range<usize>,
+    sums: &mut [S::Register],
+) -> usize {
+    let per_line = LINE / size_of::<W>();
+    let whole = outputs.len() - outputs.len() % per_line;
+    let sums = &mut sums[..whole / S::LANES];
+    let together = linear.inputs() - linear.inputs() % LINE_INPUTS;
+    for k in (0..together).step_by(LINE_INPUTS) {
+        add_lines::<W, S, LINE_INPUTS>(simd, linear, (k, outputs.start), sums);
+    }
+    for k in together..linear.inputs() {
+        add_lines::<W, S, 1>(simd, linear, (k, outputs.start), sums);
+    }
+    whole
+}
+
+/// The inputs k .. k + I, for the outputs from `first` on.
+#[inline(always)]
+fn add_lines<W: RegisterWeight, S: LoadWeights, const I: usize>(
+    simd: S,
+    linear: &Linear<'_, W>,
+    (k, first): (usize, usize),
+    sums: &mut [S::Register],
+) {
+    let per_line = LINE / size_of::<W>();
+    let registers = per_line / S::LANES;
+    let stride = linear.weights.stride();
+    let x = &linear.input.row(0)[k..k + I];
+    let x: [S::Register; I] = std::array::from_fn(|i| simd.splat(x[i]));
+    assert!(k + I <= linear.weights.rows() && first + sums.len() * S::LANES <= linear.weights.columns());
+    let mut line = linear.weights.start().wrapping_add(k * stride + first);
+    for sums in sums.chunks_exact_mut(registers) {
+        let mut held = [simd.splat(0.0); MAX_REGISTERS_PER_LINE];
+        held[..registers].copy_from_slice(sums);
+        let mut weights = line;
+        for x in x {
+            // The rows are too far apart for the processor to see by itself what comes next.
+            prefetch_far(weights.wrapping_add(PREFETCH_LINE_INPUTS * stride));
+            for r in 0..registers {
+                // SAFETY: the weights have these inputs, and a cache line of these outputs.
+                held[r] = simd.mul_add(x, unsafe { W::load(simd, weights.add(r * S::LANES)) }, held[r]);
+            }
+            weights = weights.wrapping_add(stride);
+        }
+        sums.copy_from_slice(&held[..registers]);
+        line = line.wrapping_add(per_line);
+    }
+}
+
+/// The sums of one row for R registers of outputs, which begin with `firsts` and end before `end`.
+///
+/// Every register of outputs is a cache line behind the one before it: where the rows of weights are a multiple of 4096 bytes, the
+/// same line of all of them would not fit the nearest cache.
+#[inline(always)]
+pub(super) fn sums_of_outputs<W: RegisterWeight, S: LoadWeights, const R: usize>(
+    simd: S,
+    linear: &Linear<'_, W>,
+    firsts: [usize; R],
+    end: usize,
+) -> [S::Register; R] {
+    let x = linear.input.row(0);
+    let together = W::PER_LANE * S::LANES;
+    let squares = x.len() / together;
+    let outputs = firsts.map(|first| first..(first + S::LANES).min(end));
+    let starts = outputs.each_ref().map(|outputs| row_starts(linear, outputs));
+    let ahead = R * S::LANES * linear.weights.stride();
+    let behind = LINE.div_ceil(together * size_of::<W>());
+    let mut sums = [simd.splat(0.0); R];
+    let mut weights = [[simd.splat(0.0); MAX_LANES]; 2];
+    for step in 0..squares + (R - 1) * behind {
+        for r in 0..R {
+            let square = step.wrapping_sub(r * behind);
+            if square >= squares {
+                continue;
+            }
+            let k = square * together;
+            prefetch_rows::<W, S>(&starts[r], k, ahead);
+            // SAFETY: this many weights are left in every row.
+            unsafe { W::load_square(simd, &starts[r], k, &mut weights) };
+            for (i, weights) in weights.as_flattened()[..together].iter().enumerate() {
+                // SAFETY: this many inputs are left.
+                let x = simd.splat(unsafe { *x.get_unchecked(k + i) });
+                sums[r] = simd.mul_add(x, *weights, sums[r]);
+            }
+        }
+    }
+    for k in squares * together..x.len() {
+        for r in 0..R {
+            sums[r] = simd.mul_add(simd.splat(x[k]), load_column(simd, linear, &outputs[r], k), sums[r]);
+        }
+    }
+    sums
 }

@@ -2,8 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::registers::{MAX_LANES, Simd};
-use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
+use half::{bf16, f16};
+
+use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work, instructions};
 
 /// The proof that this processor has AVX2, FMA and F16C.
 #[derive(Clone, Copy)]
@@ -38,64 +39,13 @@ impl InstructionSet for Avx2 {
 }
 
 impl Simd<f32> for Avx2 {
-    type Register = __m256;
     const LANES: usize = 8;
     const REGISTERS: usize = 16;
 
-    #[inline(always)]
-    fn splat(self, x: f32) -> __m256 {
-        // SAFETY: `self` is the proof that the processor has AVX2, FMA and F16C; so for every operation below.
-        unsafe { _mm256_set1_ps(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f32]) -> __m256 {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m256, numbers: &mut [f32]) {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmsub_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_div_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_max_ps(a, b) }
+    instructions! {
+        f32, __m256, splat: _mm256_set1_ps, load: _mm256_loadu_ps, store: _mm256_storeu_ps,
+        add: _mm256_add_ps, sub: _mm256_sub_ps, div: _mm256_div_ps, max: _mm256_max_ps,
+        ; mul_add: _mm256_fmadd_ps, mul_sub: _mm256_fmsub_ps,
     }
 
     #[inline(always)]
@@ -178,64 +128,13 @@ impl Simd<f32> for Avx2 {
 }
 
 impl Simd<f64> for Avx2 {
-    type Register = __m256d;
     const LANES: usize = 4;
     const REGISTERS: usize = 16;
 
-    #[inline(always)]
-    fn splat(self, x: f64) -> __m256d {
-        // SAFETY: `self` is the proof that the processor has AVX2, FMA and F16C; so for every operation below.
-        unsafe { _mm256_set1_pd(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f64]) -> __m256d {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m256d, numbers: &mut [f64]) {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { _mm256_storeu_pd(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_add_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_sub_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmadd_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_fmsub_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_div_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m256d, b: __m256d) -> __m256d {
-        // SAFETY: see `splat`.
-        unsafe { _mm256_max_pd(a, b) }
+    instructions! {
+        f64, __m256d, splat: _mm256_set1_pd, load: _mm256_loadu_pd, store: _mm256_storeu_pd,
+        add: _mm256_add_pd, sub: _mm256_sub_pd, div: _mm256_div_pd, max: _mm256_max_pd,
+        ; mul_add: _mm256_fmadd_pd, mul_sub: _mm256_fmsub_pd,
     }
 
     #[inline(always)]
@@ -282,6 +181,55 @@ impl Simd<f64> for Avx2 {
             match group {
                 1 => (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)),
                 _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
+            }
+        }
+    }
+}
+
+impl LoadWeights for Avx2 {
+    #[inline(always)]
+    unsafe fn load_f16(self, numbers: &[f16]) -> __m256 {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: see `splat`; the caller has 8 numbers there.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(numbers.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, numbers: &[bf16]) -> __m256 {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: see `splat`; the caller has 8 numbers there.
+        unsafe {
+            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(numbers.as_ptr().cast()));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))
+        }
+    }
+
+    #[inline(always)]
+    fn split_bf16_pairs(self, pairs: __m256) -> [__m256; 2] {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bits = _mm256_castps_si256(pairs);
+            let upper = _mm256_set1_epi32(0xFFFF_0000_u32 as i32);
+            [_mm256_slli_epi32::<16>(bits), _mm256_and_si256(bits, upper)]
+                .map(|bits| _mm256_castsi256_ps(bits))
+        }
+    }
+
+    /// Halves of registers come from memory to where they belong: a third of the shuffles less than by loading rows.
+    #[inline(always)]
+    unsafe fn load_square(self, rows: &[*const f32; MAX_LANES], square: &mut [__m256; MAX_LANES]) {
+        for (number, columns) in square[..8].chunks_exact_mut(4).enumerate() {
+            // SAFETY: see `splat`; the caller has 8 numbers in each row.
+            unsafe {
+                let four = |row: usize| _mm_loadu_ps(rows[row].add(4 * number));
+                let rows = |row| _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(row)), four(row + 4));
+                let [a, b, c, d] = [rows(0), rows(1), rows(2), rows(3)];
+                let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+                columns[0] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
+                columns[1] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
+                let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+                columns[2] = _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd);
+                columns[3] = _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd);
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::registers::Simd;
-use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
+use half::{bf16, f16};
+
+use super::set::{InstructionSet, LoadWeights, MAX_LANES, Simd, TileWidth, WithTileSize, Work, instructions};
 
 /// The proof that this processor has AVX-512.
 #[derive(Clone, Copy)]
@@ -63,64 +64,13 @@ fn index64(lanes: [usize; 8]) -> __m512i {
 }
 
 impl Simd<f32> for Avx512 {
-    type Register = __m512;
     const LANES: usize = 16;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f32) -> __m512 {
-        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
-        unsafe { _mm512_set1_ps(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f32]) -> __m512 {
-        debug_assert!(numbers.len() >= 16);
-        // SAFETY: the caller has 16 numbers there.
-        unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m512, numbers: &mut [f32]) {
-        debug_assert!(numbers.len() >= 16);
-        // SAFETY: the caller has 16 numbers there.
-        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmsub_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_div_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_max_ps(a, b) }
+    instructions! {
+        f32, __m512, splat: _mm512_set1_ps, load: _mm512_loadu_ps, store: _mm512_storeu_ps,
+        add: _mm512_add_ps, sub: _mm512_sub_ps, div: _mm512_div_ps, max: _mm512_max_ps,
+        ; mul_add: _mm512_fmadd_ps, mul_sub: _mm512_fmsub_ps,
     }
 
     #[inline(always)]
@@ -170,64 +120,13 @@ impl Simd<f32> for Avx512 {
 }
 
 impl Simd<f64> for Avx512 {
-    type Register = __m512d;
     const LANES: usize = 8;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f64) -> __m512d {
-        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
-        unsafe { _mm512_set1_pd(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f64]) -> __m512d {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: __m512d, numbers: &mut [f64]) {
-        debug_assert!(numbers.len() >= 8);
-        // SAFETY: the caller has 8 numbers there.
-        unsafe { _mm512_storeu_pd(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_add_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_sub_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmadd_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn mul_sub(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_fmsub_pd(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_div_pd(a, b) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m512d, b: __m512d) -> __m512d {
-        // SAFETY: see `splat`.
-        unsafe { _mm512_max_pd(a, b) }
+    instructions! {
+        f64, __m512d, splat: _mm512_set1_pd, load: _mm512_loadu_pd, store: _mm512_storeu_pd,
+        add: _mm512_add_pd, sub: _mm512_sub_pd, div: _mm512_div_pd, max: _mm512_max_pd,
+        ; mul_add: _mm512_fmadd_pd, mul_sub: _mm512_fmsub_pd,
     }
 
     #[inline(always)]
@@ -272,6 +171,60 @@ impl Simd<f64> for Avx512 {
             let [first, second] = exchange_indices::<8>(group);
             let (first, second) = (index64(first), index64(second));
             (_mm512_permutex2var_pd(a, first, b), _mm512_permutex2var_pd(a, second, b))
+        }
+    }
+}
+
+impl LoadWeights for Avx512 {
+    #[inline(always)]
+    unsafe fn load_f16(self, numbers: &[f16]) -> __m512 {
+        debug_assert!(numbers.len() >= 16);
+        // SAFETY: see `splat`; the caller has 16 numbers there.
+        unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(numbers.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, numbers: &[bf16]) -> __m512 {
+        debug_assert!(numbers.len() >= 16);
+        // SAFETY: see `splat`; the caller has 16 numbers there.
+        unsafe {
+            let bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(numbers.as_ptr().cast()));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits))
+        }
+    }
+
+    #[inline(always)]
+    fn split_bf16_pairs(self, pairs: __m512) -> [__m512; 2] {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bits = _mm512_castps_si512(pairs);
+            let upper = _mm512_set1_epi32(0xFFFF_0000_u32 as i32);
+            [_mm512_slli_epi32::<16>(bits), _mm512_and_si512(bits, upper)]
+                .map(|bits| _mm512_castsi512_ps(bits))
+        }
+    }
+
+    /// Quarters of registers come from memory to where they belong: half of the shuffles less than by loading rows.
+    #[inline(always)]
+    unsafe fn load_square(self, rows: &[*const f32; MAX_LANES], square: &mut [__m512; MAX_LANES]) {
+        for (number, columns) in square.chunks_exact_mut(4).enumerate() {
+            // SAFETY: see `splat`; the caller has 16 numbers in each row.
+            unsafe {
+                let four = |row: usize| _mm_loadu_ps(rows[row].add(4 * number));
+                let rows = |row| {
+                    let one = _mm512_castps128_ps512(four(row));
+                    let two = _mm512_mask_broadcast_f32x4(one, 0x00F0, four(row + 4));
+                    let three = _mm512_mask_broadcast_f32x4(two, 0x0F00, four(row + 8));
+                    _mm512_mask_broadcast_f32x4(three, 0xF000, four(row + 12))
+                };
+                let [a, b, c, d] = [rows(0), rows(1), rows(2), rows(3)];
+                let (ab, cd) = (_mm512_unpacklo_ps(a, b), _mm512_unpacklo_ps(c, d));
+                columns[0] = _mm512_shuffle_ps::<0b01_00_01_00>(ab, cd);
+                columns[1] = _mm512_shuffle_ps::<0b11_10_11_10>(ab, cd);
+                let (ab, cd) = (_mm512_unpackhi_ps(a, b), _mm512_unpackhi_ps(c, d));
+                columns[2] = _mm512_shuffle_ps::<0b01_00_01_00>(ab, cd);
+                columns[3] = _mm512_shuffle_ps::<0b11_10_11_10>(ab, cd);
+            }
         }
     }
 }

@@ -4,8 +4,7 @@ use std::arch::aarch64::*;
 
 use half::{bf16, f16};
 
-use super::registers::{LoadWeights, Simd};
-use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
+use super::set::{InstructionSet, LoadWeights, Simd, TileWidth, WithTileSize, Work, instructions};
 
 /// The proof that this processor has NEON.
 #[derive(Clone, Copy)]
@@ -38,40 +37,12 @@ impl InstructionSet for Neon {
 }
 
 impl Simd<f32> for Neon {
-    type Register = float32x4_t;
     const LANES: usize = 4;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f32) -> float32x4_t {
-        // SAFETY: `self` is the proof that the processor has NEON; so for every operation below.
-        unsafe { vdupq_n_f32(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f32]) -> float32x4_t {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { vld1q_f32(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: float32x4_t, numbers: &mut [f32]) {
-        debug_assert!(numbers.len() >= 4);
-        // SAFETY: the caller has 4 numbers there.
-        unsafe { vst1q_f32(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // SAFETY: see `splat`.
-        unsafe { vaddq_f32(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // SAFETY: see `splat`.
-        unsafe { vsubq_f32(a, b) }
+    instructions! {
+        f32, float32x4_t, splat: vdupq_n_f32, load: vld1q_f32, store: vst1q_f32,
+        add: vaddq_f32, sub: vsubq_f32, div: vdivq_f32,
     }
 
     #[inline(always)]
@@ -84,12 +55,6 @@ impl Simd<f32> for Neon {
     fn mul_sub(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
         // SAFETY: see `splat`.
         unsafe { vfmaq_f32(vnegq_f32(c), a, b) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // SAFETY: see `splat`.
-        unsafe { vdivq_f32(a, b) }
     }
 
     #[inline(always)]
@@ -149,40 +114,12 @@ impl Simd<f32> for Neon {
 }
 
 impl Simd<f64> for Neon {
-    type Register = float64x2_t;
     const LANES: usize = 2;
     const REGISTERS: usize = 32;
 
-    #[inline(always)]
-    fn splat(self, x: f64) -> float64x2_t {
-        // SAFETY: `self` is the proof that the processor has NEON; so for every operation below.
-        unsafe { vdupq_n_f64(x) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, numbers: &[f64]) -> float64x2_t {
-        debug_assert!(numbers.len() >= 2);
-        // SAFETY: the caller has 2 numbers there.
-        unsafe { vld1q_f64(numbers.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, register: float64x2_t, numbers: &mut [f64]) {
-        debug_assert!(numbers.len() >= 2);
-        // SAFETY: the caller has 2 numbers there.
-        unsafe { vst1q_f64(numbers.as_mut_ptr(), register) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
-        // SAFETY: see `splat`.
-        unsafe { vaddq_f64(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
-        // SAFETY: see `splat`.
-        unsafe { vsubq_f64(a, b) }
+    instructions! {
+        f64, float64x2_t, splat: vdupq_n_f64, load: vld1q_f64, store: vst1q_f64,
+        add: vaddq_f64, sub: vsubq_f64, div: vdivq_f64,
     }
 
     #[inline(always)]
@@ -195,12 +132,6 @@ impl Simd<f64> for Neon {
     fn mul_sub(self, a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
         // SAFETY: see `splat`.
         unsafe { vfmaq_f64(vnegq_f64(c), a, b) }
-    }
-
-    #[inline(always)]
-    fn div(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
-        // SAFETY: see `splat`.
-        unsafe { vdivq_f64(a, b) }
     }
 
     #[inline(always)]

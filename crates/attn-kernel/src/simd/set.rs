@@ -1,6 +1,177 @@
-//! The properties of each instruction set beside its registers: detection, compilation, and the size of its tiles.
+//! The dozen operations that all algorithms are written with, and the properties of each instruction set beside them: detection,
+//! compilation, and the size of its tiles.
 
-use super::registers::{LoadWeights, Simd};
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+use crate::real::Real;
+
+/// The maximum of [`Simd::LANES`] over all sets.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// Registers of several numbers, their lanes. A value of such a type is the proof that this processor has them, which is why
+/// the operations are safe to call.
+///
+/// Every operation does the same in every lane, rounds as the scalar one does, and never mixes lanes except in `exchange`.
+pub(crate) trait Simd<T: Real>: Copy {
+    /// A register of [`Self::LANES`] numbers.
+    type Register: Pod;
+    /// The number of lanes: a power of two, at most [`MAX_LANES`].
+    const LANES: usize;
+    /// The number of registers.
+    const REGISTERS: usize;
+    /// The number of registers that hold sixteen numbers.
+    const PER_SIXTEEN: usize = 16 / Self::LANES;
+
+    /// x in every lane.
+    fn splat(self, x: T) -> Self::Register;
+    /// The first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn load(self, numbers: &[T]) -> Self::Register;
+    /// Into the first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn store(self, register: Self::Register, numbers: &mut [T]);
+    /// The register's numbers, then zeros.
+    #[inline(always)]
+    fn numbers(self, register: Self::Register) -> [T; MAX_LANES] {
+        let mut numbers = [T::ZERO; MAX_LANES];
+        // SAFETY: no register holds more.
+        unsafe { self.store(register, &mut numbers) };
+        numbers
+    }
+    /// a + b.
+    fn add(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a − b.
+    fn sub(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a · b + c, rounded once.
+    fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a · b − c, rounded once.
+    fn mul_sub(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a / b.
+    fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The max of both; b where either is NaN ([`Real::max`]).
+    fn max(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// |a| with the sign of `sign`.
+    fn with_sign_of(self, a: Self::Register, sign: Self::Register) -> Self::Register;
+    /// a · 2^n as [`Real::times_two_to`] has it, but 0 in the lanes where y < cutoff.
+    fn times_two_to(
+        self,
+        a: Self::Register,
+        rounded: Self::Register,
+        y: Self::Register,
+        cutoff: Self::Register,
+    ) -> Self::Register;
+    /// a, but 0 in the lanes where y < cutoff.
+    fn zero_below(self, a: Self::Register, y: Self::Register, cutoff: Self::Register) -> Self::Register;
+    /// a in the lanes whose bit is set, b in the others; lane 0 is the lowest bit.
+    fn select(self, lanes: u64, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Lanes in groups of `group` (a power of two): of each pair of groups, b's first takes the place of a's second, and
+    /// a's second that of b's first. `exchange(a b c d, e f g h)` with groups of 1 is `(a e c g, b f d h)`.
+    fn exchange(self, a: Self::Register, b: Self::Register, group: usize)
+    -> (Self::Register, Self::Register);
+    /// Transposes the first [`Self::LANES`] registers: lane j of register i becomes lane i of register j.
+    #[inline(always)]
+    fn transpose(self, rows: &mut [Self::Register; MAX_LANES]) {
+        exchange_rows(self, rows, 1);
+        if Self::LANES > 2 {
+            exchange_rows(self, rows, 2);
+        }
+        if Self::LANES > 4 {
+            exchange_rows(self, rows, 4);
+        }
+        if Self::LANES > 8 {
+            exchange_rows(self, rows, 8);
+        }
+    }
+}
+
+/// The operations of [`Simd`] that are one instruction of a set each, by the names of the instructions.
+macro_rules! instructions {
+    (
+        $number:ty, $register:ty, splat: $splat:ident, load: $load:ident, store: $store:ident,
+        $($two:ident: $of_two:ident,)+
+        $(; $($three:ident: $of_three:ident,)+)?
+    ) => {
+        type Register = $register;
+
+        #[inline(always)]
+        fn splat(self, x: $number) -> $register {
+            // SAFETY: `self` is the proof that the processor has the set; so for every operation.
+            unsafe { $splat(x) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(self, numbers: &[$number]) -> $register {
+            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            // SAFETY: the caller has as many numbers there.
+            unsafe { $load(numbers.as_ptr()) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, register: $register, numbers: &mut [$number]) {
+            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            // SAFETY: the caller has as many numbers there.
+            unsafe { $store(numbers.as_mut_ptr(), register) }
+        }
+
+        $(#[inline(always)]
+        fn $two(self, a: $register, b: $register) -> $register {
+            // SAFETY: see `splat`.
+            unsafe { $of_two(a, b) }
+        })+
+
+        $($(#[inline(always)]
+        fn $three(self, a: $register, b: $register, c: $register) -> $register {
+            // SAFETY: see `splat`.
+            unsafe { $of_three(a, b, c) }
+        })+)?
+    };
+}
+
+pub(super) use instructions;
+
+/// One round of a transposition: exchanges groups of `distance` lanes between rows so far apart.
+#[inline(always)]
+fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MAX_LANES], distance: usize) {
+    for i in 0..S::LANES {
+        if i & distance == 0 {
+            (rows[i], rows[i + distance]) = simd.exchange(rows[i], rows[i + distance], distance);
+        }
+    }
+}
+
+/// Registers of `f32` from weights in memory.
+pub(crate) trait LoadWeights: Simd<f32> {
+    /// The first [`Simd::LANES`] of `numbers`, widened.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn load_f16(self, numbers: &[f16]) -> Self::Register;
+    /// The first [`Simd::LANES`] of `numbers`, widened: their bits are the upper half of those of the `f32`.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn load_bf16(self, numbers: &[bf16]) -> Self::Register;
+    /// The first and the second number of each pair of numbers that lie in a lane together, widened.
+    fn split_bf16_pairs(self, pairs: Self::Register) -> [Self::Register; 2];
+    /// [`Simd::LANES`] numbers of each row, transposed: lane i of register j is number j of row i. The rows need not be aligned, so
+    /// that a pair of shorter numbers can be one of these.
+    ///
+    /// # Safety
+    /// Each of the first LANES rows has this many numbers.
+    #[inline(always)]
+    unsafe fn load_square(self, rows: &[*const f32; MAX_LANES], square: &mut [Self::Register; MAX_LANES]) {
+        for lane in 0..Self::LANES {
+            // SAFETY: the caller has these numbers; all bits are numbers.
+            square[lane] = unsafe { rows[lane].cast::<Self::Register>().read_unaligned() };
+        }
+        self.transpose(square);
+    }
+}
 
 /// An instruction set for both number types.
 pub(crate) trait InstructionSet: Simd<f32> + Simd<f64> + LoadWeights {

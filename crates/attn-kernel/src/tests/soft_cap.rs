@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
+use crate::exp2::{RegisterSoftCap, SoftCap};
 use crate::real::Real;
 use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, Work};
-use crate::soft_cap::{RegisterSoftCap, SoftCap};
 
 /// Numbers, and the cap to take of them.
 #[derive(Clone, Copy)]

@@ -1,6 +1,8 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use super::{Likelihood, Mistake};
+use crate::diagnose::Change;
+
+use super::{Likelihood, Mistake, Way, when};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -193,3 +195,78 @@ pub(in crate::diagnose) const EXCHANGED: &str = "numbers-exchanged";
 pub(in crate::diagnose) const DROPPED: &str = "dropout";
 /// A header or an index among the numbers.
 pub(in crate::diagnose) const SURPLUS: &str = "result-surplus";
+
+// Mistakes in the output projection, in the residual and in the layout of the result.
+
+pub(super) const RESULT: &[Mistake] = &[
+    Mistake {
+        id: "no-output-projection",
+        likelihood: Likelihood::Classic,
+        slip: "W_O is missing: the concatenated heads are the result.",
+        why: "The output projection mixes the results of the heads and returns to the width of the tokens.",
+        fix: "Multiply the concatenated heads by W_O.",
+        symptom: "Every block of columns belongs to one head.",
+        demo: Some("output"),
+        ways: |_, facts| when(facts.projects, Change::Projected(false)),
+    },
+    Mistake {
+        id: "residual-added",
+        likelihood: Likelihood::Classic,
+        slip: "X was added: you handed in X + O instead of O.",
+        why: "The residual belongs to the block around attention, not to attention itself.",
+        fix: "Hand in O alone, without adding X.",
+        symptom: "Your result minus X is right.",
+        demo: Some("update"),
+        ways: |recipe, facts| when(facts.x.is_some() && !recipe.output.residual, Change::Residual(true)),
+    },
+    Mistake {
+        id: "residual-missing",
+        likelihood: Likelihood::Classic,
+        slip: "X was not added, although the exercise has a residual.",
+        why: "Attention computes a change to the token; without the residual the token itself is lost.",
+        fix: "Add X to the result.",
+        symptom: "Your result plus X is right.",
+        demo: Some("update"),
+        ways: |recipe, _| when(recipe.output.residual, Change::Residual(false)),
+    },
+    Mistake {
+        id: "column-convention",
+        likelihood: Likelihood::Classic,
+        slip: "The answer is transposed: the tokens are columns, but they should be rows.",
+        why: "Texts that write vectors as columns compute Vᵀ Aᵀ, with the softmax down each column.",
+        fix: "Transpose the result, so that each row is a token.",
+        symptom: "Rows and columns are swapped; the first row has what belongs in the first column.",
+        demo: Some("columns"),
+        ways: |_, _| vec![Way::plain(Change::Transposed)],
+    },
+];
+
+// Any mistake of the catalogue, made in a part of the computation alone. The comparison finds which mistake it is.
+
+/// In some rows alone.
+pub(in crate::diagnose) const SOME_ROWS: &str = "only-some-rows";
+/// In one head alone.
+pub(in crate::diagnose) const ONE_HEAD: &str = "only-one-head";
+
+pub(super) const PARTIAL: &[Mistake] = &[
+    Mistake {
+        id: SOME_ROWS,
+        likelihood: Likelihood::Rare,
+        slip: "A mistake of this list was made in some rows alone.",
+        why: "Every query is treated alike: what is right for one row is right for all.",
+        fix: "Compute every row in the same way.",
+        symptom: "Some rows are right, and the others are what the mistake gives.",
+        demo: Some("vectorize"),
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: ONE_HEAD,
+        likelihood: Likelihood::Rare,
+        slip: "A mistake of this list was made in one head alone.",
+        why: "Every head computes the same formula with its own columns.",
+        fix: "Compute every head in the same way.",
+        symptom: "The columns of the other heads are right, as long as W_O has not mixed them.",
+        demo: Some("multihead"),
+        ways: |_, _| Vec::new(),
+    },
+];

@@ -1,9 +1,16 @@
 //! Heads cut, shared and joined in other ways.
 
-use super::{Likelihood, Mistake, Way, if_possible, when};
+use std::collections::BTreeSet;
+
+use crate::attention::{Axis, Order};
 use crate::diagnose::{Change, Facts};
-use crate::graph::recipes::{Groups, HeadSharing, Merge, Recipe, Scale, Split, SplitRoles};
+use crate::graph::recipes::{
+    Alter, Divisor, Groups, HeadSharing, Hiding, Merge, Normalise, Recipe, Scale, Shift, Site, Slant, Split,
+    SplitRoles,
+};
 use crate::text::counted;
+
+use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -236,6 +243,234 @@ fn numbers(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
             let said = format!("The width was split into {what} instead of {right}.");
             ways.push(Way::detailed(Change::Heads(h, g), what).saying(said));
         }
+    }
+    ways
+}
+
+// Mistakes in taking heads apart and putting them together.
+
+pub(super) const HEADS: &[Mistake] = &[
+    Mistake {
+        id: "heads-interleaved",
+        likelihood: Likelihood::Classic,
+        slip: "The heads were split wrongly: head h took every H-th column instead of a block of neighbouring columns.",
+        why: "The columns are (head, column within the head), not the other way round.",
+        fix: "Reshape (T, H·d_k) to (T, H, d_k), so that each head gets neighbouring columns.",
+        symptom: "Q, K and V are right, and the scores of every head are wrong.",
+        demo: Some("multihead"),
+        ways: |recipe, _| if_possible(recipe.heads > 1, split_ways(Split::Interleaved)),
+    },
+    Mistake {
+        id: "heads-not-split",
+        likelihood: Likelihood::Classic,
+        slip: "The heads were not split: you computed one head over the full width.",
+        why: "Each head compares its own columns and has its own softmax.",
+        fix: "Split Q, K and V into heads before you compute scores.",
+        symptom: "All heads have the same weights.",
+        demo: Some("multihead"),
+        ways: |recipe, _| when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1)),
+    },
+    Mistake {
+        id: "gqa-tiled",
+        likelihood: Likelihood::Classic,
+        slip: "The key/value heads were assigned in turn: query head h used key head h mod G.",
+        why: "Neighbouring query heads share a key/value head.",
+        fix: "Repeat each key/value head for its group: `np.repeat` or `torch.repeat_interleave`, not `np.tile` or `torch.repeat`.",
+        symptom: "The first head is right, and so is the last; others between them are not.",
+        demo: Some("gqa"),
+        ways: |recipe, _| {
+            let grouped = 1 < recipe.kv_heads && recipe.kv_heads < recipe.heads;
+            when(grouped, Change::Groups(Groups::Tiled))
+        },
+    },
+    Mistake {
+        id: "heads-not-transposed",
+        likelihood: Likelihood::Classic,
+        slip: "The heads were joined by reshaping (H, T, d) to (T, H·d) without swapping the axes first.",
+        why: "In memory the heads come one after the other: reading them as rows mixes different tokens in one row.",
+        fix: "Swap the axes from (H, T, d) to (T, H, d) before you reshape.",
+        symptom: "The numbers are all there, in the wrong rows.",
+        demo: Some("output"),
+        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reshaped)),
+    },
+    Mistake {
+        id: "heads-reversed",
+        likelihood: Likelihood::Classic,
+        slip: "The heads were concatenated in the wrong order, with the last one on the left.",
+        why: "The rows of W_O belong to the heads in their order.",
+        fix: "Concatenate the heads in order, head 1 on the left.",
+        symptom: "The blocks of columns are swapped.",
+        demo: Some("output"),
+        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reversed)),
+    },
+    Mistake {
+        id: "heads-summed",
+        likelihood: Likelihood::Classic,
+        slip: "The heads were added instead of concatenated.",
+        why: "A sum loses which head gave what; W_O adds the heads later, each through its own rows.",
+        fix: "Concatenate the heads side by side instead of adding them.",
+        symptom: "The result is as wide as one head.",
+        demo: Some("sum-heads"),
+        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Summed)),
+    },
+];
+
+// Top-k of a row, and sorted numbers.
+
+pub(super) const SELECTIONS: &[Mistake] = &[
+    Mistake {
+        id: "top-k-weights",
+        likelihood: Likelihood::Rare,
+        slip: "Only the largest weights of each row were kept.",
+        why: "A softmax lets every visible key keep a share; the smallest shares are part of the result too.",
+        fix: "Multiply all weights by the values.",
+        symptom: "Every row of the weights has the same number of weights that are not 0.",
+        demo: Some("lookup"),
+        ways: |_, facts| top_k(facts),
+    },
+    Mistake {
+        id: "numbers-sorted",
+        likelihood: Likelihood::Rare,
+        slip: "Numbers were sorted.",
+        why: "The place of a number says which query, key or feature it belongs to.",
+        fix: "Leave scores, weights and results in their places; argsort gives an order without moving them.",
+        symptom: "The right numbers are there, in the order of their size.",
+        demo: Some("weighted-sum"),
+        ways: |recipe, facts| sorted(recipe, facts),
+    },
+];
+
+/// The k largest weights of each row, for the usual k.
+fn top_k(facts: &Facts) -> Vec<Way> {
+    let counts: BTreeSet<usize> = [1, 2, 3, facts.keys / 2, facts.keys.saturating_sub(1)].into();
+    let possible = counts.into_iter().filter(|&count| 0 < count && count < facts.keys);
+    let ways = possible.flat_map(|count| {
+        let (kept, said) = if count == 1 {
+            ("the largest weight".to_string(), "Only the largest weight of each row was kept.".to_string())
+        } else {
+            (
+                format!("the {count} largest weights"),
+                format!("Only the {count} largest weights of each row were kept"),
+            )
+        };
+        let way = |divided, detail, said| {
+            Way::detailed(altered(Site::Weights, Alter::TopK { count, divided }), detail).saying(said)
+        };
+        // One weight over itself is 1: an argmax, which has a name of its own.
+        if count == 1 {
+            return vec![way(false, kept, said)];
+        }
+        let divided =
+            way(true, format!("{kept}, divided again"), format!("{said}, and divided by their sum."));
+        let mut ways = vec![way(false, kept, format!("{said}, and their sum is less than 1."))];
+        // Divided by its sum a row that sees nothing is NaN, and a missing guard has a name of its own.
+        if facts.empty_rows == 0 {
+            ways.push(divided);
+        }
+        ways
+    });
+    ways.collect()
+}
+
+/// Scores, weights and results in the order of their size. Without a mask sorted scores are sorted weights.
+fn sorted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mut places = vec![
+        (Site::Weights, Axis::Rows, "weights of each row"),
+        (Site::Result, Axis::Rows, "numbers of each row of the result"),
+        (Site::Result, Axis::Columns, "numbers of each column of the result"),
+    ];
+    if recipe.mask.is_some() || facts.has_bias {
+        places.push((Site::Scores, Axis::Rows, "scores of each row"));
+    }
+    let orders = [(Order::Ascending, "smallest"), (Order::Descending, "largest")];
+    let ways = places.into_iter().flat_map(|(stage, axis, what)| {
+        orders.map(|(order, first)| {
+            Way::detailed(altered(stage, Alter::Sorted(order, axis)), format!("{what}, the {first} first"))
+                .saying(format!("The {what} were sorted, the {first} first."))
+        })
+    });
+    ways.collect()
+}
+
+// Mistakes in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
+
+pub(super) const SPREADSHEETS: &[Mistake] = &[Mistake {
+    id: "range-slides",
+    likelihood: Likelihood::Common,
+    slip: "A range moved when its formula was filled down or to the right: a $ is missing.",
+    why: "In a spreadsheet a reference without $ moves with its formula; behind the table it reads empty cells, which count as 0.",
+    fix: "Write $ before what must not move, as in SUM($B2:$F2), or compute the whole table with one formula: MMULT.",
+    symptom: "The first row (or the first column) is right, and the others are not.",
+    demo: Some("vectorize"),
+    ways: |recipe, facts| {
+        let mut ways = of_products(facts);
+        if facts.keys > 1 {
+            ways.extend(of_sums());
+            ways.extend(of_maxima(recipe));
+        }
+        ways
+    },
+}];
+
+/// Ranges of K, V and the weights of the projections, which move down.
+fn of_products(facts: &Facts) -> Vec<Way> {
+    let way = |stage, slant, detail: &str, said: &str| {
+        let range = if stage == Site::Tokens { "ranges" } else { "range" };
+        let said = format!("The {range} of {detail} moved down with the formula (a $ is missing): {said}");
+        Way::detailed(altered(stage, Alter::Slanted(slant)), detail).saying(said)
+    };
+    let mut ways = Vec::new();
+    if facts.q.rows > 1 && facts.keys > 1 {
+        let said = "score (i, j) compares query i with key j + i − 1, and keys after the last count as 0.";
+        ways.push(way(Site::Scores, Slant::Left, "K", said));
+        let said = "weight (i, j) multiplies value j + i − 1, and values after the last count as 0.";
+        ways.push(way(Site::Weights, Slant::Right, "V", said));
+    }
+    if facts.from_tokens && facts.x.is_some_and(|x| x.rows > 1 && x.cols > 1) {
+        let said = "for token i the projections begin at their row i, and rows after the last count as 0.";
+        ways.push(way(Site::Tokens, Slant::Right, "W_Q, W_K and W_V", said));
+    }
+    ways
+}
+
+/// Ranges of sums.
+fn of_sums() -> Vec<Way> {
+    let of = |axis, shift| Normalise { divisor: Divisor::SumFromHere(axis), shift, ..Normalise::default() };
+    let ways = [
+        (of(Axis::Rows, Shift::Max), "the sum of its row from its own column on", "right"),
+        (of(Axis::Columns, Shift::Nothing), "the sum of its column from its own row on", "down"),
+        (of(Axis::Whole, Shift::Nothing), "the sum of its own row and all rows below", "down"),
+    ];
+    ways.map(|(normalise, what, to)| {
+        let way = if to == "right" { "to the right" } else { to };
+        let said = format!(
+            "The range of the sum moved {way} with the formula (a $ is missing): each exponential was divided by {what}."
+        );
+        Way::detailed(Change::Normalise(normalise), what).saying(said)
+    })
+    .to_vec()
+}
+
+/// The range of the maximum, alone and together with that of the sum.
+fn of_maxima(recipe: &Recipe) -> Vec<Way> {
+    let alone = Normalise { shift: Shift::MaxFromHere, ..Normalise::default() };
+    let both = Normalise { divisor: Divisor::SumFromHere(Axis::Rows), ..alone };
+    let way = |normalise, detail: &str, ranges: &str, and: &str| {
+        let said = format!(
+            "{ranges} moved to the right with the formula (a $ is missing): the largest score from its own column on was \
+             subtracted from each score{and}."
+        );
+        Way::detailed(Change::Normalise(normalise), detail).saying(said)
+    };
+    let divided = ", and each exponential was divided by the sum from its own column on";
+    let mut ways = vec![
+        way(alone, "the maximum", "The range of the maximum", ""),
+        way(both, "the maximum and the sum", "The ranges of the maximum and of the sum", divided),
+    ];
+    if recipe.mask.is_some() {
+        // A spreadsheet has no −∞.
+        let finite = way(alone, "the maximum, with −1e9 for −∞", "The range of the maximum", "");
+        ways.push(finite.with(Change::Hiding(Hiding::Replaced(-1e9))));
     }
     ways
 }

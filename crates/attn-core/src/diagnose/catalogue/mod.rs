@@ -16,36 +16,18 @@
 //!
 //! [`Detour`]: crate::graph::detours::Detour
 
-mod comparisons;
 pub(super) mod fitted;
-mod functions;
-mod general;
-mod gradient_products;
 mod gradients;
-mod heads;
-mod hidings;
 mod layouts;
-mod mask_patterns;
 mod masks;
 mod mechanisms;
-mod operator_fixes;
 mod operators;
-pub(super) mod partial;
 mod positions;
-mod readings;
-mod residuals;
-mod result;
 mod roles;
-mod rotary;
-pub(super) mod scales;
-mod scores;
-mod selections;
-mod shifts;
+pub(super) mod scores;
 mod softmaxes;
-mod spreadsheets;
 mod stages;
 mod tokens;
-mod weights;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
@@ -105,45 +87,45 @@ impl Group {
 pub const GROUPS: &[Group] = &[
     Group {
         title: "Tokens, queries, keys, values",
-        mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
+        mistakes: &[roles::MISTAKES, tokens::MISTAKES, positions::SHIFTS, operators::BEFORE_SCORES],
     },
     Group {
         title: "Positions, norms of queries and keys",
-        mistakes: &[rotary::MISTAKES, positions::MISTAKES, mechanisms::NORMS],
+        mistakes: &[positions::ROTATIONS, positions::MISTAKES, mechanisms::NORMS],
     },
     Group {
         title: "Scores",
-        mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES, mechanisms::CAPS],
+        mistakes: &[scores::MISTAKES, scores::COMPARISONS, scores::SCALES, mechanisms::CAPS],
     },
     Group {
         title: "Mask",
-        mistakes: &[masks::MISTAKES, mask_patterns::MISTAKES, hidings::MISTAKES, mechanisms::KEPT_KEYS],
+        mistakes: &[masks::MISTAKES, masks::PATTERNS, masks::HIDINGS, mechanisms::KEPT_KEYS],
     },
     Group {
         title: "Weights",
         mistakes: &[
-            weights::MISTAKES,
+            softmaxes::WEIGHTS,
             softmaxes::MISTAKES,
-            functions::MISTAKES,
-            selections::MISTAKES,
-            spreadsheets::MISTAKES,
+            softmaxes::FUNCTIONS,
+            layouts::SELECTIONS,
+            layouts::SPREADSHEETS,
             mechanisms::SINKS,
         ],
     },
-    Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
+    Group { title: "Heads", mistakes: &[layouts::HEADS, layouts::MISTAKES] },
     Group {
         title: "Result",
         mistakes: &[
-            result::MISTAKES,
-            residuals::MISTAKES,
-            readings::MISTAKES,
-            general::AFTER_WEIGHTS,
+            fitted::RESULT,
+            mechanisms::MISTAKES,
+            tokens::READINGS,
+            operators::AFTER_WEIGHTS,
             mechanisms::GATES,
         ],
     },
-    Group { title: "Backward pass", mistakes: &[gradients::MISTAKES, gradient_products::MISTAKES] },
+    Group { title: "Backward pass", mistakes: &[gradients::MISTAKES, gradients::PRODUCTS] },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
-    Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },
+    Group { title: "In a part alone", mistakes: &[fitted::PARTIAL] },
 ];
 
 /// One way to make a mistake.
@@ -192,7 +174,7 @@ impl Way {
     pub(super) fn with_coincidence(self, said: &str, recipe: &Recipe, facts: &Facts) -> Way {
         let [Change::Scale(scale)] = self.changes[..] else { return self };
         let factor = scale.factor(facts.d_k);
-        match factor.and_then(|factor| scales::coincidence(factor.value(), 2, recipe, facts)) {
+        match factor.and_then(|factor| scores::coincidence(factor.value(), 2, recipe, facts)) {
             Some(also) => {
                 let said = self.slip.as_deref().unwrap_or(said);
                 Way { slip: Some(format!("{said} {also}")), ..self }

@@ -5,7 +5,8 @@ use crate::diagnose::Facts;
 use crate::graph::recipes::{Alter, Combine, Move, Norm, OtherMatrix, Recipe, Site};
 use crate::graph::{GeluForm, Role};
 
-use super::stages::{PROJECTIONS, StageWords};
+use super::stages::{PLACES, PROJECTIONS, StageWords};
+use super::{Likelihood, Mistake, Way, altered};
 
 /// The subject of an operator's sentence: the altered numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,3 +303,274 @@ fn is_own(stage: Site, name: &str) -> bool {
         _ => false,
     }
 }
+
+// What to look for in the code where something was done that attention does not do.
+
+/// “Use the queries as they are: look for `np.roll`, or a range that is off by one.”
+pub(super) fn fix(place: &StageWords, alter: Alter) -> String {
+    let are = if place.plural { "they are" } else { "it is" };
+    let as_is = match place.stage {
+        Site::Result => "Hand in the result as it is".to_string(),
+        _ => format!("Use {} as {are}", place.noun),
+    };
+    match cause(alter) {
+        Some(cause) => format!("{as_is}: {cause}."),
+        None => format!("{as_is}."),
+    }
+}
+
+/// What usually does it, and is to be deleted or corrected.
+fn cause(alter: Alter) -> Option<&'static str> {
+    let cause = match alter {
+        Alter::Negated => "look for a minus sign that should not be there",
+        Alter::Times(_) => "leave out the factor",
+        Alter::Plus(_) | Alter::From(_) => "leave out the number that is added or subtracted",
+        Alter::Relu
+        | Alter::LeakyRelu
+        | Alter::Gelu(_)
+        | Alter::Elu
+        | Alter::EluAndOne
+        | Alter::Silu
+        | Alter::Softplus
+        | Alter::Sigmoid
+        | Alter::Tanh => "leave out the activation function",
+        Alter::Exponential
+        | Alter::LogarithmOfSize
+        | Alter::LogarithmOfOneAndSize
+        | Alter::RootOfSize
+        | Alter::Inverse
+        | Alter::Squared
+        | Alter::Cubed
+        | Alter::Absolute
+        | Alter::Sign
+        | Alter::Clipped(..) => "leave out the function",
+        Alter::Normed(Norm::Softmax, _) => "leave out the softmax",
+        Alter::Normed(..) => "leave out the norm",
+        Alter::Rounded(_) => "round only what you print",
+        Alter::Truncated(_) => "look for a conversion to `int`, and round only what you print",
+        Alter::Moved(how, _) => return moved(how),
+        Alter::With(Combine::Added | Combine::Subtracted | Combine::SubtractedFrom, _) => {
+            "leave out what is added or subtracted"
+        }
+        Alter::With(Combine::Multiplied | Combine::Product | Combine::ProductTransposed, _) => {
+            "leave out the product"
+        }
+        Alter::With(Combine::Averaged, _) => "leave out the average",
+        Alter::With(Combine::Replaced, _) => "look for a variable of another name",
+        Alter::Transposed => "look for `.T` or `transpose`",
+        Alter::ReadByColumn | Alter::ReshapedAndTransposed | Alter::Reshaped { .. } => {
+            "look for a reshape where a transpose is meant"
+        }
+        Alter::Kept(_) => "look for `tril`, `triu` or `diag`",
+        Alter::IdentityAdded => "look for an identity matrix (`eye`) that is added",
+        Alter::Sorted(..) => "look for `sort`",
+        Alter::TopK { .. } => "look for `topk`",
+        Alter::Slanted(_) => "look for a reference without `$` in a formula that was filled down",
+        Alter::Positions(_) | Alter::PositionsFromOne | Alter::PositionsInHalves => "leave out the positions",
+        Alter::RotaryHalves | Alter::RotaryNeighbours => "leave out the rotary positions",
+        Alter::PaddingZeroed(_) | Alter::Biased | Alter::AttendedAgain => return None,
+    };
+    Some(cause)
+}
+
+/// What usually moves, repeats or drops rows and columns.
+fn moved(how: Move) -> Option<&'static str> {
+    let cause = match how {
+        Move::Reversed => "look for `[::-1]` or `flip`",
+        Move::Later
+        | Move::Earlier
+        | Move::LaterFromZero
+        | Move::EarlierToZero
+        | Move::FirstTwice
+        | Move::LastTwice => "look for `roll`, or an index that is off by one",
+        Move::FirstGone => "look for a range that begins at 1, or a first line that was read as a header",
+        Move::LastGone | Move::LastZero | Move::LastReplaced => "look for a range that ends one too early",
+        Move::FirstZero => "look for a range that begins at 1",
+        Move::FirstHalfZero | Move::LastHalfZero => "look for a loop over half of the range",
+        Move::EndsSwapped | Move::HalvesSwapped | Move::NeighboursSwapped => {
+            "look for an index in another order"
+        }
+        Move::FirstForAll | Move::FirstOnly => "look for an index of 0 where the loop's own index is meant",
+        Move::LastForAll | Move::LastOnly => "look for an index of −1, or a variable that a loop overwrites",
+        Move::MeanForAll | Move::MeanOnly => "look for a call of `mean` over the rows or columns",
+        Move::SumForAll | Move::SumOnly => "look for a call of `sum` over the rows or columns",
+        Move::MaxForAll | Move::MaxOnly => "look for a call of `max` over the rows or columns",
+        Move::Cumulative | Move::CumulativeFromEnd => "look for `cumsum`, or a sum that is not set back to 0",
+        Move::RunningMean => "look for a mean of all rows so far",
+        Move::Differences => "look for `diff`",
+        Move::Repeated => "look for `repeat` or `concatenate`",
+    };
+    Some(cause)
+}
+
+// Every operator at every site, with sentences composed from the two tables. Mistakes with a name of their own are found before.
+
+/// The ways of one mistake: everything that can be done at its stages.
+pub(super) fn ways(id: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let places = PLACES.iter().filter(|place| place.id == id && (place.is_there)(recipe, facts));
+    places
+        .flat_map(|place| {
+            operators(place, recipe, facts).into_iter().map(move |operator| way(place, &operator))
+        })
+        .collect()
+}
+
+fn way(place: &StageWords, operator: &Operator) -> Way {
+    let way = Way::detailed(altered(place.stage, operator.alter), detail(place, operator));
+    Way { general: true, ..way.saying(sentence(place, operator)).fixing(fix(place, operator.alter)) }
+}
+
+/// The clause of an operator, with “their” or “its” and “themselves” or “itself”.
+fn done(place: &StageWords, operator: &Operator) -> String {
+    let is_plural = match operator.of {
+        Subject::All => place.plural,
+        Subject::Parts(_) => true,
+        Subject::Part(_) => false,
+    };
+    let done = operator.done.replace("{their}", if is_plural { "their" } else { "its" });
+    if is_plural { done } else { done.replace("themselves", "itself") }
+}
+
+/// “The first row of the queries was set to 0 before the scores were computed.”
+fn sentence(place: &StageWords, operator: &Operator) -> String {
+    let (subject, verb) = match operator.of {
+        Subject::All => (place.noun.to_string(), place.verb()),
+        Subject::Parts(parts) => (format!("{parts} of {}", place.noun), "were"),
+        Subject::Part(part) => (format!("{part} of {}", place.noun), "was"),
+    };
+    let done = done(place, operator);
+    let rest = match place.when {
+        "" => done.trim_end_matches(',').to_string(),
+        when => format!("{done} {when}"),
+    };
+    let sentence = format!("{subject} {verb} {rest}.");
+    let (first, rest) = sentence.split_at(1);
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// “first row set to 0, after the scale”.
+fn detail(place: &StageWords, operator: &Operator) -> String {
+    let done = done(place, operator);
+    let done = done.trim_end_matches(',');
+    let what = match operator.of {
+        Subject::All => done.to_string(),
+        Subject::Parts(part) | Subject::Part(part) => format!("{} {done}", part.trim_start_matches("the ")),
+    };
+    if place.note.is_empty() { what } else { format!("{what}, {}", place.note) }
+}
+
+const fn general(
+    id: &'static str,
+    [slip, why, fix, symptom]: [&'static str; 4],
+    demo: &'static str,
+    ways: fn(&Recipe, &Facts) -> Vec<Way>,
+) -> Mistake {
+    Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo: Some(demo), ways }
+}
+
+/// Alterations of tokens, weights of projections, queries, keys and values.
+pub(super) const BEFORE_SCORES: &[Mistake] = &[
+    general(
+        "tokens-altered",
+        [
+            "Something was done to the tokens before they were projected.",
+            "Q, K and V are products of X itself with their weights.",
+            "Use the tokens as they are.",
+            "Q, K and V are all wrong.",
+        ],
+        "qkv",
+        |recipe, facts| ways("tokens-altered", recipe, facts),
+    ),
+    general(
+        "projections-altered",
+        [
+            "Something was done to a projection matrix before it was used.",
+            "W_Q, W_K, W_V and W_O are parameters: they multiply as they are.",
+            "Use the projection matrices as they are.",
+            "What comes out of that projection is wrong, and the others are right.",
+        ],
+        "qkv",
+        |recipe, facts| ways("projections-altered", recipe, facts),
+    ),
+    general(
+        "queries-altered",
+        [
+            "Something was done to the queries before the scores were computed.",
+            "The scores are the dot products of the queries and keys as they are.",
+            "Use the queries as they are.",
+            "The scores are wrong, and Q and K are right.",
+        ],
+        "pairwise",
+        |recipe, facts| ways("queries-altered", recipe, facts),
+    ),
+    general(
+        "keys-altered",
+        [
+            "Something was done to the keys before the scores were computed.",
+            "The scores are the dot products of the queries and keys as they are.",
+            "Use the keys as they are.",
+            "The scores are wrong, and Q and K are right.",
+        ],
+        "pairwise",
+        |recipe, facts| ways("keys-altered", recipe, facts),
+    ),
+    general(
+        "keys-values-altered",
+        [
+            "Something was done to the keys and values before they were used.",
+            "The queries are compared with the keys as they are, and the weights mix the values as they are.",
+            "Use the keys and values as they are.",
+            "The queries are right, and the scores are wrong.",
+        ],
+        "lookup",
+        |recipe, facts| ways("keys-values-altered", recipe, facts),
+    ),
+    general(
+        "queries-keys-values-altered",
+        [
+            "Something was done to the queries, keys and values before they were used.",
+            "Attention reads Q, K and V as the projections give them.",
+            "Use the queries, keys and values as they are.",
+            "The projections are right, and everything after them is wrong.",
+        ],
+        "qkv",
+        |recipe, facts| ways("queries-keys-values-altered", recipe, facts),
+    ),
+];
+
+/// Alterations of the heads and of the result.
+pub(super) const AFTER_WEIGHTS: &[Mistake] = &[
+    general(
+        "heads-altered",
+        [
+            "Something was done to the mixed values before they became the result.",
+            "The heads are joined and projected as they are.",
+            "Use the results of the heads as they are.",
+            "The weights are right, and the joined heads are wrong.",
+        ],
+        "multihead",
+        |recipe, facts| ways("heads-altered", recipe, facts),
+    ),
+    general(
+        "residual-altered",
+        [
+            "Something was done to the tokens before they were added to the result.",
+            "The residual carries the token itself.",
+            "Add X to the result as it is.",
+            "Your result minus what attention gives is not X.",
+        ],
+        "update",
+        |recipe, facts| ways("residual-altered", recipe, facts),
+    ),
+    general(
+        "result-altered",
+        [
+            "Something was done to the result.",
+            "The last product (and the residual, where there is one) is the result.",
+            "Hand in the result as it is.",
+            "Every step before the result is right.",
+        ],
+        "weighted-sum",
+        |recipe, facts| ways("result-altered", recipe, facts),
+    ),
+];

@@ -1,16 +1,17 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
-use super::alter::{self, Alter, altered};
-use super::choices::ScoreRows;
-use super::forecast;
-use super::head_cache::{HeadCache, StepsOfHeads};
-use super::inputs::AttendInputs;
-use super::recipe::Recipe;
+use std::collections::BTreeMap;
+
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
-use crate::graph::{Given, Graph, MAX_CELLS, NodeId, Role};
+use crate::graph::{BackwardPass, Given, Graph, MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::matrix::{Labels, Matrix};
+use crate::tensor::Tensor;
 use crate::text::counted;
+
+use super::alter;
+use super::alter::{Alter, Site, altered};
+use super::recipe::{Biasing, NormPlace, PositionKind, Projection, Qkv, QkvSource, Recipe, ScoreRows};
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
 /// concatenation `C`, the output projection, the residual, and `O` last.
@@ -71,7 +72,7 @@ pub(super) struct Pipeline<'a> {
 impl Pipeline<'_> {
     fn run(&mut self, mut inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
-        forecast::check(self.recipe, &inputs)?;
+        check_room(self.recipe, &inputs)?;
         let mechanisms = inputs.take_mechanisms();
         let AttendInputs {
             x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, backward, ..
@@ -255,4 +256,527 @@ impl Pipeline<'_> {
 pub(super) fn named(Given { tensor, origin }: Given, tokens: Option<&Labels>) -> Given {
     let (rows, cols) = (tokens.or(tensor.row_labels()).cloned(), tensor.col_labels().cloned());
     Given { tensor: tensor.labelled(rows, cols), origin }
+}
+
+// Keys and values of earlier tokens.
+
+/// The keys and values that a layer has computed, as its heads read them: keys normed and rotated. A key/value cache keeps them for
+/// the tokens to come.
+#[derive(Clone, Debug, Default)]
+pub struct HeadCache {
+    /// The keys of each key/value head, a row for each token.
+    pub keys: Vec<Tensor>,
+    /// The values of each key/value head.
+    pub values: Vec<Tensor>,
+}
+
+/// Looks at the weights of a head, counted from 1.
+pub(crate) type LookAtWeights<'a> = &'a dyn Fn(usize, &Tensor);
+
+/// What stays of the steps of each head.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum StepsOfHeads<'a> {
+    /// All of them stay recorded.
+    #[default]
+    Kept,
+    /// None, once its weights have been looked at, where somebody looks.
+    Forgotten(Option<LookAtWeights<'a>>),
+}
+
+impl StepsOfHeads<'_> {
+    /// Returns true if they stay.
+    pub fn are_kept(self) -> bool {
+        matches!(self, StepsOfHeads::Kept)
+    }
+}
+
+impl HeadCache {
+    /// The number of tokens in it.
+    pub fn tokens(&self) -> usize {
+        self.keys.first().map_or(0, |keys| keys.shape().rows)
+    }
+}
+
+// The inputs of a pipeline.
+
+/// The inputs of a pipeline, on the exact path and on the fast one. Given Q, K and V replace the projections of X; without
+/// weights, X itself serves as Q, K and V.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AttendInputs {
+    /// One row for each token.
+    pub x: Option<Given>,
+    /// (width of X, heads · d_k).
+    pub w_q: Option<Given>,
+    /// (width of X, key/value heads · d_k).
+    pub w_k: Option<Given>,
+    /// (width of X, key/value heads · d_v).
+    pub w_v: Option<Given>,
+    /// (heads · d_v, width of the result).
+    pub w_o: Option<Given>,
+    /// T queries, (T, heads · d_k), or a stack of heads.
+    pub q: Option<Given>,
+    /// N keys, (N, key/value heads · d_k), or a stack of heads.
+    pub k: Option<Given>,
+    /// N values, (N, key/value heads · d_v), or a stack of heads.
+    pub v: Option<Given>,
+    /// The mask matrix, (T, N), where the recipe has a rule for it.
+    pub mask: Option<Given>,
+    /// The bias that is added to the scores of every head, (T, N).
+    pub bias: Option<Given>,
+    /// The gains of the norm of the queries, (1, d_k) for each head alike, or (1, width of Q) for all heads together.
+    pub query_gain: Option<Given>,
+    /// The gains of the norm of the keys, likewise.
+    pub key_gain: Option<Given>,
+    /// The divisors of LongRoPE's frequencies, (1, rotated width / 2), or (2, …) for short and for long texts.
+    pub divisors: Option<Given>,
+    /// The table of T5's position biases, (buckets, heads).
+    pub position_table: Option<Given>,
+    /// A sink for each head, (1, heads).
+    pub sink: Option<Given>,
+    /// The weights of the output gate, (width of X, heads · d_v) or (width of X, heads).
+    pub w_g: Option<Given>,
+    /// A row of numbers that is added to every row of the result by mistake, (1, width of the result).
+    pub shift: Option<Given>,
+    /// Names of the tokens.
+    pub tokens: Option<Labels>,
+    /// Given nodes, by name, that replace computed ones.
+    pub instead: BTreeMap<String, Given>,
+    /// The backward pass after the result, where there is one. The fast path has none.
+    pub backward: Option<BackwardPass>,
+}
+
+impl AttendInputs {
+    /// Tokens alone: they serve as queries, keys and values.
+    pub fn of_tokens(x: impl Into<Given>) -> AttendInputs {
+        AttendInputs { x: Some(x.into()), ..AttendInputs::default() }
+    }
+
+    /// The given tensor of a role, if there is one.
+    pub fn get(&self, role: Role) -> Option<&Given> {
+        match role {
+            Role::X => self.x.as_ref(),
+            Role::WQ => self.w_q.as_ref(),
+            Role::WK => self.w_k.as_ref(),
+            Role::WV => self.w_v.as_ref(),
+            Role::WO => self.w_o.as_ref(),
+            Role::Q => self.q.as_ref(),
+            Role::K => self.k.as_ref(),
+            Role::V => self.v.as_ref(),
+            Role::Mask => self.mask.as_ref(),
+            Role::Bias => self.bias.as_ref(),
+            Role::QueryGain => self.query_gain.as_ref(),
+            Role::KeyGain => self.key_gain.as_ref(),
+            Role::Divisors => self.divisors.as_ref(),
+            Role::PositionTable => self.position_table.as_ref(),
+            Role::Sink => self.sink.as_ref(),
+            Role::Gate => self.w_g.as_ref(),
+        }
+    }
+
+    /// Gives something for a role, in place of what was given before.
+    pub fn set(&mut self, role: Role, given: impl Into<Given>) {
+        *self.place(role) = Some(given.into());
+    }
+
+    /// Takes the given matrices of positions, norms, sinks and gates out.
+    pub(super) fn take_mechanisms(&mut self) -> Vec<(Role, Given)> {
+        let roles = Role::all().filter(|role| role.is_of_mechanism());
+        roles.filter_map(|role| Some((role, self.place(role).take()?))).collect()
+    }
+
+    fn place(&mut self, role: Role) -> &mut Option<Given> {
+        match role {
+            Role::X => &mut self.x,
+            Role::WQ => &mut self.w_q,
+            Role::WK => &mut self.w_k,
+            Role::WV => &mut self.w_v,
+            Role::WO => &mut self.w_o,
+            Role::Q => &mut self.q,
+            Role::K => &mut self.k,
+            Role::V => &mut self.v,
+            Role::Mask => &mut self.mask,
+            Role::Bias => &mut self.bias,
+            Role::QueryGain => &mut self.query_gain,
+            Role::KeyGain => &mut self.key_gain,
+            Role::Divisors => &mut self.divisors,
+            Role::PositionTable => &mut self.position_table,
+            Role::Sink => &mut self.sink,
+            Role::Gate => &mut self.w_g,
+        }
+    }
+}
+
+// From tokens to queries, keys and values.
+
+impl Pipeline<'_> {
+    /// The source of Q, K or V.
+    fn source(&self, role: Role) -> QkvSource {
+        match role {
+            Role::Q => self.recipe.roles.q,
+            Role::K => self.recipe.roles.k,
+            _ => self.recipe.roles.v,
+        }
+    }
+
+    /// The nodes that serve as queries, keys and values, and the role that each belongs to: usually its own.
+    pub fn serving(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
+        let serving = |role: Role, own: NodeId| match (self.source(role), x) {
+            (QkvSource::Own | QkvSource::Transposed | QkvSource::From(_), _) => Ok((own, role)),
+            (QkvSource::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
+            (QkvSource::Tokens, Some(x)) => Ok((x, Role::X)),
+            (QkvSource::Tokens, None) => Err(Error::new("there is no X to take")),
+        };
+        let [q, k, v] = [serving(Role::Q, q)?, serving(Role::K, k)?, serving(Role::V, v)?];
+        Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
+    }
+
+    /// Q, K or V: as given, or from X and its weights, or X itself.
+    pub fn role(
+        &mut self,
+        role: Role,
+        given: Option<Given>,
+        x: Option<NodeId>,
+        weights: Option<Given>,
+    ) -> Result<NodeId> {
+        if let Some(given) = given {
+            return self.given(role, given);
+        }
+        let name = role.name();
+        let Some(x) = x else {
+            return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
+                format!(
+                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or {}",
+                    option(name)
+                ),
+            ));
+        };
+        let x = match self.source(role) {
+            QkvSource::From(other) => self
+                .graph
+                .at(Role::from(other))
+                .ok_or_else(|| Error::new(format!("{name} cannot be computed from what comes after it")))?,
+            _ => x,
+        };
+        let width = self.graph[x].shape().cols;
+        if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
+            return Err(Error::new(format!(
+                "W_{name} is not given, and an identity matrix as wide as X would have {width}×{width} numbers"
+            ))
+            .help(format!(
+                "give {}, or a narrower X: the limit is {MAX_CELLS} numbers",
+                option(role.weights().map_or(name, Role::name))
+            )));
+        }
+        let identity = || Given::new(Matrix::identity(width), Origin::Identity);
+        let Given { tensor: weights, origin } = weights.unwrap_or_else(identity);
+        let weights = weights.into_matrix().map_err(|error| error.in_source(format!("W_{name}")))?;
+        let (op, side, length) = match self.source(role) {
+            QkvSource::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
+            _ => (Op::Product, "rows", weights.rows()),
+        };
+        if length != width {
+            return Err(Error::new(format!(
+                "W_{name} is {}, but X has {}",
+                weights.shape(),
+                counted(width, "column")
+            ))
+            .help(format!("give W_{name} {width} {side}, one for each column of X")));
+        }
+        let weights = in_the_space_of(&self.graph[x], weights);
+        let weights = match role.weights() {
+            Some(of_role) => self.weights((role, of_role), Given::new(weights, origin))?,
+            None => return Err(Error::new(format!("{name} is not computed from X"))),
+        };
+        let id = self.graph.add(name, op, &[x, weights])?;
+        self.graph.mark(id, role);
+        Ok(id)
+    }
+
+    /// The weights of a role, after the recipe's alteration of them.
+    fn weights(&mut self, (role, own): (Role, Role), given: Given) -> Result<NodeId> {
+        let stage = match role {
+            Role::Q => Site::QueryWeights,
+            Role::K => Site::KeyWeights,
+            _ => Site::ValueWeights,
+        };
+        let weights = self.given(own, given)?;
+        altered(&mut self.graph, self.recipe, &[Site::RoleWeights, stage], own.name(), (weights, 0))
+    }
+}
+
+impl From<super::recipe::Qkv> for Role {
+    fn from(role: super::recipe::Qkv) -> Role {
+        match role {
+            super::recipe::Qkv::Query => Role::Q,
+            super::recipe::Qkv::Key => Role::K,
+            super::recipe::Qkv::Value => Role::V,
+        }
+    }
+}
+
+/// Labels identity weights: rows and columns get the names of the columns of X.
+fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
+    let (_, Some(names)) = x.labels() else { return weights };
+    let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();
+    let is_identity =
+        weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
+    if is_identity && !is_named {
+        weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone()))
+    } else {
+        weights
+    }
+}
+
+/// The option that gives a matrix: `--wq` gives W_Q.
+fn option(name: &str) -> String {
+    format!("--{}", name.replace('_', "").to_ascii_lowercase())
+}
+
+// The count of numbers that a pipeline records, computed from the shapes of its inputs before any step.
+
+/// Rows and columns.
+type Sides = (u128, u128);
+
+fn sides(given: &Option<Given>) -> Option<Sides> {
+    given.as_ref().map(|given| (given.shape().rows as u128, given.shape().cols as u128))
+}
+
+/// Checks that a pipeline can record its steps. Shapes that do not fit are left to the step that reports them.
+///
+/// # Errors
+/// If they are more than [`MAX_CELLS`] numbers.
+fn check_room(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
+    let Some(Forecast { cells, queries, keys }) = forecast(recipe, inputs) else { return Ok(()) };
+    if cells > MAX_CELLS as u128 {
+        Err(Error::new(format!(
+            "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
+            counted(recipe.heads, "head"),
+            counted(queries as usize, "query"),
+            counted(keys as usize, "key")
+        ))
+        .help("give fewer tokens or heads, or use --fast, which does not store the steps"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks that the fast path can record the steps before and after its heads. It records no matrix of the steps between them,
+/// and given Q, K and V do not count.
+///
+/// # Errors
+/// If they are more than [`MAX_CELLS`] numbers.
+pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
+    let x = sides(&inputs.x).unwrap_or_default();
+    let roles = [(&inputs.q, &inputs.w_q), (&inputs.k, &inputs.w_k), (&inputs.v, &inputs.w_v)];
+    let computed = roles.into_iter().filter(|(given, _)| given.is_none());
+    let weights: Vec<&Option<Given>> = computed.map(|(_, weights)| weights).collect();
+    // An identity that is too large by itself is left to its step.
+    if inputs.x.is_none() && !weights.is_empty()
+        || weights.iter().any(|weights| weights.is_none()) && x.1 * x.1 > MAX_CELLS as u128
+    {
+        return Ok(());
+    }
+    let before =
+        cells_of(&inputs.x) + weights.iter().map(|weights| projection(x, weights, false).1).sum::<u128>();
+    let queries = sides(&inputs.q).unwrap_or(x).0;
+    let projected = sides(&inputs.w_o).filter(|_| recipe.output.projected);
+    let behind = cells_of(&inputs.w_o)
+        + projected.map_or(0, |(_, cols)| queries * cols)
+        + if recipe.output.residual { x.0 * x.1 } else { 0 };
+    // Queries and keys: split, normed, rotated, and put together.
+    let again = match of_queries_and_keys(recipe) {
+        0 => 0,
+        times => times + if recipe.heads > 1 { 2 } else { 0 },
+    };
+    let shape = |(given, weights): (&Option<Given>, &Option<Given>)| {
+        sides(given).unwrap_or_else(|| projection(x, weights, false).0)
+    };
+    let prepared: u128 =
+        roles[..2].iter().map(|&role| shape(role)).map(|(rows, cols)| again * rows * cols).sum();
+    let cells = before + prepared + behind;
+    if cells > MAX_CELLS as u128 {
+        Err(Error::new(format!(
+            "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
+             {MAX_CELLS}"
+        ))
+        .help("give fewer tokens or a narrower X, or give --q, --k and --v, computed elsewhere"))
+    } else {
+        Ok(())
+    }
+}
+
+/// The shape of a projection of tokens of this shape, and the count of its numbers with its weights. Without given weights they
+/// are the identity.
+fn projection((rows, width): Sides, weights: &Option<Given>, transposed: bool) -> (Sides, u128) {
+    let (inner, outer) = sides(weights).unwrap_or((width, width));
+    let cols = if transposed { inner } else { outer };
+    ((rows, cols), inner * outer + rows * cols)
+}
+
+fn cells_of(given: &Option<Given>) -> u128 {
+    sides(given).map_or(0, |(rows, cols)| rows * cols)
+}
+
+/// The count of numbers that a pipeline will record.
+struct Forecast {
+    /// At least this many numbers.
+    cells: u128,
+    queries: u128,
+    keys: u128,
+}
+
+/// Counts inputs, projections, all matrices of scores and weights, the heads and the result; `None` where an input is missing.
+fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
+    let x = sides(&inputs.x);
+    let role = |given: &Option<Given>, weights: &Option<Given>, source: QkvSource| -> Option<(Sides, u128)> {
+        if let Some((rows, cols)) = sides(given) {
+            return Some(((rows, cols), rows * cols));
+        }
+        Some(projection(x?, weights, source == QkvSource::Transposed))
+    };
+    let roles = recipe.roles;
+    let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
+    let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
+    let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
+    let taken = |source: QkvSource, own: Sides| match source {
+        QkvSource::Own | QkvSource::Transposed | QkvSource::From(_) => Some(own),
+        QkvSource::Of(Qkv::Query) => Some(q),
+        QkvSource::Of(Qkv::Key) => Some(k),
+        QkvSource::Of(Qkv::Value) => Some(v),
+        QkvSource::Tokens => x,
+    };
+    let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
+    let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);
+    let given = [&inputs.x, &inputs.mask, &inputs.bias, &inputs.w_o].into_iter().map(cells_of).sum::<u128>();
+    let scores =
+        heads * of_scores(recipe, inputs.bias.is_some() && recipe.biasing == Biasing::Added) * q.0 * k.0;
+    let prepared = (q.0 * q.1 + k.0 * k.1) * of_queries_and_keys(recipe);
+    let result = q.0 * (mixed.1 / groups * heads);
+    let parts = match heads {
+        1 => 0,
+        // Queries, keys and values are split, and the heads joined.
+        _ => q.0 * q.1 + k.0 * k.1 + result,
+    };
+    let projected = match sides(&inputs.w_o).filter(|_| recipe.output.projected) {
+        Some((inner, outer)) => {
+            q.0 * if recipe.output.projection == Projection::Transposed { inner } else { outer }
+        }
+        None => 0,
+    };
+    let cells = given + of_q + of_k + of_v + prepared + scores + parts + result + projected;
+    Some(Forecast { cells, queries: q.0, keys: k.0 })
+}
+
+/// The number of times that queries and keys are recorded again: normed, and rotated.
+fn of_queries_and_keys(recipe: &Recipe) -> u128 {
+    u128::from(recipe.qk_norm.place != NormPlace::Nowhere)
+        + u128::from(matches!(recipe.positions.kind, PositionKind::Rotary(_)))
+}
+
+/// The minimum number of matrices of scores and weights of a head.
+fn of_scores(recipe: &Recipe, has_bias: bool) -> u128 {
+    let scaled = recipe.scale.factor(1).is_some();
+    let (is_masked, is_capped) = (recipe.mask.is_some(), recipe.soft_cap.is_some());
+    let by_distance =
+        matches!(recipe.positions.kind, PositionKind::Alibi { .. } | PositionKind::Buckets { .. });
+    let rounded = [recipe.score_decimals, recipe.weight_decimals].into_iter().flatten().count();
+    let others =
+        [scaled, has_bias || by_distance, by_distance, recipe.temperature != 1.0, is_capped, is_masked];
+    let others = others.into_iter().filter(|&is| is).count();
+    // The scores and the weights themselves.
+    2 + (others + rounded) as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attention::Mask;
+    use crate::graph::recipes::{Output, Scale, attend};
+    use crate::matrix::Matrix;
+
+    use super::*;
+
+    fn given(rows: usize, cols: usize) -> Option<Given> {
+        Some(Matrix::filled(rows, cols, 0.5).into())
+    }
+
+    /// The forecast count, and the recorded one.
+    fn both(recipe: &Recipe, inputs: AttendInputs) -> (u128, u128) {
+        let forecast = forecast(recipe, &inputs).expect("nothing is missing").cells;
+        let graph = attend(recipe, inputs).expect("the shapes fit");
+        let recorded =
+            graph.nodes().filter_map(|(_, node)| node.matrix()).map(|m| (m.rows() * m.cols()) as u128);
+        (forecast, recorded.sum())
+    }
+
+    #[test]
+    fn of_a_usual_pipeline_the_forecast_is_what_is_recorded() {
+        let projected = || AttendInputs {
+            x: given(5, 4),
+            w_q: given(4, 4),
+            w_k: given(4, 4),
+            w_v: given(4, 6),
+            ..AttendInputs::default()
+        };
+        let usual = Recipe::default();
+        for recipe in [
+            usual,
+            Recipe::causal(),
+            Recipe { scale: Scale::None, ..usual },
+            Recipe { temperature: 2.0, mask: Mask { causal: true, ..Mask::default() }, ..usual },
+        ] {
+            let (forecast, recorded) = both(&recipe, projected());
+            assert_eq!(forecast, recorded, "{recipe:?}");
+        }
+        let bare = AttendInputs { q: given(3, 2), k: given(7, 2), v: given(7, 5), ..AttendInputs::default() };
+        let (forecast, recorded) = both(&usual, bare);
+        assert_eq!(forecast, recorded);
+        let alone = AttendInputs { x: given(5, 4), bias: given(5, 5), ..AttendInputs::default() };
+        let (forecast, recorded) = both(&usual, alone);
+        assert_eq!(forecast, recorded);
+    }
+
+    #[test]
+    fn no_pipeline_records_less_than_is_forecast() {
+        let usual = Recipe::default();
+        for recipe in [
+            Recipe { heads: 2, kv_heads: 2, ..usual },
+            Recipe { heads: 4, kv_heads: 2, ..Recipe::causal() },
+            Recipe { heads: 2, kv_heads: 2, output: Output { residual: true, ..usual.output }, ..usual },
+            Recipe { output: Output { projected: false, ..usual.output }, ..usual },
+        ] {
+            let inputs = AttendInputs {
+                x: given(5, 8),
+                w_q: given(8, 8),
+                w_k: given(8, 8 / recipe.heads * recipe.kv_heads),
+                w_v: given(8, 8 / recipe.heads * recipe.kv_heads),
+                w_o: given(8, 8),
+                ..AttendInputs::default()
+            };
+            let (forecast, recorded) = both(&recipe, inputs);
+            assert!(
+                forecast <= recorded && recorded - forecast <= 5 * 8 * 2,
+                "{recipe:?}: {forecast}, {recorded}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_fast_path_counts_what_it_records_step_by_step() {
+        let at_most = |width: usize, projected: bool| AttendInputs {
+            x: given(100, width),
+            w_o: projected.then(|| given(width, width)).flatten(),
+            ..AttendInputs::default()
+        };
+        // Three identities, X, Q, K and V; and W_O with the result.
+        for (width, projected) in [(2516, false), (2174, true)] {
+            let cells = |width: usize| (if projected { 4 } else { 3 }) * width * width;
+            let others = |width: usize| (if projected { 5 } else { 4 }) * 100 * width;
+            assert!(cells(width) + others(width) <= MAX_CELLS, "{width}");
+            assert!(cells(width + 1) + others(width + 1) > MAX_CELLS, "{width}");
+            let check = |width| check_fused(&Recipe::default(), &at_most(width, projected));
+            assert!(check(width).is_ok(), "{width}");
+            let said = check(width + 1).unwrap_err().to_string();
+            assert!(said.contains("more than the limit of 20000000"), "{said}");
+        }
+    }
 }

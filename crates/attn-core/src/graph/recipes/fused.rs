@@ -1,23 +1,24 @@
 //! The graph of a pipeline on the fast path: the same steps, most of them recorded as never formed.
 
-use super::attend::{Pipeline, SharedNodes, named};
-use super::forecast;
-use super::head_cache::StepsOfHeads;
-use super::heads::split_never_formed;
-use super::inputs::AttendInputs;
-use super::mechanisms::QkNorm;
-use super::output::OutputSteps;
-use super::recipe::{Recipe, Score};
-use super::weights::{BiasAndMask, weights_never_formed};
 use crate::attention::{
-    FastAttention, FusedOutput, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
+    FastAttention, FusedOutput, HeadOf, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
-use crate::graph::{FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Role, Stage, Step};
+use crate::graph::{
+    Factor, FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step,
+};
 use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
-use crate::matrix::Shape;
+use crate::matrix::{Labels, Shape};
+use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};
+
+use super::attend::check_fused;
+use super::attend::{AttendInputs, HeadCache, Pipeline, SharedNodes, StepsOfHeads, named};
+use super::heads::{split, split_never_formed};
+use super::output::OutputSteps;
+use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score, Split};
+use super::weights::{BiasAndMask, suffix, weights_never_formed};
 
 /// Every head has its own nodes; a graph of more heads would be unreadable.
 const MOST_HEADS: usize = 1024;
@@ -91,7 +92,7 @@ fn run<T: Element + Kernels>(
     if inputs.backward.is_some() {
         return Err(Error::new("the fast path keeps no steps that a backward pass could read"));
     }
-    forecast::check_fused(recipe, &inputs)?;
+    check_fused(recipe, &inputs)?;
     let mechanisms = inputs.take_mechanisms();
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
@@ -302,4 +303,229 @@ fn heads_of(graph: &mut Graph, role: Role, whole: NodeId, heads: usize) -> Resul
         return Ok(graph[whole].inputs.clone());
     }
     split_never_formed(graph, role, whole, heads)
+}
+
+// What the fused kernel reads beside given tensors: queries and keys normed or rotated, sinks, biases by distance.
+
+impl Pipeline<'_> {
+    /// Returns true if queries and keys are normed or rotated.
+    pub fn prepares_heads(&self) -> bool {
+        self.recipe.qk_norm.place != NormPlace::Nowhere
+            || matches!(self.recipe.positions.kind, PositionKind::Rotary(_))
+    }
+
+    /// Q and K with all their heads normed and rotated, the heads side by side.
+    pub fn prepared_whole(&mut self, pair: [NodeId; 2]) -> Result<[NodeId; 2]> {
+        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let first = self.first_positions(pair);
+        let frequencies = self.frequencies(self.shape(pair[0]).1 / heads.max(1), pair)?;
+        let q = self.prepared_role((Role::Q, first.query), (pair[0], heads), frequencies)?;
+        let k = self.prepared_role((Role::K, first.key), (pair[1], groups), frequencies)?;
+        Ok([q, k])
+    }
+
+    fn prepared_role(
+        &mut self,
+        (role, first): (Role, usize),
+        (whole, count): (NodeId, usize),
+        frequencies: Option<NodeId>,
+    ) -> Result<NodeId> {
+        let whole = self.normed_whole(role, whole, count)?;
+        if self.recipe.heads == 1 {
+            let mut only = [(whole, None)];
+            self.prepared((role, first), &mut only, frequencies)?;
+            return Ok(only[0].0);
+        }
+        if self.graph.at(normed(role)) == Some(whole) && frequencies.is_none() {
+            return Ok(whole);
+        }
+        let blocks = split(&mut self.graph, role.name(), whole, count, Split::Blocks)?;
+        let mut heads = Vec::new();
+        for (head, block) in (1..).zip(blocks) {
+            self.graph.mark(block, Stage::Role(role).of_head(Some(head)));
+            heads.push((block, Some(head)));
+        }
+        self.prepared((role, first), &mut heads, frequencies)?;
+        let heads: Vec<NodeId> = heads.into_iter().map(|(node, _)| node).collect();
+        let stage = match (role, frequencies) {
+            (Role::Q, Some(_)) => Stage::QueriesRotated,
+            (_, Some(_)) => Stage::KeysRotated,
+            (_, None) => normed(role),
+        };
+        self.stage(stage, None, Op::Concatenate, &heads)
+    }
+}
+
+impl Pipeline<'_> {
+    /// The node of the sinks, if there are any.
+    pub fn sink(&self) -> Option<NodeId> {
+        self.graph.at(Role::Sink)
+    }
+
+    /// The sinks in the type of the kernel.
+    pub fn sinks<T: Real>(&self) -> Result<Option<Vec<T>>> {
+        let Some(sink) = self.sink() else { return Ok(None) };
+        Ok(Some(self.graph.matrix(sink)?.cells().map(T::from_f64).collect()))
+    }
+
+    /// The biases by distance over the temperature, a row of N + T − 1 numbers for each head: the number for query i and key j is
+    /// at j − i + T − 1.
+    pub fn relative_bias<T: Real>(&self, [q, k]: [NodeId; 2]) -> Result<Option<(Vec<T>, Layout)>> {
+        let heads = self.recipe.heads;
+        let places = self.places([q, k]);
+        let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
+            PositionKind::Alibi { .. } => {
+                Box::new(move |head, distance| HeadOf { head, heads }.bias(distance))
+            }
+            PositionKind::Buckets { furthest } => {
+                let (table, buckets) = self.buckets(furthest)?;
+                let table = self.graph.matrix(table)?;
+                Box::new(move |head, distance| table[(buckets.bucket(distance), head - 1)])
+            }
+            PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
+        };
+        let count = (places.keys + places.queries).saturating_sub(1);
+        let mut numbers = memory::reserved(heads.saturating_mul(count))?;
+        for head in 1..=heads {
+            for place in 0..count {
+                let distance = places.offset as i64 - (place as i64 - (places.queries as i64 - 1));
+                numbers.push(T::from_f64(bias(head, distance) / self.recipe.temperature));
+            }
+        }
+        Ok(Some((numbers, Layout::stacked(heads, 1, count))))
+    }
+}
+
+/// The stage of a normed role.
+fn normed(role: Role) -> Stage {
+    if role == Role::Q { Stage::QueriesNormed } else { Stage::KeysNormed }
+}
+
+// The heads of attention inside a larger graph: a layer of a model gives queries, keys and values, and goes on with the result.
+
+/// What the heads of a layer start from.
+pub(crate) struct HeadInputs<'a> {
+    /// Queries, keys and values of all heads.
+    pub qkv: [NodeId; 3],
+    /// A mask matrix, where the recipe has a rule for it.
+    pub mask: Option<NodeId>,
+    /// Keys and values of earlier tokens.
+    pub past: HeadCache,
+    /// Returns true for a head, counted from 1, whose output is taken out.
+    pub is_removed: &'a dyn Fn(usize) -> bool,
+    /// True if the mean of its output stands in for it, and not 0.
+    pub by_mean: bool,
+    /// What stays of the steps of each head.
+    pub steps: StepsOfHeads<'a>,
+}
+
+/// The heads of attention side by side, `C`, from queries, keys and values that the graph has, and the cache after them. Gains of the
+/// norms of queries and keys, and LongRoPE's divisors, are read from the nodes of their roles.
+///
+/// # Errors
+/// If the matrices do not fit the recipe, or a name is taken.
+pub(crate) fn heads_inside(
+    graph: &mut Graph,
+    recipe: &Recipe,
+    mut inputs: HeadInputs<'_>,
+) -> Result<(NodeId, HeadCache)> {
+    recipe.check()?;
+    let past = Some(std::mem::take(&mut inputs.past));
+    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past, steps: inputs.steps };
+    let joined = pipeline.joined_heads(&inputs);
+    *graph = pipeline.graph;
+    Ok((joined?, pipeline.past.unwrap_or_default()))
+}
+
+impl Pipeline<'_> {
+    fn joined_heads(&mut self, inputs: &HeadInputs<'_>) -> Result<NodeId> {
+        let [q, k, mixed] = inputs.qkv;
+        self.fit(q, k, mixed)?;
+        let roles = [Role::Q, Role::K, Role::V];
+        let heads = self.heads(SharedNodes { q, k, mixed, roles, bias: None, mask: inputs.mask })?;
+        let name = Stage::Joined.name();
+        let joined = match (self.recipe.heads, &heads[..]) {
+            (1, [weights, values]) => {
+                let name = if (inputs.is_removed)(1) { "C_whole" } else { name };
+                let mix = self.graph.add(name, Op::Product, &[*weights, *values])?;
+                if (inputs.is_removed)(1) { removed(&mut self.graph, "C", mix, inputs.by_mean)? } else { mix }
+            }
+            _ => {
+                let mut kept = Vec::new();
+                for (head, mix) in heads.into_iter().enumerate() {
+                    let name = format!("O_removed_{}", head + 1);
+                    kept.push(if (inputs.is_removed)(head + 1) {
+                        removed(&mut self.graph, &name, mix, inputs.by_mean)?
+                    } else {
+                        mix
+                    });
+                }
+                self.merged(kept, name)?
+            }
+        };
+        self.graph.mark(joined, Stage::Joined);
+        Ok(joined)
+    }
+
+    /// Keys and values of each head below those of earlier tokens; from now on, the cache has them too.
+    pub(super) fn with_past(&mut self, keys: Vec<NodeId>, values: Vec<NodeId>) -> Result<[Vec<NodeId>; 2]> {
+        let Some(past) = self.past.take() else { return Ok([keys, values]) };
+        let tokens = self.tokens_with(&past, &keys);
+        let keys = self.below(Role::K, past.keys, (keys, &tokens))?;
+        let values = self.below(Role::V, past.values, (values, &tokens))?;
+        let numbers =
+            |ids: &[NodeId]| ids.iter().filter_map(|&id| self.graph[id].tensor().cloned()).collect();
+        self.past = Some(HeadCache { keys: numbers(&keys), values: numbers(&values) });
+        Ok([keys, values])
+    }
+
+    /// The names of the tokens of the cache and of the new ones, once for all heads.
+    fn tokens_with(&self, past: &HeadCache, keys: &[NodeId]) -> Option<Labels> {
+        let (before, new) = (past.keys.first()?.row_labels()?, self.graph[*keys.first()?].labels().0?);
+        Some(before.iter().chain(new.iter()).cloned().collect())
+    }
+
+    /// The rows of each head below those of the cache.
+    fn below(
+        &mut self,
+        role: Role,
+        past: Vec<Tensor>,
+        (heads, tokens): (Vec<NodeId>, &Option<Labels>),
+    ) -> Result<Vec<NodeId>> {
+        if past.is_empty() {
+            return Ok(heads);
+        }
+        let several = heads.len() > 1;
+        let stacked = |(head, (node, mut past)): (usize, (NodeId, Tensor))| {
+            let (name, suffix) = (role.name(), suffix(several.then_some(head + 1)));
+            let names = [format!("{name}_past{suffix}"), format!("{name}_all{suffix}")];
+            let op = Op::Stack(tokens.clone());
+            // Where nothing is kept but the cache, it grows where it is.
+            if let (false, Some(new)) = (self.steps.are_kept(), self.graph[node].tensor())
+                && past.append(new, tokens.as_ref())?
+            {
+                return self.graph.record(&names[1], Op::Given(Origin::Cache), &[], past);
+            }
+            let cached = self.graph.weights(&names[0], past, Origin::Cache)?;
+            self.graph.add(&names[1], op, &[cached, node])
+        };
+        heads.into_iter().zip(past).enumerate().map(stacked).collect()
+    }
+}
+
+/// What stands in for a part of a model that is taken out: 0, or its mean over the rows.
+///
+/// # Errors
+/// If the name is taken.
+pub(crate) fn removed(graph: &mut Graph, name: &str, part: NodeId, by_mean: bool) -> Result<NodeId> {
+    if !by_mean {
+        return graph.add(name, Op::Scale(Factor::Number(0.0)), &[part]);
+    }
+    let rows = graph[part].shape().rows;
+    let ones = graph.add(&format!("{name}_ones"), Op::Ones { rows, cols: rows }, &[])?;
+    let sums = graph.add(&format!("{name}_sums"), Op::Product, &[ones, part])?;
+    let mean = graph.add(name, Op::Scale(Factor::Inverse(rows)), &[sums])?;
+    let tokens = graph[part].labels().0.cloned();
+    graph.name_lines(mean, tokens, None);
+    Ok(mean)
 }

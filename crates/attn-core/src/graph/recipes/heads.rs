@@ -1,19 +1,23 @@
 //! Heads: columns are split into blocks, and each head is computed up to its mixed values.
 
-use super::alter::{self, altered};
-use super::attend::{Pipeline, SharedNodes};
-use super::choices::{Groups, HeadSharing, Qkv, Split, SplitRoles};
-use super::choices_of_weights::NormaliseAxis;
-use super::head_cache::StepsOfHeads;
-use super::normalise::softmax_with;
-use super::recipe::Recipe;
-use super::weights::{Head, suffix};
-use crate::attention::{Axis, key_value_head};
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+use crate::attention::{Axis, Base, Mask, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::single::HeadSteps;
-use crate::graph::{Factor, Graph, NodeId, Op, Origin, Role, Stage};
+use crate::graph::single::{hide, named, singles, softmax_in_place};
+use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
+use crate::kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
 use crate::matrix::Shape;
+use crate::memory;
+use crate::tensor::Tensor;
 use crate::text::counted;
+
+use super::alter;
+use super::alter::{Alter, Alteration, altered};
+use super::attend::{Pipeline, SharedNodes, StepsOfHeads};
+use super::recipe::{Groups, HeadSharing, NormaliseAxis, Qkv, Recipe, Split, SplitRoles};
+use super::weights::{BiasAndMask, Head, softmax_with, suffix, weights};
 
 impl Pipeline<'_> {
     /// Computes all heads and returns their mixed values. For a single head it returns weights and values, which are mixed later,
@@ -324,4 +328,210 @@ fn reshaped(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Resul
         graph.add(&format!("{name}_{}", head + 1), Op::Rows { start: head * rows, count: rows }, &[stack])
     };
     (0..heads).map(head).collect()
+}
+
+// A second pass: the result goes through the same attention.
+
+impl Pipeline<'_> {
+    /// Whether the recipe has a second pass.
+    pub(super) fn attends_again(&self) -> bool {
+        self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
+    }
+
+    /// Adds a second pass that reads the result as the tokens, or as Q, K and V where those are given.
+    ///
+    /// # Errors
+    /// If the result does not have the shape of the tokens, or of Q, K and V.
+    pub(super) fn attended_again(&mut self, result: NodeId) -> Result<NodeId> {
+        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let [q, k, v] = [Role::Q, Role::K, Role::V].map(|role| self.role_again(role, result));
+        let blocks = [(q?, heads, Role::Q), (k?, groups, Role::K), (v?, groups, Role::V)]
+            .map(|(whole, count, role)| self.blocks_again(whole, count, role));
+        let [q, k, v] = blocks;
+        let (q, k, v) = (q?, k?, v?);
+        let additions = BiasAndMask { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
+        let mut mixes = Vec::new();
+        for (head, &query) in q.iter().enumerate() {
+            let (suffix, group) = (format!("_again_{}", head + 1), key_value_head(head, heads, groups));
+            let weights =
+                weights(&mut self.graph, self.recipe, &suffix, [query, k[group]], additions)?.weights;
+            mixes.push(self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, v[group]])?);
+        }
+        let mut last = self.graph.add("C_again", Op::Concatenate, &mixes)?;
+        if let Some(w_o) = self.graph.at(Role::WO).filter(|_| self.recipe.output.projected) {
+            last = self.graph.add("P_again", Op::Product, &[last, w_o])?;
+        }
+        // The sum of one matrix is that matrix under another name.
+        let parts = if self.recipe.output.residual { vec![result, last] } else { vec![last] };
+        self.graph.add(Stage::Output.name(), Op::Add, &parts)
+    }
+
+    /// The node of a role in the second pass.
+    fn role_again(&mut self, role: Role, result: NodeId) -> Result<NodeId> {
+        let weights = role.weights().and_then(|weights| self.graph.at(weights));
+        let replaced = self.graph.at(if weights.is_some() { Role::X } else { role });
+        let shape = self.graph[result].shape();
+        if replaced.is_none_or(|replaced| self.graph[replaced].shape() != shape) {
+            return Err(Error::new(format!("the result is {shape}, and cannot go through attention again")));
+        }
+        match weights {
+            Some(weights) => {
+                self.graph.add(&format!("{}_again", role.name()), Op::Product, &[result, weights])
+            }
+            None => Ok(result),
+        }
+    }
+
+    /// The columns of each head.
+    fn blocks_again(&mut self, whole: NodeId, count: usize, role: Role) -> Result<Vec<NodeId>> {
+        if count == 1 {
+            return Ok(vec![whole]);
+        }
+        split(&mut self.graph, &format!("{}_again", role.name()), whole, count, Split::Blocks)
+    }
+}
+
+// Heads whose steps nobody looks at: the same steps with the same bits as those of a head that is recorded, but some queries at a
+// time, so that their scores stay in the cache, and on all threads.
+
+/// The queries of a task: with a thousand keys, their scores fit the cache of a core.
+const QUERIES_TOGETHER: usize = 64;
+
+/// Fewer multiplications than this are done on one thread; reading keys and values from memory takes longer than multiplying.
+const MIN_PRODUCTS_FOR_THREADS: usize = 100_000;
+
+/// The steps of a head: scores, scale, mask, softmax, values mixed.
+#[derive(Clone, Debug)]
+struct HeadSteps {
+    scale: Option<Factor>,
+    mask: Option<Mask>,
+    machine: Machine,
+}
+
+impl Graph {
+    /// The steps recorded after the first `count` nodes, if they are those of a head with these queries, keys and values that read
+    /// nothing else: then the other heads have the same.
+    fn steps_of_head(&self, count: usize, qkv: [NodeId; 3]) -> Option<HeadSteps> {
+        let Precision::Single(machine) = self.precision else { return None };
+        let [queries, keys, values] = qkv;
+        let mut steps = HeadSteps { scale: None, mask: None, machine };
+        let mut nodes = self.nodes[count..].iter().enumerate().peekable();
+        let mut next = |reads: &[NodeId], fits: &mut dyn FnMut(&Op) -> bool| {
+            let found = nodes.next_if(|(_, node)| node.inputs == reads && fits(&node.op));
+            found.map(|(at, _)| NodeId(count + at))
+        };
+        let mut read = next(&[queries, keys], &mut |op| matches!(op, Op::ProductTransposed))?;
+        let mut scale = |op: &Op| matches!(op, Op::Scale(factor) if steps.scale.replace(*factor).is_none());
+        read = next(&[read], &mut scale).unwrap_or(read);
+        let mut mask =
+            |op: &Op| matches!(op, Op::Mask(mask) if mask.is_range() && steps.mask.replace(*mask).is_none());
+        read = next(&[read], &mut mask).unwrap_or(read);
+        let weights = next(&[read], &mut |op| matches!(op, Op::Softmax(Axis::Rows, Base::E)))?;
+        next(&[weights, values], &mut |op| matches!(op, Op::Product))?;
+        nodes.peek().is_none().then_some(steps)
+    }
+
+    /// What other heads with these steps mix, of queries, keys and values each.
+    ///
+    /// # Errors
+    /// If the shapes do not fit, or there is no room for the numbers.
+    fn mixed_by_heads(&self, steps: &HeadSteps, heads: &[[NodeId; 3]]) -> Result<Vec<Tensor>> {
+        let of_head = |head: &[NodeId; 3]| HeadNumbers::new(&self.tensors(head)?);
+        steps.mixed(&heads.iter().map(of_head).collect::<Result<Vec<_>>>()?)
+    }
+}
+
+/// The numbers of a head.
+struct HeadNumbers<'a> {
+    tensors: [&'a Tensor; 3],
+    numbers: [Cow<'a, [f32]>; 3],
+}
+
+impl<'a> HeadNumbers<'a> {
+    fn new(tensors: &[&'a Tensor]) -> Result<HeadNumbers<'a>> {
+        let &[q, k, v] = tensors else { return Err(Error::new("a head has queries, keys and values")) };
+        Ok(HeadNumbers { tensors: [q, k, v], numbers: [singles(q)?, singles(k)?, singles(v)?] })
+    }
+
+    fn shapes(&self) -> [Shape; 3] {
+        self.tensors.map(Tensor::shape)
+    }
+}
+
+/// Returns true if no number is infinite or NaN.
+fn are_finite(numbers: &[f32]) -> bool {
+    let bits = numbers.iter().fold(0, |largest: u32, x| largest.max(x.abs().to_bits()));
+    bits < f32::INFINITY.to_bits()
+}
+
+impl HeadSteps {
+    fn mixed(&self, heads: &[HeadNumbers<'_>]) -> Result<Vec<Tensor>> {
+        let mut mixes: Vec<Vec<f32>> = Vec::new();
+        let mut products = 0_usize;
+        for head in heads {
+            let [q, k, v] = head.shapes();
+            mixes.push(memory::uncharged_zeros(q.rows.saturating_mul(v.cols))?);
+            let pairs = q.rows.saturating_mul(k.rows);
+            products = products.saturating_add(pairs.saturating_mul(k.cols.saturating_add(v.cols)));
+        }
+        let mut parts = Vec::new();
+        for (head, mix) in heads.iter().zip(&mut mixes) {
+            let part = QUERIES_TOGETHER * head.shapes()[2].cols.max(1);
+            for (at, part) in mix.chunks_mut(part).enumerate() {
+                parts.push(Mutex::new((head, at * QUERIES_TOGETHER, part)));
+            }
+        }
+        let threads = if products < MIN_PRODUCTS_FOR_THREADS { 1 } else { self.machine.threads };
+        let failed = Mutex::new(None);
+        each_task(Machine { threads, ..self.machine }, parts.len(), &|task| {
+            let mut part = parts[task].lock().unwrap_or_else(PoisonError::into_inner);
+            let (head, first, ref mut mix) = *part;
+            if let Err(error) = self.mix(head, first, mix) {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        });
+        drop(parts);
+        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let tensor = |(head, mix): (&HeadNumbers<'_>, Vec<f32>)| {
+            let [q, _, v] = head.tensors;
+            named(mix, (q.shape().rows, v.shape().cols), q.row_labels(), v.col_labels())
+        };
+        heads.iter().zip(mixes).map(tensor).collect()
+    }
+
+    /// What the queries from `first` on mix, as many as fit.
+    fn mix(&self, head: &HeadNumbers<'_>, first: usize, mix: &mut [f32]) -> Result<()> {
+        let [q_shape, k_shape, v_shape] = head.shapes();
+        let [q, k, v] = head.numbers.each_ref().map(|numbers| &numbers[..]);
+        let rows = mix.len() / v_shape.cols.max(1);
+        let whole = Shape { rows: q_shape.rows, cols: k_shape.rows };
+        let visible = |row: usize| match &self.mask {
+            Some(mask) => mask.range_of(first + row, whole),
+            None => 0..whole.cols,
+        };
+        // Keys after the last visible one have a weight of 0, and 0 times a finite value is 0.
+        let seen = (0..rows).map(|row| visible(row).end).max().unwrap_or(0).clamp(1, whole.cols.max(1));
+        let keys = if are_finite(&v[seen * v_shape.cols..]) { seen } else { whole.cols };
+        let machine = Machine { threads: 1, ..self.machine };
+        let product = |input, weights, order, out: &mut [f32]| {
+            linear(&Linear::<f32> { input, weights, order, bias: None }, machine, out).map(drop)
+        };
+        let mut scores: Vec<f32> = memory::uncharged_zeros(rows.saturating_mul(keys))?;
+        let queries = Rows::new("the queries", &q[first * q_shape.cols..], rows, q_shape.cols)?;
+        product(queries, Rows::new("the keys", k, keys, k_shape.cols)?, WeightOrder::OutIn, &mut scores)?;
+        let factor = self.scale.map(|factor| factor.value() as f32);
+        for (row, scores) in scores.chunks_mut(keys.max(1)).enumerate() {
+            if let Some(factor) = factor {
+                scores.iter_mut().for_each(|x| *x *= factor);
+            }
+            let visible = visible(row);
+            hide(scores, visible.start.min(keys)..visible.end.min(keys));
+        }
+        softmax_in_place(&mut scores, keys, machine)?;
+        let weights = Rows::new("the weights", &scores, rows, keys)?;
+        product(weights, Rows::new("the values", v, keys, v_shape.cols)?, WeightOrder::InOut, mix)?;
+        Ok(())
+    }
 }

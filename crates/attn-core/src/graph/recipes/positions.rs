@@ -1,12 +1,17 @@
 //! Positions and norms between the projections and the scores.
 
-use super::attend::Pipeline;
-use super::mechanisms::{NormPlace, PositionKind, Rotary, RotatedRoles, SineSigns};
-use super::rotation::rotated_width;
-use crate::attention::{RopeScaling, Yarn};
+use crate::attention::{Buckets, HeadOf, Places, RopeScaling, Rotation, Yarn, key_value_head};
+use crate::elementary::pow;
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Given, NodeId, Op, Role, Stage};
+use crate::graph::{Factor, Given, Graph, NodeId, Op, Role, Stage};
+use crate::matrix::Shape;
 use crate::text::counted;
+
+use super::attend::Pipeline;
+use super::recipe::{
+    AlibiSlopes, NormPlace, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles, SineSigns,
+};
+use super::weights::{Head, suffix};
 
 /// The first positions of queries and of keys.
 #[derive(Clone, Copy)]
@@ -223,4 +228,188 @@ impl Pipeline<'_> {
         self.graph.mark(id, step);
         Ok(id)
     }
+}
+
+// The rotation of one head by its positions.
+
+impl Pipeline<'_> {
+    /// One head of Q, K or V, rotated by its positions.
+    pub fn rotated(
+        &mut self,
+        (role, first): (Role, usize),
+        (node, head): (NodeId, Option<usize>),
+        rotary: &Rotary,
+        frequencies: NodeId,
+    ) -> Result<NodeId> {
+        let positions = self.recipe.positions;
+        let (stage, shift) = match role {
+            Role::Q => (Some(Stage::QueriesRotated), positions.query_shift),
+            Role::K => (Some(Stage::KeysRotated), positions.key_shift),
+            _ => (None, 0),
+        };
+        let first = first.checked_add_signed(shift).ok_or_else(|| Error::new("a position is below 0"))?;
+        let magnitude = rotary.magnitude.of(rotary.scaling.map_or(1.0, |scaling| scaling.magnitude()));
+        let rotation = Op::Rotary(Rotation { first, pairing: rotary.pairing, magnitude });
+        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
+        let (name, suffix) = (role.name(), suffix(head));
+        let Some(stage) = stage else {
+            return self.graph.add(&format!("{name}_rotated{suffix}"), rotation, &[node, frequencies]);
+        };
+        if rotary.signs == SineSigns::NoMinus {
+            let halves = self.rotated_without_minus((role, head), node, rotation, frequencies)?;
+            return self.stage(stage, head, Op::Concatenate, &halves);
+        }
+        if rotary.part == RotatedPart::First || rotated == width {
+            return self.stage(stage, head, rotation, &[node, frequencies]);
+        }
+        let start = width - rotated;
+        let kept = Op::Columns { start: 0, count: start };
+        let kept = self.graph.add(&format!("{name}_first_columns{suffix}"), kept, &[node])?;
+        let last = Op::Columns { start, count: rotated };
+        let last = self.graph.add(&format!("{name}_last_columns{suffix}"), last, &[node])?;
+        let last = self.graph.add(&format!("{name}_last_rotated{suffix}"), rotation, &[last, frequencies])?;
+        self.stage(stage, head, Op::Concatenate, &[kept, last])
+    }
+
+    /// The first half of the columns of one head as the other direction has it, and the second half as it should be.
+    fn rotated_without_minus(
+        &mut self,
+        (role, head): (Role, Option<usize>),
+        node: NodeId,
+        rotation: Op,
+        frequencies: NodeId,
+    ) -> Result<[NodeId; 2]> {
+        let (width, rotated) = (self.shape(node).1, 2 * self.shape(frequencies).1);
+        let (name, suffix) = (role.name(), suffix(head));
+        let back = format!("F_negated_{name}{suffix}");
+        let back = self.graph.add(&back, Op::Scale(Factor::Number(-1.0)), &[frequencies])?;
+        let other = self.graph.add(&format!("{name}_reversed{suffix}"), rotation.clone(), &[node, back])?;
+        let own = self.graph.add(&format!("{name}_forward{suffix}"), rotation, &[node, frequencies])?;
+        let half = rotated / 2;
+        let first = Op::Columns { start: 0, count: half };
+        let first = self.graph.add(&format!("{name}_first_half{suffix}"), first, &[other])?;
+        let second = Op::Columns { start: half, count: width - half };
+        let second = self.graph.add(&format!("{name}_second_half{suffix}"), second, &[own])?;
+        Ok([first, second])
+    }
+}
+
+/// The number of columns of a head that are rotated.
+///
+/// # Errors
+/// If it is odd, or the head has fewer.
+pub(super) fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
+    let rotated = rotary.width.unwrap_or(width);
+    let even = width - width % 2;
+    if rotated > width || rotated == 0 {
+        return Err(Error::new(format!(
+            "{} of a head cannot be rotated: it has {}",
+            counted(rotated, "column"),
+            counted(width, "column")
+        ))
+        .help(format!("give --rope-width an even number up to {even}")));
+    }
+    if !rotated.is_multiple_of(2) {
+        let which = if rotary.width.is_some() { "the rotated width is" } else { "the width of a head is" };
+        let error = Error::new(format!("{which} {rotated}, but rotary positions rotate pairs of columns"));
+        let help = match rotated - 1 {
+            0 => "give queries and keys of an even width, or leave out --position".to_string(),
+            even => {
+                format!("give an even width, or rotate the first columns alone: --rope-width {even}")
+            }
+        };
+        return Err(error.help(help));
+    }
+    Ok(rotated)
+}
+
+// Biases of the scores by the distance of query and key.
+
+impl Pipeline<'_> {
+    /// The places of queries and keys.
+    pub fn places(&self, [q, k]: [NodeId; 2]) -> Places {
+        places(&self.graph, self.recipe, [q, k])
+    }
+
+    /// The table of positions and its buckets.
+    pub fn buckets(&self, furthest: usize) -> Result<(NodeId, Buckets)> {
+        buckets(&self.graph, self.recipe, furthest)
+    }
+}
+
+impl Head<'_> {
+    /// The bias of each distance, where the recipe has one.
+    pub(super) fn position_bias(&mut self, pair: [NodeId; 2]) -> Result<Option<NodeId>> {
+        let recipe = self.recipe;
+        let places = places(self.graph, recipe, pair);
+        let head = self.number.unwrap_or(1);
+        let (op, inputs) = match recipe.positions.kind {
+            PositionKind::Alibi { heads } => match mistaken_slope(recipe, head, heads) {
+                Some(slope) => {
+                    // The slope of the only head of one is 2^−8.
+                    let unit = HeadOf { head: 1, heads: 1 };
+                    let unscaled = self.add("B_unscaled", Op::Alibi(unit, places), &[])?;
+                    (Op::Scale(Factor::Number(slope / unit.slope())), vec![unscaled])
+                }
+                None => (Op::Alibi(HeadOf { head, heads: recipe.heads }, places), vec![]),
+            },
+            PositionKind::Buckets { furthest } => {
+                let (table, buckets) = buckets(self.graph, recipe, furthest)?;
+                (Op::BucketBias { column: head - 1, buckets, places }, vec![table])
+            }
+            PositionKind::None | PositionKind::Rotary(_) | PositionKind::Sinusoidal => return Ok(None),
+        };
+        let bias = self.step(Stage::PositionBias, op, &inputs)?;
+        let [rows, cols] = pair.map(|id| self.graph[id].labels().0.cloned());
+        self.graph.name_lines(bias, rows, cols);
+        Ok(Some(bias))
+    }
+}
+
+/// The slope of a head, from 1, where the recipe has other slopes than ALiBi's; negative where scores rise with the distance.
+fn mistaken_slope(recipe: &Recipe, head: usize, made_for: Option<usize>) -> Option<f64> {
+    let (heads, groups) = (recipe.heads, recipe.kv_heads);
+    let by_formula = |head: usize, heads: usize| pow(2.0, -(8.0 * head as f64) / heads as f64);
+    match (made_for, recipe.positions.slopes) {
+        (Some(number), _) => Some(by_formula(head, number)),
+        (None, AlibiSlopes::OfHeads) => None,
+        (None, AlibiSlopes::FromZero) => Some(by_formula(head - 1, heads)),
+        (None, AlibiSlopes::OfGroups) => {
+            let group = key_value_head(head - 1, heads, groups) + 1;
+            Some(HeadOf { head: group, heads: groups }.slope())
+        }
+        (None, AlibiSlopes::Rising) => Some(-HeadOf { head, heads }.slope()),
+    }
+}
+
+fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
+    let (queries, keys) = (graph[q].shape().rows, graph[k].shape().rows);
+    let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
+    let shift = recipe.positions.query_shift - recipe.positions.key_shift;
+    Places { queries, keys, offset: aligned + shift }
+}
+
+/// The table of positions and its buckets.
+///
+/// # Errors
+/// If there is no table, or it has not a column for each head, or too few rows.
+fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
+    let Some(table) = graph.at(Role::PositionTable) else {
+        return Err(Error::new("the positions of T5 need a table of biases")
+            .help("give --position-table a row for each bucket and a column for each head"));
+    };
+    let Shape { rows: count, cols } = graph[table].shape();
+    if cols != recipe.heads {
+        return Err(Error::new(format!(
+            "the table of positions has {}, but there {} {}",
+            counted(cols, "column"),
+            if recipe.heads == 1 { "is" } else { "are" },
+            counted(recipe.heads, "head")
+        ))
+        .help("give the table a column for each head"));
+    }
+    let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
+    let buckets = Buckets { count, furthest, both_ways };
+    buckets.check()?;
+    Ok((table, buckets))
 }

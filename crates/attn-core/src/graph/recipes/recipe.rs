@@ -2,17 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::alter::Alteration;
-use super::choices::{
-    Biasing, Groups, HeadSharing, Hiding, Merge, Projection, QkvSources, Residual, ScoreRows, Split,
-    SplitRoles,
-};
-use super::choices_of_weights::Normalise;
-use super::mechanisms::{CapPlace, Gating, Positions, QkNorm, SinkUse};
-use crate::attention::{Base, Mask};
+use crate::attention::{Axis, Base, Mask, Pairing, RopeScaling};
 use crate::error::{Error, Result};
-use crate::graph::Factor;
+use crate::graph::{Factor, Role};
 use crate::text::counted;
+
+use super::alter::Alteration;
 
 /// The choices of a pipeline, in the order of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,4 +266,670 @@ impl Recipe {
             _ => Ok(()),
         }
     }
+}
+
+// The choices of a recipe, one enum for each step of attention: the correct choice first, which is the default, then the usual
+// mistakes. A recipe has one of each, so every combination is a computation.
+
+/// Query, key or value: the projections of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Qkv {
+    /// A row of Q.
+    Query,
+    /// A row of K.
+    Key,
+    /// A row of V.
+    Value,
+}
+
+/// The source of the queries, keys or values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum QkvSource {
+    /// `X W` with its own weights, or as given.
+    #[default]
+    Own,
+    /// `X Wᵀ`.
+    Transposed,
+    /// The tokens, not projected.
+    Tokens,
+    /// The numbers of another role.
+    Of(Qkv),
+    /// The numbers of another role times its own weights, as where X is overwritten: `(X W_Q) W_K`.
+    From(Qkv),
+}
+
+/// The sources of queries, keys and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct QkvSources {
+    /// The queries.
+    pub q: QkvSource,
+    /// The keys.
+    pub k: QkvSource,
+    /// The values.
+    pub v: QkvSource,
+}
+
+impl QkvSources {
+    /// The source of one role.
+    pub fn of(&self, role: Qkv) -> QkvSource {
+        match role {
+            Qkv::Query => self.q,
+            Qkv::Key => self.k,
+            Qkv::Value => self.v,
+        }
+    }
+}
+
+/// The assignment of columns to heads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Split {
+    /// Neighbouring columns.
+    #[default]
+    Blocks,
+    /// Every H-th column.
+    Interleaved,
+    /// The cells reshaped to (H, T, d).
+    Reshaped,
+}
+
+/// The roles that are split as [`Split`] says; the others are split into blocks of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SplitRoles {
+    /// The queries.
+    pub q: bool,
+    /// The keys.
+    pub k: bool,
+    /// The values.
+    pub v: bool,
+}
+
+impl Default for SplitRoles {
+    fn default() -> SplitRoles {
+        SplitRoles { q: true, k: true, v: true }
+    }
+}
+
+/// The key/value head, one of G, that query head h (from 0) of H reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Groups {
+    /// Head `h · G / H`, rounded down: neighbours share one.
+    #[default]
+    Shared,
+    /// Head `h mod G`: the key/value heads are repeated one after the other.
+    Tiled,
+    /// The first, for all.
+    First,
+    /// As [`Groups::Shared`], the last one first.
+    Reversed,
+}
+
+/// Parts that all heads share by mistake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum HeadSharing {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The queries, keys or values of the first head, where the field is true.
+    FirstOf {
+        /// Its queries.
+        q: bool,
+        /// Its keys.
+        k: bool,
+        /// Its values.
+        v: bool,
+    },
+    /// The weights of the first head.
+    FirstWeights,
+    /// The mean of the weights of all heads.
+    MeanWeights,
+    /// The mean of the scores of all heads.
+    MeanScores,
+    /// The mean of what all heads mix.
+    MeanMixes,
+}
+
+/// The meaning of the rows of the scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ScoreRows {
+    /// A row for each query: `Q Kᵀ`.
+    #[default]
+    QueriesWithKeys,
+    /// A row for each key: `K Qᵀ`.
+    KeysWithQueries,
+}
+
+/// The replacement of hidden scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Hiding {
+    /// Hidden scores become −∞.
+    #[default]
+    MinusInfinity,
+    /// Hidden scores become this number; the weight of −1e9 next to any visible score is 0.
+    Replaced(f64),
+    /// This number is added to hidden scores; with an infinity, visible cells become NaN (`0 · ∞`).
+    Added(f64),
+    /// Hidden scores become 0: the scores are multiplied by a mask of ones and zeros.
+    Zero,
+    /// The mask is added as numbers: 1 for visible keys, 0 for hidden ones.
+    OneAddedToVisible,
+    /// Hidden scores become +∞.
+    PlusInfinity,
+    /// Hidden scores stay; their weights become 0 after the softmax.
+    AfterSoftmax,
+    /// Hidden scores stay; their weights become this number after the softmax.
+    WeightsReplaced(f64),
+}
+
+/// The use of the bias of the scores, where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Biasing {
+    /// It is added after the scale.
+    #[default]
+    Added,
+    /// It is left out.
+    Missing,
+    /// It is subtracted.
+    Subtracted,
+    /// It is added twice.
+    Twice,
+    /// It is added before the scale, and scaled too.
+    BeforeScale,
+    /// It is added to the weights, after the softmax.
+    ToWeights,
+    /// The scores are multiplied by it.
+    Multiplied,
+}
+
+/// The joining of the heads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Merge {
+    /// Side by side, the first on the left.
+    #[default]
+    SideBySide,
+    /// Side by side, the last on the left.
+    Reversed,
+    /// The stack (H, T, d) reshaped to (T, H·d).
+    Reshaped,
+    /// Column 1 of every head, then column 2 of every head.
+    ByColumn,
+    /// Their sum.
+    Summed,
+    /// Their mean.
+    Averaged,
+    /// Stacked in rows, (H·T, d).
+    Stacked,
+    /// Stacked in rows token by token, (T·H, d).
+    TokenByToken,
+}
+
+/// The output projection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Projection {
+    /// `C W_O`.
+    #[default]
+    Once,
+    /// `C W_Oᵀ`.
+    Transposed,
+    /// `C W_O W_O`.
+    Twice,
+    /// Each head times its own rows and columns of W_O.
+    PerHead,
+}
+
+/// The addition of the residual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Residual {
+    /// `X + O`.
+    #[default]
+    Added,
+    /// `X + X + O`.
+    Twice,
+    /// X is added to the heads, before W_O.
+    Inside,
+    /// X is added before W_O, and after it again.
+    InsideAndAfter,
+    /// `O − X`.
+    Subtracted,
+    /// `X − O`.
+    SubtractedFrom,
+    /// `O ∘ X`.
+    Multiplied,
+    /// X goes through a layer norm before it is added.
+    LayerNormed,
+    /// X is divided by its root mean square before it is added.
+    RmsNormed,
+    /// The queries, keys or values are added, not the tokens.
+    Of(Qkv),
+}
+
+// The choices of a recipe between scores and weights: the correct one first, which is the default.
+
+/// The steps from scores to weights: a shift, a function of each score, a divisor along an axis, and further steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Normalise {
+    /// The function of each score.
+    pub function: ScoreFunction,
+    /// The number that is subtracted first.
+    pub shift: Shift,
+    /// The divisor.
+    pub divisor: Divisor,
+    /// The axis of the divisor.
+    pub along: NormaliseAxis,
+    /// The further steps on the weights.
+    pub then: AfterNormalise,
+    /// Whether numbers beyond 3.4e38 become infinite, as in single precision.
+    pub single: bool,
+}
+
+/// The function of each score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ScoreFunction {
+    /// A power: of e, or of the recipe's base.
+    #[default]
+    Exponential,
+    /// The score itself.
+    Identity,
+    /// Its absolute value.
+    Absolute,
+    /// Its square.
+    Squared,
+    /// `max(0, score)`.
+    Relu,
+    /// A sigmoid.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// 1 for the max of its row, 0 for the others.
+    HardMaximum,
+}
+
+/// The number that is subtracted from scores before the function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shift {
+    /// The max of the scores that are normalised together. It changes no weight.
+    #[default]
+    Max,
+    /// Nothing.
+    Nothing,
+    /// The max of each column.
+    OfColumns,
+    /// The max of row j from column j: keepdims is missing.
+    Misplaced,
+    /// The max of the row from this column on: a range of a spreadsheet without a $.
+    MaxFromHere,
+}
+
+/// The divisor of the function values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Divisor {
+    /// Their sum.
+    #[default]
+    Sum,
+    /// Nothing.
+    Nothing,
+    /// Their sum plus this number.
+    SumAnd(f64),
+    /// Their Euclidean length.
+    Length,
+    /// The sum of their absolute values.
+    SizeSum,
+    /// Their max.
+    Max,
+    /// Their count.
+    Count,
+    /// The sum of row j for column j: keepdims is missing.
+    MisplacedSum,
+    /// The sum of their column.
+    ColumnSum,
+    /// The sum of all.
+    WholeSum,
+    /// The sum of the first row, for all rows.
+    FirstSum,
+    /// The sum of the row from this column on, of the column from this row on, or of this row and all rows below it: a range of a
+    /// spreadsheet without a $.
+    SumFromHere(Axis),
+}
+
+/// The axis along which weights sum to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NormaliseAxis {
+    /// The keys of each query.
+    #[default]
+    Keys,
+    /// The queries of each key.
+    Queries,
+    /// All pairs.
+    All,
+    /// The heads of each pair.
+    Heads,
+}
+
+/// Further steps on the weights before they mix the values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AfterNormalise {
+    /// Nothing.
+    #[default]
+    Mixed,
+    /// A second softmax.
+    Again,
+    /// A second mask and softmax.
+    AgainMasked,
+    /// Their logarithm.
+    Logarithm,
+    /// Their logarithm, 0 for hidden keys.
+    LogarithmOfVisible,
+    /// A product with the mask of ones and zeros, which hides keys only here.
+    Masked,
+}
+
+// The choices of a recipe that today's models add: positions, norms of queries and keys, the soft-cap, sinks and gates. The
+// default leaves each of them out.
+
+/// The usual ε of the norm of queries and keys: that of Qwen 3 and Gemma 3.
+pub const QK_NORM_EPSILON: f64 = 1e-6;
+
+/// The way in which positions enter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Positions {
+    /// Rotation, a bias, vectors, or nothing.
+    pub kind: PositionKind,
+    /// The position of the first token.
+    pub first: usize,
+    /// The number that is added to the positions of queries alone, by mistake.
+    pub query_shift: isize,
+    /// The number that is added to the positions of keys alone, by mistake.
+    pub key_shift: isize,
+    /// The slopes of ALiBi.
+    pub slopes: AlibiSlopes,
+    /// Whether later keys have buckets of their own in T5's table; where this is not said, the causal mask decides.
+    pub later_buckets: Option<bool>,
+}
+
+impl Positions {
+    /// The same positions without any mistake in them.
+    pub(super) fn without_mistakes(self) -> Positions {
+        let kind = match self.kind {
+            PositionKind::Rotary(Rotary { pairing, base, width, scaling, .. }) => {
+                PositionKind::Rotary(Rotary { pairing, base, width, scaling, ..Rotary::default() })
+            }
+            PositionKind::Alibi { .. } => PositionKind::Alibi { heads: None },
+            kind => kind,
+        };
+        Positions { kind, first: self.first, ..Positions::default() }
+    }
+}
+
+/// The kinds of positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PositionKind {
+    /// None: attention knows no order.
+    #[default]
+    None,
+    /// Queries and keys are rotated.
+    Rotary(Rotary),
+    /// ALiBi: a bias that grows with the distance.
+    Alibi {
+        /// The n of the slopes 2^(−8h/n), by mistake; where there is none, the slopes are those of the recipe's heads.
+        heads: Option<usize>,
+    },
+    /// A bias for each bucket of distances, from a table.
+    Buckets {
+        /// The distance from which on all keys share a bucket.
+        furthest: usize,
+    },
+    /// Vectors of sines and cosines are added to the tokens.
+    Sinusoidal,
+}
+
+/// The slopes of ALiBi.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AlibiSlopes {
+    /// Those of the number of query heads, so that scores fall with the distance.
+    #[default]
+    OfHeads,
+    /// Counted from 0: the first head has the slope 1.
+    FromZero,
+    /// Made for the key/value heads: query heads that share one share its slope.
+    OfGroups,
+    /// With the wrong sign: scores rise with the distance.
+    Rising,
+}
+
+/// The choices of rotary positions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Rotary {
+    /// The two columns that rotate together.
+    pub pairing: Pairing,
+    /// The base of the frequencies.
+    pub base: f64,
+    /// The number of columns that are rotated in each head; all where there is none.
+    pub width: Option<usize>,
+    /// The columns that are rotated, where it is not all of them.
+    pub part: RotatedPart,
+    /// The change of the frequencies for longer texts.
+    pub scaling: Option<RopeScaling>,
+    /// Whether LongRoPE takes the divisors of the other length, by mistake.
+    pub swaps_divisors: bool,
+    /// The use of the scaling's factor of sines and cosines.
+    pub magnitude: MagnitudeUse,
+    /// What is rotated.
+    pub rotated: RotatedRoles,
+    /// The signs of the sines.
+    pub signs: SineSigns,
+}
+
+impl Default for Rotary {
+    /// All columns, in halves, with the paper's base.
+    fn default() -> Rotary {
+        Rotary {
+            pairing: Pairing::default(),
+            base: 10_000.0,
+            width: None,
+            part: RotatedPart::default(),
+            scaling: None,
+            swaps_divisors: false,
+            magnitude: MagnitudeUse::default(),
+            rotated: RotatedRoles::default(),
+            signs: SineSigns::default(),
+        }
+    }
+}
+
+/// The use of the factor of sines and cosines that YaRN and LongRoPE have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MagnitudeUse {
+    /// Queries and keys are multiplied by it.
+    #[default]
+    Once,
+    /// It is left out.
+    Missing,
+    /// Queries and keys are multiplied by its square.
+    Twice,
+}
+
+impl MagnitudeUse {
+    /// The factor of sines and cosines.
+    pub fn of(self, magnitude: f64) -> f64 {
+        match self {
+            MagnitudeUse::Once => magnitude,
+            MagnitudeUse::Missing => 1.0,
+            MagnitudeUse::Twice => magnitude * magnitude,
+        }
+    }
+}
+
+/// What is rotated by its positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RotatedRoles {
+    /// Queries and keys.
+    #[default]
+    QueriesAndKeys,
+    /// The queries alone.
+    Queries,
+    /// The keys alone.
+    Keys,
+    /// Queries, keys and values.
+    WithValues,
+}
+
+impl RotatedRoles {
+    /// Returns true if Q, K or V is rotated.
+    pub fn has(self, role: Role) -> bool {
+        match role {
+            Role::Q => self != RotatedRoles::Keys,
+            Role::K => self != RotatedRoles::Queries,
+            Role::V => self == RotatedRoles::WithValues,
+            _ => false,
+        }
+    }
+}
+
+/// The signs of the sines in a rotation of the pair (a, b).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SineSigns {
+    /// (a cos − b sin, a sin + b cos).
+    #[default]
+    Right,
+    /// (a cos + b sin, −a sin + b cos): the other direction.
+    Reversed,
+    /// (a cos + b sin, a sin + b cos): a `rotate_half` without its minus.
+    NoMinus,
+}
+
+/// The columns that are rotated, where it is not all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RotatedPart {
+    /// The first.
+    #[default]
+    First,
+    /// The last.
+    Last,
+}
+
+/// The norm of queries and keys: each row over its root mean square.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct QkNorm {
+    /// Before the rotation, after it, or nowhere.
+    pub place: NormPlace,
+    /// Added to the mean of the squares.
+    pub epsilon: f64,
+    /// What is normed.
+    pub normed: NormedRoles,
+}
+
+impl Default for QkNorm {
+    /// None.
+    fn default() -> QkNorm {
+        QkNorm { place: NormPlace::default(), epsilon: QK_NORM_EPSILON, normed: NormedRoles::default() }
+    }
+}
+
+/// What the norm is applied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NormedRoles {
+    /// Queries and keys.
+    #[default]
+    QueriesAndKeys,
+    /// The queries alone.
+    Queries,
+    /// The keys alone.
+    Keys,
+}
+
+impl NormedRoles {
+    /// Returns true if Q or K is normed.
+    pub fn has(self, role: Role) -> bool {
+        match role {
+            Role::Q => self != NormedRoles::Keys,
+            Role::K => self != NormedRoles::Queries,
+            _ => false,
+        }
+    }
+}
+
+/// The place of the norm of queries and keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NormPlace {
+    /// There is none.
+    #[default]
+    Nowhere,
+    /// Before the rotation.
+    BeforeRotation,
+    /// After the rotation.
+    AfterRotation,
+}
+
+/// The place of the soft-cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CapPlace {
+    /// Before the mask, so that a hidden key stays hidden.
+    #[default]
+    BeforeMask,
+    /// After the mask: a hidden key has the score −c.
+    AfterMask,
+    /// Before the scale.
+    BeforeScale,
+}
+
+/// The use of the sinks, where there are any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SinkUse {
+    /// The softmax runs over the keys and the sink.
+    #[default]
+    InSoftmax,
+    /// They are left out.
+    Missing,
+    /// All heads take the sink of one head; the first head is 1.
+    OfHead(usize),
+    /// Head h of H takes the sink of head H + 1 − h.
+    Reversed,
+    /// They have the other sign.
+    Negated,
+    /// All heads take this number.
+    Number(u8),
+}
+
+/// The use of the output gate, where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Gating {
+    /// The heads times the sigmoid of the gate.
+    #[default]
+    Sigmoid,
+    /// It is left out.
+    Missing,
+    /// The heads times the input of the sigmoid.
+    WithoutSigmoid,
 }

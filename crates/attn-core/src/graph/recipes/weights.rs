@@ -1,13 +1,16 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
-use super::alter::{self, altered, name_before};
-use super::choices::{Biasing, Hiding, ScoreRows};
-use super::mechanisms::CapPlace;
-use super::recipe::{Recipe, Score};
-use crate::attention::Axis;
-use crate::error::Result;
+use crate::attention::{Axis, Base, Mask};
+use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
+
+use super::alter;
+use super::alter::{altered, name_before};
+use super::recipe::{
+    AfterNormalise, Biasing, CapPlace, Divisor, Featurewise, Hiding, Normalise, NormaliseAxis, Recipe, Score,
+    ScoreFunction, ScoreRows, Shift, SinkUse,
+};
 
 /// The nodes between the queries and the mixing of values.
 #[derive(Clone, Copy, Debug)]
@@ -255,4 +258,480 @@ impl Head<'_> {
             None => Ok(weights),
         }
     }
+}
+
+// The divisors that turn scores or powers into weights, and ranges of a spreadsheet that move with the formula.
+
+impl Head<'_> {
+    /// The function values over their divisor.
+    pub(super) fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let sum_axis = match how.divisor {
+            Divisor::ColumnSum => Axis::Columns,
+            Divisor::WholeSum => Axis::Whole,
+            _ => axis,
+        };
+        match how.divisor {
+            Divisor::Nothing => Ok(powers),
+            Divisor::Sum | Divisor::ColumnSum | Divisor::WholeSum if !how.single => {
+                self.add(name, Op::DivideBySum(sum_axis), &[powers])
+            }
+            Divisor::Length => {
+                // Without a guard a row of zeros is 0/0, which a root mean square gives and a unit row does not.
+                let width = self.graph[powers].shape().cols;
+                let rows = self.add("E_rms", Op::RmsNorm(0.0), &[powers])?;
+                self.add(name, Op::Scale(Factor::InverseRoot(width)), &[rows])
+            }
+            Divisor::Count => {
+                let count = self.graph[powers].shape().cols;
+                self.add(name, Op::Scale(Factor::Inverse(count)), &[powers])
+            }
+            Divisor::FirstSum => {
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+                let first = self.add("E_sum_first", Op::Rows { start: 0, count: 1 }, &[sums])?;
+                self.add(name, Op::Divide, &[powers, first])
+            }
+            _ => {
+                let divisor = self.divisor(powers)?;
+                self.add(name, Op::Quotient, &[powers, divisor])
+            }
+        }
+    }
+
+    /// The divisor of each cell.
+    fn divisor(&mut self, powers: NodeId) -> Result<NodeId> {
+        match self.recipe.normalise.divisor {
+            Divisor::Max => {
+                let max = self.add("E_largest", Op::Max(Axis::Rows), &[powers])?;
+                self.down("E_largest", max, powers)
+            }
+            Divisor::MisplacedSum => {
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+                self.across("E_sum", sums, powers)
+            }
+            Divisor::SizeSum => {
+                let minus = self.add("E_negated", Op::Scale(Factor::Number(-1.0)), &[powers])?;
+                let parts =
+                    [self.add("E_above_0", Op::Relu, &[powers])?, self.add("E_below_0", Op::Relu, &[minus])?];
+                let sizes = self.add("E_sizes", Op::Add, &parts)?;
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[sizes])?;
+                self.down("E_sum", sums, powers)
+            }
+            Divisor::SumAnd(number) => {
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+                let spread = self.down("E_sum", sums, powers)?;
+                let ones = self.ones(powers)?;
+                let more = self.add("E_more", Op::Scale(Factor::Number(number)), &[ones])?;
+                self.add("E_divisor", Op::Add, &[spread, more])
+            }
+            Divisor::SumFromHere(axis) => self.sum_from_here(powers, axis),
+            _ => {
+                let sums = self.add("E_sum_double", Op::Sums(Axis::Rows), &[powers])?;
+                let sums = self.add("E_sum", Op::SingleRange, &[sums])?;
+                self.down("E_sum", sums, powers)
+            }
+        }
+    }
+
+    /// The sums of each row from each column on, of each column from each row on, or of each row and all rows below it.
+    fn sum_from_here(&mut self, powers: NodeId, axis: Axis) -> Result<NodeId> {
+        if axis == Axis::Rows {
+            let earlier = self.ones_up_to_here(self.graph[powers].shape().cols)?;
+            return self.add("E_sums_from_here", Op::Product, &[powers, earlier]);
+        }
+        let earlier = self.ones_up_to_here(self.graph[powers].shape().rows)?;
+        let later = self.add("later", Op::Transpose, &[earlier])?;
+        if axis == Axis::Columns {
+            return self.add("E_sums_from_here", Op::Product, &[later, powers]);
+        }
+        let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+        let from_here = self.add("E_sum_from_here", Op::Product, &[later, sums])?;
+        self.down("E_sum_from_here", from_here, powers)
+    }
+
+    /// A square with 1 in row i of columns 1 to i, and 0 elsewhere.
+    fn ones_up_to_here(&mut self, size: usize) -> Result<NodeId> {
+        let square = self.add("square_of_ones", Op::Ones { rows: size, cols: size }, &[])?;
+        let lower = Mask { causal: true, ..Mask::default() };
+        self.add("earlier", Op::MaskPattern(lower), &[square])
+    }
+
+    /// The max of each row of the scores from each column on.
+    pub(super) fn max_from_here(&mut self, read: NodeId) -> Result<NodeId> {
+        let cols = self.graph[read].shape().cols;
+        let mut parts = Vec::new();
+        for start in 0..cols {
+            let rest = Op::Columns { start, count: cols - start };
+            let rest = self.add(&format!("S_from_{}", start + 1), rest, &[read])?;
+            parts.push(self.add(&format!("S_largest_from_{}", start + 1), Op::Max(Axis::Rows), &[rest])?);
+        }
+        self.add("S_largest_from_here", Op::Concatenate, &parts)
+    }
+}
+
+// Scores computed feature by feature: mistaken replacements of the dot product.
+
+impl Head<'_> {
+    /// One score for each query (T, d) and key (N, d): a function of each feature, and its sum or max over the features.
+    pub(super) fn featurewise(
+        &mut self,
+        name: &str,
+        how: Featurewise,
+        [a, b]: [NodeId; 2],
+    ) -> Result<NodeId> {
+        let width = self.graph[a].shape().cols;
+        let mut last: Option<NodeId> = None;
+        for feature in 0..width {
+            let own = self.feature(how, feature, [a, b])?;
+            last = Some(match last {
+                None => own,
+                Some(before) => self.joined(how, feature, [before, own])?,
+            });
+        }
+        let Some(last) = last else { return self.add(name, Op::ProductTransposed, &[a, b]) };
+        match how {
+            Featurewise::Manhattan | Featurewise::MaxDifference => {
+                self.add(name, Op::Scale(Factor::Number(-1.0)), &[last])
+            }
+            _ => self.add(name, Op::Add, &[last]),
+        }
+    }
+
+    /// The values of one feature for every query and key, (T, N).
+    fn feature(&mut self, how: Featurewise, feature: usize, [a, b]: [NodeId; 2]) -> Result<NodeId> {
+        let (rows, cols) = (self.graph[a].shape().rows, self.graph[b].shape().rows);
+        let column = Op::Columns { start: feature, count: 1 };
+        let q = self.add(&format!("q_feature{feature}"), column.clone(), &[a])?;
+        let k = self.add(&format!("k_feature{feature}"), column, &[b])?;
+        let named = |what: &str| format!("{what}_feature{feature}");
+        if matches!(how, Featurewise::MaxProduct) {
+            return self.add(&named("product"), Op::ProductTransposed, &[q, k]);
+        }
+        let across = self.add(&named("across"), Op::Ones { rows: cols, cols: 1 }, &[])?;
+        let down = self.add(&named("down"), Op::Ones { rows, cols: 1 }, &[])?;
+        let q = self.add(&named("queries"), Op::ProductTransposed, &[q, across])?;
+        let k = self.add(&named("keys"), Op::ProductTransposed, &[down, k])?;
+        match how {
+            Featurewise::Sum => self.add(&named("sum"), Op::Add, &[q, k]),
+            Featurewise::TanhOfSum => {
+                // tanh x = 2 σ(2 x) − 1.
+                let sum = self.add(&named("sum"), Op::Add, &[q, k])?;
+                let twice = self.add(&named("twice"), Op::Scale(Factor::Number(2.0)), &[sum])?;
+                let sigmoid = self.add(&named("sigmoid"), Op::Sigmoid, &[twice])?;
+                let doubled = self.add(&named("doubled"), Op::Scale(Factor::Number(2.0)), &[sigmoid])?;
+                let ones = self.add(&named("ones"), Op::Ones { rows, cols }, &[])?;
+                self.add(&named("tanh"), Op::Subtract, &[doubled, ones])
+            }
+            _ => {
+                let parts = [
+                    self.add(&named("above"), Op::Subtract, &[q, k])?,
+                    self.add(&named("below"), Op::Subtract, &[k, q])?,
+                ];
+                let parts = [
+                    self.add(&named("above_0"), Op::Relu, &[parts[0]])?,
+                    self.add(&named("below_0"), Op::Relu, &[parts[1]])?,
+                ];
+                self.add(&named("size"), Op::Add, &parts)
+            }
+        }
+    }
+
+    /// Two features together: their sum, or the larger of them.
+    fn joined(&mut self, how: Featurewise, feature: usize, [a, b]: [NodeId; 2]) -> Result<NodeId> {
+        let name = format!("features_to{feature}");
+        match how {
+            Featurewise::MaxProduct | Featurewise::MaxDifference => {
+                let more = self.add(&format!("more_feature{feature}"), Op::Subtract, &[b, a])?;
+                let more = self.add(&format!("more_0_feature{feature}"), Op::Relu, &[more])?;
+                self.add(&name, Op::Add, &[a, more])
+            }
+            _ => self.add(&name, Op::Add, &[a, b]),
+        }
+    }
+}
+
+// The effect of the mask on the scores of a head, correct or mistaken.
+
+impl Head<'_> {
+    /// The scores with the hidden ones replaced, rounded where the recipe rounds them.
+    pub(super) fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
+        let recipe = self.recipe;
+        let given = read;
+        let name = name_before(recipe, &[alter::Site::Masked], Stage::Masked.name());
+        if recipe.mask.is_some() {
+            read = match recipe.hiding {
+                Hiding::MinusInfinity => {
+                    let inputs = self.with_matrix(read);
+                    self.add(&name, Op::Mask(recipe.mask), &inputs)?
+                }
+                Hiding::PlusInfinity => {
+                    let negative = || Op::Scale(Factor::Number(-1.0));
+                    let negated = self.add("S_negated", negative(), &[read])?;
+                    let inputs = self.with_matrix(negated);
+                    let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
+                    self.add(&name, negative(), &[hidden])?
+                }
+                Hiding::Replaced(number) => {
+                    let visible = self.visible(read)?;
+                    let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
+                    let filled = self.filled(read, number)?;
+                    self.add(&name, Op::Add, &[kept, filled])?
+                }
+                Hiding::Zero => {
+                    let visible = self.visible(read)?;
+                    self.add(&name, Op::Multiply, &[read, visible])?
+                }
+                Hiding::OneAddedToVisible => {
+                    let visible = self.visible(read)?;
+                    self.add(&name, Op::Add, &[read, visible])?
+                }
+                Hiding::Added(number) => {
+                    let filled = self.filled(read, number)?;
+                    self.add(&name, Op::Add, &[read, filled])?
+                }
+                Hiding::AfterSoftmax | Hiding::WeightsReplaced(_) => read,
+            };
+        }
+        // Where nothing is hidden before the softmax, there is no such step.
+        if read != given {
+            read = self.altered(alter::Site::Masked, Stage::Masked, read)?;
+        }
+        match recipe.score_decimals {
+            Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
+            None => Ok(read),
+        }
+    }
+
+    /// This number in hidden cells, 0 elsewhere.
+    pub(super) fn filled(&mut self, like: NodeId, number: f64) -> Result<NodeId> {
+        let hidden = self.hidden(like)?;
+        self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])
+    }
+
+    /// A mask as ones and zeros.
+    pub(super) fn pattern(&mut self, name: &str, like: NodeId, mask: Mask) -> Result<NodeId> {
+        if let Some(known) = self.graph.find(&format!("{name}{}", self.suffix)) {
+            return Ok(known);
+        }
+        let inputs = self.with_matrix(like);
+        self.add(name, Op::MaskPattern(mask), &inputs)
+    }
+
+    pub(super) fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
+        let matrix = self.mask.filter(|_| self.recipe.mask.matrix.is_some());
+        [Some(scores), matrix].into_iter().flatten().collect()
+    }
+}
+
+// From masked scores to weights: the softmax, and its mistaken replacements.
+
+impl Head<'_> {
+    /// The weights `A` of one head: the softmax of its scores, and the recipe's further steps on the weights.
+    pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let first = match how.then {
+            AfterNormalise::Mixed => name.to_string(),
+            AfterNormalise::Logarithm => return self.logarithm(name, read, false),
+            AfterNormalise::LogarithmOfVisible => return self.logarithm(name, read, true),
+            _ => format!("{name}_once"),
+        };
+        let weights = self.once(&first, read)?;
+        self.then(name, weights)
+    }
+
+    /// Function, divisor and guard.
+    fn once(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let axis = match how.along {
+            NormaliseAxis::Keys | NormaliseAxis::Heads => Axis::Rows,
+            NormaliseAxis::Queries => Axis::Columns,
+            NormaliseAxis::All => Axis::Whole,
+        };
+        let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
+        let sink = self.graph.at(Role::Sink).filter(|_| self.recipe.sink != SinkUse::Missing);
+        // Mistaken weights without a softmax along the keys have no place for a sink.
+        if let Some(sink) = sink.filter(|_| is_softmax && how.along == NormaliseAxis::Keys) {
+            if self.recipe.base != Base::E {
+                return Err(Error::new("a sink belongs to a softmax with powers of e"));
+            }
+            let (sink, head) = self.sink_of_head(sink)?;
+            return self.add(name, Op::SoftmaxWithSink { head }, &[read, sink]);
+        }
+        if is_softmax {
+            let softmax = softmax_with(self.recipe.guarded, axis, self.recipe.base);
+            return self.add(name, softmax, &[read]);
+        }
+        if how.function == ScoreFunction::HardMaximum {
+            // The limit of a softmax at temperature 0.
+            let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
+            return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
+        }
+        // A softmax in single steps may have a guard for fully masked rows, too.
+        let guards = self.recipe.guarded
+            && matches!(how.function, ScoreFunction::Exponential | ScoreFunction::Sigmoid)
+            && !matches!(how.divisor, Divisor::MisplacedSum);
+        let is_last = how.divisor == Divisor::Nothing && !guards;
+        let powers = self.powers(if is_last { name } else { "E" }, read, axis, guards)?;
+        let weights = match (how.divisor, guards) {
+            (Divisor::Nothing, _) => powers,
+            (_, true) => self.divided("A_unguarded", powers, axis)?,
+            (_, false) => self.divided(name, powers, axis)?,
+        };
+        if guards { self.add(name, Op::Guard, &[weights, read]) } else { Ok(weights) }
+    }
+
+    /// The sinks that this head reads, and the place of its own among them.
+    fn sink_of_head(&mut self, sinks: NodeId) -> Result<(NodeId, usize)> {
+        let own = self.number.map_or(0, |number| number - 1);
+        let heads = self.graph[sinks].shape().cols;
+        match self.recipe.sink {
+            SinkUse::InSoftmax | SinkUse::Missing => Ok((sinks, own)),
+            SinkUse::OfHead(other) => Ok((sinks, other.saturating_sub(1))),
+            SinkUse::Reversed => Ok((sinks, heads.saturating_sub(own + 1))),
+            SinkUse::Negated => {
+                let negated = self.add("sink_negated", Op::Scale(Factor::Number(-1.0)), &[sinks])?;
+                Ok((negated, own))
+            }
+            SinkUse::Number(number) => {
+                let ones = self.add("sink_ones", Op::Ones { rows: 1, cols: heads }, &[])?;
+                let factor = Factor::Number(f64::from(number));
+                Ok((self.add("sink_replaced", Op::Scale(factor), &[ones])?, own))
+            }
+        }
+    }
+
+    /// The function of every score.
+    fn powers(&mut self, name: &str, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let single = how.single && how.function == ScoreFunction::Exponential;
+        let own = if single { "E_double" } else { name };
+        let powers = match how.function {
+            ScoreFunction::Exponential => {
+                let shifted = self.shifted(read, axis, guards)?;
+                self.add(own, Op::Exponential(self.recipe.base), &[shifted])?
+            }
+            // The sum of one matrix is that matrix: the same numbers under another name.
+            ScoreFunction::Identity | ScoreFunction::HardMaximum => self.add(own, Op::Add, &[read])?,
+            ScoreFunction::Absolute => {
+                let minus = self.add("S_negated", Op::Scale(Factor::Number(-1.0)), &[read])?;
+                let parts =
+                    [self.add("S_above_0", Op::Relu, &[read])?, self.add("S_below_0", Op::Relu, &[minus])?];
+                self.add(own, Op::Add, &parts)?
+            }
+            ScoreFunction::Squared => self.add(own, Op::Multiply, &[read, read])?,
+            ScoreFunction::Relu => self.add(own, Op::Relu, &[read])?,
+            ScoreFunction::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
+            ScoreFunction::Tanh => self.add(own, Op::Tanh, &[read])?,
+        };
+        if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
+    }
+
+    /// The scores minus the shift; without a guard −∞ − (−∞) is NaN.
+    fn shifted(&mut self, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
+        let shift = self.recipe.normalise.shift;
+        let max = match shift {
+            Shift::Nothing => return Ok(read),
+            Shift::Max if guards || axis != Axis::Rows => {
+                return self.add("S_shifted", Op::MinusMax(axis), &[read]);
+            }
+            Shift::Max | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
+            Shift::MaxFromHere => {
+                let max = self.max_from_here(read)?;
+                return self.add("S_shifted", Op::Subtract, &[read, max]);
+            }
+            Shift::OfColumns => {
+                let max = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
+                self.add("S_largest_turned", Op::Transpose, &[max])?
+            }
+        };
+        let spread = match shift {
+            Shift::Max => self.down("S_largest", max, read)?,
+            _ => self.across("S_largest", max, read)?,
+        };
+        self.add("S_shifted", Op::Subtract, &[read, spread])
+    }
+
+    /// The log-softmax, computed without the logarithm of a weight, which may be 0.
+    fn logarithm(&mut self, name: &str, read: NodeId, of_visible: bool) -> Result<NodeId> {
+        let shifted = self.add("S_shifted", Op::MinusMax(Axis::Rows), &[read])?;
+        let powers = self.add("E", Op::Exponential(self.recipe.base), &[shifted])?;
+        let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+        let logarithms = self.add("E_sum_ln", Op::Logarithm, &[sums])?;
+        let spread = self.down("E_sum_ln", logarithms, read)?;
+        // Hidden cells come from the unmasked scores, multiplied by 0.
+        let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
+        if let (true, Some(open)) = (of_visible, masked) {
+            let max = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
+            let max = self.down("S_largest", max, read)?;
+            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, max])?;
+            let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
+            let visible = self.visible(read)?;
+            let kept = if self.recipe.guarded { "A_visible" } else { name };
+            let kept = self.add(kept, Op::Multiply, &[all, visible])?;
+            return if self.recipe.guarded { self.add(name, Op::Guard, &[kept, read]) } else { Ok(kept) };
+        }
+        let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
+        if self.recipe.guarded {
+            self.add(name, Op::Guard, &[all, read])
+        } else {
+            self.add(name, Op::Add, &[all])
+        }
+    }
+
+    /// The recipe's further steps on the weights.
+    fn then(&mut self, name: &str, weights: NodeId) -> Result<NodeId> {
+        let softmax = |guarded| softmax_with(guarded, Axis::Rows, Base::E);
+        let recipe = self.recipe;
+        match recipe.normalise.then {
+            AfterNormalise::Mixed | AfterNormalise::Logarithm | AfterNormalise::LogarithmOfVisible => {
+                Ok(weights)
+            }
+            AfterNormalise::Again => self.add(name, softmax(true), &[weights]),
+            AfterNormalise::AgainMasked => {
+                let inputs = self.with_matrix(weights);
+                let masked = self.add("A_masked", Op::Mask(recipe.mask), &inputs)?;
+                self.add(name, softmax(recipe.guarded), &[masked])
+            }
+            AfterNormalise::Masked => {
+                let visible = self.visible(weights)?;
+                self.add(name, Op::Multiply, &[weights, visible])
+            }
+        }
+    }
+
+    /// `hidden`: 1 where the mask hides, 0 elsewhere.
+    pub(super) fn hidden(&mut self, like: NodeId) -> Result<NodeId> {
+        let mask = self.recipe.mask;
+        self.pattern("hidden", like, Mask { inverted: !mask.inverted, ..mask })
+    }
+
+    /// `visible`: the mask as ones and zeros.
+    pub(super) fn visible(&mut self, like: NodeId) -> Result<NodeId> {
+        self.pattern("visible", like, self.recipe.mask)
+    }
+
+    pub(super) fn ones(&mut self, like: NodeId) -> Result<NodeId> {
+        let shape = self.graph[like].shape();
+        self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
+    }
+
+    /// A column (T, 1) repeated in as many columns as `like` has.
+    pub(super) fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+        let cols = self.graph[like].shape().cols;
+        let ones = self.add(&format!("{name}_ones"), Op::Ones { rows: 1, cols }, &[])?;
+        self.add(&format!("{name}_spread"), Op::Product, &[column, ones])
+    }
+
+    /// A column as a row, repeated in as many rows as `like` has: number j in column j.
+    pub(super) fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+        let rows = self.graph[like].shape().rows;
+        let row = self.add(&format!("{name}_as_row"), Op::Transpose, &[column])?;
+        let ones = self.add(&format!("{name}_ones"), Op::Ones { rows, cols: 1 }, &[])?;
+        self.add(&format!("{name}_spread"), Op::Product, &[ones, row])
+    }
+}
+
+/// A softmax with or without a guard for rows of −∞.
+pub(super) fn softmax_with(guarded: bool, axis: Axis, base: Base) -> Op {
+    if guarded { Op::Softmax(axis, base) } else { Op::UnguardedSoftmax(axis, base) }
 }

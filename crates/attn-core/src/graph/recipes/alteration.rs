@@ -1,0 +1,383 @@
+//! The operations of alterations.
+
+use crate::attention::{Axis, Mask, Order};
+use crate::graph::GeluForm;
+
+/// An operation on a matrix `a`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alter {
+    /// `−a`.
+    Negated,
+    /// Times a number.
+    Times(f64),
+    /// Plus a number.
+    Plus(f64),
+    /// A number minus a.
+    From(f64),
+    /// `max(0, a)`.
+    Relu,
+    /// `max(0, a) + 0.01 min(0, a)`.
+    LeakyRelu,
+    /// `a Φ(a)`, exact or in its tanh form; Φ is the distribution function of the standard normal.
+    Gelu(GeluForm),
+    /// a where it is positive, `eᵃ − 1` where it is negative.
+    Elu,
+    /// ELU plus 1: the feature map of linear attention.
+    EluAndOne,
+    /// `a σ(a)`.
+    Silu,
+    /// `ln(1 + eᵃ)`.
+    Softplus,
+    /// `|a|`.
+    Absolute,
+    /// 1 for positive numbers, −1 for negative ones.
+    Sign,
+    /// `a ∘ a`.
+    Squared,
+    /// `a ∘ a ∘ a`.
+    Cubed,
+    /// `√|a|`.
+    RootOfSize,
+    /// `1 / a`.
+    Inverse,
+    /// `exp(a)`.
+    Exponential,
+    /// `ln |a|`.
+    LogarithmOfSize,
+    /// `ln(1 + |a|)`.
+    LogarithmOfOneAndSize,
+    /// `1 / (1 + e⁻ᵃ)`.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// Limited to the range from the first number to the second.
+    Clipped(f64, f64),
+    /// A norm along an axis.
+    Normed(Norm, Axis),
+    /// Rows (or columns) moved to other places.
+    Moved(Move, Axis),
+    /// Combined with another matrix.
+    With(Combine, OtherMatrix),
+    /// Positions of sines and cosines added, this many times.
+    Positions(u8),
+    /// The same once, but the first position is 1.
+    PositionsFromOne,
+    /// The same once, with all sines on the left and all cosines on the right.
+    PositionsInHalves,
+    /// Pairs of columns turned by their position: (p, p + d/2).
+    RotaryHalves,
+    /// Pairs of columns turned by their position: (2p, 2p + 1).
+    RotaryNeighbours,
+    /// Rows as columns.
+    Transposed,
+    /// The columns read one after the other into the rows of the same shape.
+    ReadByColumn,
+    /// Read row by row as the transposed shape, and transposed.
+    ReshapedAndTransposed,
+    /// Cells that a mask hides become 0.
+    Kept(Mask),
+    /// The identity added.
+    IdentityAdded,
+    /// The rows of tokens that the key mask hides become 0.
+    PaddingZeroed(Mask),
+    /// Rounded to this many decimals.
+    Rounded(u32),
+    /// Cut off after this many decimals.
+    Truncated(u32),
+    /// Read row by row in another shape.
+    Reshaped {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+    },
+    /// A row of numbers added to every row.
+    Biased,
+    /// The numbers of each row (or column) in the order of their size.
+    Sorted(Order, Axis),
+    /// Top-k: in each row all but the k largest numbers become 0.
+    TopK {
+        /// k.
+        count: usize,
+        /// Whether each row is then divided by its sum.
+        divided: bool,
+    },
+    /// Row i, counted from 0, is shifted by i columns to the left or the right; zeros fill the gap.
+    Slanted(Slant),
+    /// The result goes through the whole attention again.
+    AttendedAgain,
+}
+
+/// The direction in which the rows of a matrix are shifted: row i, counted from 0, by i columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slant {
+    /// Cell (i, j) is cell (i, j + i).
+    Left,
+    /// Cell (i, j) is cell (i, j − i).
+    Right,
+}
+
+/// A normalisation along an axis: rows, columns, or all cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Norm {
+    /// A softmax.
+    Softmax,
+    /// Over their sum.
+    Sum,
+    /// Over the sum of their sizes.
+    SizeSum,
+    /// Over the root of the sum of their squares.
+    Length,
+    /// Over the max.
+    Max,
+    /// Over the max of the sizes.
+    MaxSize,
+    /// From 0 for the min to 1 for the max.
+    Range,
+    /// Minus their mean.
+    Centred,
+    /// Minus the max.
+    MinusMax,
+    /// Minus their mean, over their standard deviation; ε is added to the variance.
+    Standard {
+        /// ε.
+        epsilon: f64,
+        /// Whether the variance is divided by n − 1.
+        sample: bool,
+    },
+    /// Over the root of the mean of their squares; ε is added to the mean.
+    RootMeanSquare(f64),
+}
+
+/// A rearrangement of rows (or columns).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// In reverse order.
+    Reversed,
+    /// One place later, and the last comes first.
+    Later,
+    /// One place earlier, and the first comes last.
+    Earlier,
+    /// One place later, and the first is 0.
+    LaterFromZero,
+    /// One place earlier, and the last is 0.
+    EarlierToZero,
+    /// One place later: the first is repeated, the last is dropped.
+    FirstTwice,
+    /// One place earlier: the first is dropped, the last is repeated.
+    LastTwice,
+    /// The last is replaced by the one before it.
+    LastReplaced,
+    /// The first is left out.
+    FirstGone,
+    /// The last is left out.
+    LastGone,
+    /// The first becomes 0.
+    FirstZero,
+    /// The last becomes 0.
+    LastZero,
+    /// The first half becomes 0.
+    FirstHalfZero,
+    /// The last half becomes 0.
+    LastHalfZero,
+    /// The first and the last change places.
+    EndsSwapped,
+    /// The two halves change places.
+    HalvesSwapped,
+    /// Neighbours change places: the first and the second, the third and the fourth.
+    NeighboursSwapped,
+    /// The first, in the place of all.
+    FirstForAll,
+    /// The last, in the place of all.
+    LastForAll,
+    /// The mean, in the place of all.
+    MeanForAll,
+    /// The sum, in the place of all.
+    SumForAll,
+    /// The max of each column, in the place of all.
+    MaxForAll,
+    /// Each is the sum of all up to it.
+    Cumulative,
+    /// Each is the sum of all from it on.
+    CumulativeFromEnd,
+    /// Each is the mean of all up to it.
+    RunningMean,
+    /// Each minus the one before it; the first as it is.
+    Differences,
+    /// All of them twice, below each other.
+    Repeated,
+    /// The mean alone.
+    MeanOnly,
+    /// The sum alone.
+    SumOnly,
+    /// The max of each column alone.
+    MaxOnly,
+    /// The first alone.
+    FirstOnly,
+    /// The last alone.
+    LastOnly,
+}
+
+/// The combination of the altered matrix `a` with another matrix `b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// `b`.
+    Replaced,
+    /// `a + b`.
+    Added,
+    /// `a − b`.
+    Subtracted,
+    /// `b − a`.
+    SubtractedFrom,
+    /// `a ∘ b`.
+    Multiplied,
+    /// `(a + b) / 2`.
+    Averaged,
+    /// `a b`.
+    Product,
+    /// `a bᵀ`.
+    ProductTransposed,
+}
+
+/// The other matrix of a combination; of the same head, where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherMatrix {
+    /// The altered matrix itself.
+    Itself,
+    /// Its transpose.
+    ItselfTransposed,
+    /// A node by its name.
+    Node(&'static str),
+}
+
+/// The ε of a norm, PyTorch's default.
+const EPSILON: f64 = 1e-5;
+
+impl Alter {
+    /// A softmax of each row.
+    pub const SOFTMAX: Alter = Alter::Normed(Norm::Softmax, Axis::Rows);
+    /// A softmax down each column.
+    pub const SOFTMAX_OF_COLUMNS: Alter = Alter::Normed(Norm::Softmax, Axis::Columns);
+    /// Each row divided by its sum.
+    pub const OVER_SUM: Alter = Alter::Normed(Norm::Sum, Axis::Rows);
+    /// Each row minus its mean, over its standard deviation.
+    pub const LAYER_NORM: Alter =
+        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Rows);
+    /// Each row over its root mean square.
+    pub const RMS_NORM: Alter = Alter::Normed(Norm::RootMeanSquare(EPSILON), Axis::Rows);
+    /// Each row over its length.
+    pub const UNIT_ROWS: Alter = Alter::Normed(Norm::Length, Axis::Rows);
+    /// Each row minus its mean.
+    pub const CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Rows);
+    /// Each column minus its mean.
+    pub const COLUMNS_CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Columns);
+    /// Each column minus its mean, over its standard deviation.
+    pub const COLUMNS_NORMED: Alter =
+        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Columns);
+    /// Every row stands one place later, and the last comes first.
+    pub const ROWS_LATER: Alter = Alter::Moved(Move::Later, Axis::Rows);
+    /// Every row stands one place earlier, and the first comes last.
+    pub const ROWS_EARLIER: Alter = Alter::Moved(Move::Earlier, Axis::Rows);
+    /// The rows in reverse order.
+    pub const ROWS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Rows);
+    /// The columns in reverse order.
+    pub const COLUMNS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Columns);
+    /// The first row is missing, the last stands twice.
+    pub const FIRST_ROW_MISSING: Alter = Alter::Moved(Move::LastTwice, Axis::Rows);
+    /// The last row is missing, the one before it stands twice.
+    pub const LAST_ROW_MISSING: Alter = Alter::Moved(Move::LastReplaced, Axis::Rows);
+    /// The first row stands twice, the last is missing.
+    pub const FIRST_ROW_TWICE: Alter = Alter::Moved(Move::FirstTwice, Axis::Rows);
+    /// Each row is the sum of all rows up to it.
+    pub const CUMULATIVE: Alter = Alter::Moved(Move::Cumulative, Axis::Rows);
+    /// The mean of all rows, as one row.
+    pub const MEAN_OF_ROWS: Alter = Alter::Moved(Move::MeanOnly, Axis::Rows);
+    /// The sum of all rows, as one row.
+    pub const SUM_OF_ROWS: Alter = Alter::Moved(Move::SumOnly, Axis::Rows);
+}
+
+// The sites of alterations: operations that attention does not have.
+
+/// The site of an alteration: the matrices to which the operation is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// The tokens X, before the projections.
+    Tokens,
+    /// X before the projections, and the residual.
+    TokensAndResidual,
+    /// X as it is added to the result, and nowhere else.
+    Residual,
+    /// `W_Q`.
+    QueryWeights,
+    /// `W_K`.
+    KeyWeights,
+    /// `W_V`.
+    ValueWeights,
+    /// `W_Q`, `W_K` and `W_V`.
+    RoleWeights,
+    /// `W_O`.
+    OutputWeights,
+    /// Q with all its heads, before it is split.
+    WholeQueries,
+    /// K with all its heads, before it is split.
+    WholeKeys,
+    /// V with all its heads, before it is split.
+    WholeValues,
+    /// Q and K with all their heads, before they are split.
+    WholeQueriesAndKeys,
+    /// Q, per head.
+    Queries,
+    /// K, per head.
+    Keys,
+    /// V, per head.
+    Values,
+    /// Q and K, per head.
+    QueriesAndKeys,
+    /// K and V, per head.
+    KeysAndValues,
+    /// Q, K and V, per head.
+    Roles,
+    /// The scores, before they are scaled.
+    Scores,
+    /// The scores, after they are scaled.
+    Scaled,
+    /// The input of the softmax.
+    Masked,
+    /// The weights, per head.
+    Weights,
+    /// The mixed values of each head.
+    Mixes,
+    /// The joined heads.
+    Heads,
+    /// The output projection of them, before the residual.
+    Projected,
+    /// The result.
+    Result,
+}
+
+impl Site {
+    /// Returns true if something done at this site is done at the other one too, and at more.
+    pub fn includes(self, other: Site) -> bool {
+        let parts: &[Site] = match self {
+            Site::TokensAndResidual => &[Site::Tokens, Site::Residual],
+            Site::RoleWeights => &[Site::QueryWeights, Site::KeyWeights, Site::ValueWeights],
+            Site::WholeQueriesAndKeys => &[Site::WholeQueries, Site::WholeKeys],
+            Site::QueriesAndKeys => &[Site::Queries, Site::Keys],
+            Site::KeysAndValues => &[Site::Keys, Site::Values],
+            Site::Roles => {
+                &[Site::Queries, Site::Keys, Site::Values, Site::QueriesAndKeys, Site::KeysAndValues]
+            }
+            _ => &[],
+        };
+        parts.contains(&other)
+    }
+}
+
+/// An operation that attention does not have, at one site.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alteration {
+    /// The site.
+    pub stage: Site,
+    /// The operation.
+    pub alter: Alter,
+}

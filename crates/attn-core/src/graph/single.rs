@@ -1,0 +1,342 @@
+//! Ops in single precision: products in [`crate::kernel`], the frequent ops row by row, every other op in double precision, each
+//! number then rounded. Each of them gives the same bits on every machine.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use half::{bf16, f16};
+
+use crate::attention::{Axis, Base, Mask, WeightLayout};
+use crate::error::{Error, Result};
+use crate::kernel::{
+    Activation, Band, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
+};
+use crate::matrix::{Labels, Matrix};
+use crate::tensor::{Dtype, Tensor};
+use crate::{kernel, memory};
+
+use super::op::{GeluForm, Op};
+
+/// The numbers that the steps of a graph are computed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Precision {
+    /// Double precision in a fixed order: the exact path.
+    #[default]
+    Exact,
+    /// Single precision, on this machine; the result does not depend on it.
+    Single(Machine),
+}
+
+impl Op {
+    /// The op's value in single precision.
+    ///
+    /// # Errors
+    /// If the inputs do not fit, or cannot be read.
+    pub(super) fn apply_in_single(&self, inputs: &[&Tensor], machine: Machine) -> Result<Tensor> {
+        self.arity().check(self, inputs.len())?;
+        match (self, inputs) {
+            (Op::Linear(layout), [x, weights, bias @ ..]) => {
+                linear(x, weights, *layout, bias.first().copied(), machine)
+            }
+            (Op::ProductTransposed, [a, b]) => linear(a, b, WeightLayout::OutIn, None, machine),
+            (Op::Product, [a, b]) => linear(a, b, WeightLayout::InOut, None, machine),
+            _ if self.reads_in_place() => rounded(&self.apply_in_place(inputs)?),
+            _ if let Some(value) = apply_to_cells(self, inputs, machine)? => Ok(value),
+            _ if let Some(value) = apply(self, inputs, machine)? => Ok(value),
+            _ => {
+                let matrices: Vec<Cow<'_, Matrix>> =
+                    inputs.iter().map(|tensor| as_matrix(tensor)).collect::<Result<_>>()?;
+                let value = self.apply(&matrices.iter().map(Cow::as_ref).collect::<Vec<_>>())?;
+                // The frequencies of rotary positions are the same in both precisions.
+                if inputs.iter().all(|tensor| tensor.is_exact()) { Ok(value.into()) } else { rounded(&value) }
+            }
+        }
+    }
+}
+
+// The numbers of a step: as they lie in memory, in single precision, or as a matrix in double precision.
+
+/// The numbers as a matrix of `f64`, without keeping it.
+fn as_matrix(tensor: &Tensor) -> Result<Cow<'_, Matrix>> {
+    if let Some(matrix) = tensor.formed_matrix() {
+        return Ok(Cow::Borrowed(matrix));
+    }
+    if tensor.is_stored() {
+        return tensor.clone().into_matrix().map(Cow::Owned);
+    }
+    let shape = tensor.shape();
+    let matrix = Matrix::from_fn(shape.rows, shape.cols, |i, j| tensor.at(i, j));
+    let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
+    Ok(Cow::Owned(matrix.with_row_labels(rows).with_col_labels(cols)))
+}
+
+/// A matrix in single precision. Numbers beyond its range become infinite, as they do in every program that computes in it.
+fn rounded(matrix: &Matrix) -> Result<Tensor> {
+    let mut values: Vec<f32> = memory::room_for(matrix.rows().saturating_mul(matrix.cols()))?;
+    values.extend(matrix.cells().map(|x| x as f32));
+    named(values, (matrix.rows(), matrix.cols()), matrix.row_labels(), matrix.col_labels())
+}
+
+/// Numbers row by row, with names for rows and columns.
+pub(super) fn named(
+    values: Vec<f32>,
+    (rows, cols): (usize, usize),
+    row_labels: Option<&Labels>,
+    col_labels: Option<&Labels>,
+) -> Result<Tensor> {
+    let tensor = Tensor::new(values, Layout::stacked(1, rows, cols))?;
+    Ok(tensor.labelled(row_labels.cloned(), col_labels.cloned()))
+}
+
+/// The numbers row by row in single precision: where they lie, or rounded.
+pub(super) fn singles(tensor: &Tensor) -> Result<Cow<'_, [f32]>> {
+    let Layout { heads, columns, row_stride, column_stride, .. } = tensor.layout();
+    let in_place = heads == 1 && column_stride == 1 && row_stride == columns;
+    if let (Some(values), true) = (tensor.slice::<f32>(), in_place) {
+        return Ok(Cow::Borrowed(values));
+    }
+    let shape = tensor.shape();
+    let mut values: Vec<f32> = memory::room_for(shape.rows.saturating_mul(shape.cols))?;
+    match tensor.is_stored() {
+        true => values.extend(tensor.clone().loaded()?.cells().map(|x| x as f32)),
+        false => values.extend(tensor.cells().map(|x| x as f32)),
+    }
+    Ok(Cow::Owned(values))
+}
+
+// Products in single precision.
+
+/// `x W + b`, or `x Wᵀ + b`, with weights in their own type and order.
+fn linear(
+    x: &Tensor,
+    weights: &Tensor,
+    layout: WeightLayout,
+    bias: Option<&Tensor>,
+    machine: Machine,
+) -> Result<Tensor> {
+    let weights = weights.in_memory()?;
+    let weights = weights.as_ref();
+    let (inputs, outputs) = layout.inputs_and_outputs(weights.shape());
+    let (rows, width) = (x.shape().rows, x.shape().cols);
+    if width != inputs {
+        return Err(Error::new(format!(
+            "a {} matrix cannot be multiplied by {} weights",
+            x.shape(),
+            weights.shape()
+        )));
+    }
+    let x_numbers = singles(x)?;
+    let bias = bias.map(singles).transpose()?;
+    let order = match layout {
+        WeightLayout::OutIn => WeightOrder::OutIn,
+        WeightLayout::InOut => WeightOrder::InOut,
+    };
+    let mut out: Vec<f32> = memory::uncharged_zeros(rows.saturating_mul(outputs))?;
+    let product = Product { x: &x_numbers, rows, inputs, weights, order, bias: bias.as_deref(), machine };
+    match weights.dtype() {
+        Dtype::F16 => product.run::<f16>(weights.slice::<f16>(), &mut out),
+        Dtype::Bf16 => product.run::<bf16>(weights.slice::<bf16>(), &mut out),
+        _ => product.run::<f32>(Some(&singles(weights)?), &mut out),
+    }?;
+    let col_labels = match layout {
+        WeightLayout::InOut => weights.col_labels(),
+        WeightLayout::OutIn => weights.row_labels(),
+    };
+    named(out, (rows, outputs), x.row_labels(), col_labels)
+}
+
+struct Product<'a> {
+    x: &'a [f32],
+    rows: usize,
+    inputs: usize,
+    weights: &'a Tensor,
+    order: WeightOrder,
+    bias: Option<&'a [f32]>,
+    machine: Machine,
+}
+
+impl Product<'_> {
+    fn run<W: LinearWeight>(&self, weights: Option<&[W]>, out: &mut [f32]) -> Result<()> {
+        let shape = self.weights.shape();
+        let weights = weights.ok_or_else(|| Error::new("the weights have another type"))?;
+        let problem = Linear {
+            input: Rows::new("x", self.x, self.rows, self.inputs)?,
+            weights: Rows::new("the weights", weights, shape.rows, shape.cols)?,
+            order: self.order,
+            bias: self.bias,
+        };
+        kernel::linear(&problem, self.machine, out)?;
+        Ok(())
+    }
+}
+
+// Ops on rows in single precision: parts, norms, masks, the softmax.
+
+/// The value of an op on rows; none for other ops.
+fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
+    if inputs.is_empty() || inputs.iter().any(|input| input.is_exact()) {
+        return Ok(None);
+    }
+    let a = inputs[0];
+    match op {
+        Op::Columns { start, count } if start.saturating_add(*count) <= a.shape().cols => {
+            columns(a, *start, *count).map(Some)
+        }
+        Op::Concatenate if inputs.iter().all(|input| input.shape().rows == a.shape().rows) => {
+            concatenated(inputs).map(Some)
+        }
+        Op::Stack(names) if inputs.iter().all(|input| input.shape().cols == a.shape().cols) => {
+            stacked(inputs, names.clone()).map(Some)
+        }
+        Op::Mask(mask) if mask.is_range() => masked(a, mask).map(Some),
+        Op::Softmax(Axis::Rows, Base::E) => softmax(a, machine).map(Some),
+        Op::RmsNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, false).map(Some),
+        Op::LayerNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, true).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn columns(a: &Tensor, start: usize, count: usize) -> Result<Tensor> {
+    let (shape, values) = (a.shape(), singles(a)?);
+    let mut out: Vec<f32> = memory::room_for(shape.rows.saturating_mul(count))?;
+    for row in values.chunks(shape.cols.max(1)) {
+        out.extend_from_slice(&row[start..start + count]);
+    }
+    let labels: Option<Labels> =
+        a.col_labels().map(|labels| labels[start..start + count].iter().cloned().collect());
+    named(out, (shape.rows, count), a.row_labels(), labels.as_ref())
+}
+
+fn concatenated(inputs: &[&Tensor]) -> Result<Tensor> {
+    let rows = inputs[0].shape().rows;
+    let cols: usize = inputs.iter().map(|input| input.shape().cols).sum();
+    let mut out: Vec<f32> = memory::room_for(rows.saturating_mul(cols))?;
+    let values = inputs.iter().map(|input| singles(input)).collect::<Result<Vec<_>>>()?;
+    for i in 0..rows {
+        for (input, values) in inputs.iter().zip(&values) {
+            let width = input.shape().cols;
+            out.extend_from_slice(&values[i * width..(i + 1) * width]);
+        }
+    }
+    named(out, (rows, cols), inputs[0].row_labels(), None)
+}
+
+fn stacked(inputs: &[&Tensor], names: Option<Labels>) -> Result<Tensor> {
+    let (first, rows) = (inputs[0], inputs.iter().map(|input| input.shape().rows).sum());
+    let mut out: Vec<f32> = memory::room_for(usize::saturating_mul(rows, first.shape().cols))?;
+    for input in inputs {
+        out.extend_from_slice(&singles(input)?);
+    }
+    let own: Option<Vec<&Labels>> = inputs.iter().map(|input| input.row_labels()).collect();
+    let own = own.map(|all| all.into_iter().flat_map(|labels| labels.iter().cloned()).collect());
+    let names = names.filter(|names| names.len() == rows).or(own);
+    named(out, (rows, first.shape().cols), names.as_ref(), first.col_labels())
+}
+
+fn masked(scores: &Tensor, mask: &Mask) -> Result<Tensor> {
+    let (shape, values) = (scores.shape(), singles(scores)?);
+    let mut out = values.into_owned();
+    for (i, row) in out.chunks_mut(shape.cols.max(1)).enumerate() {
+        hide(row, mask.range_of(i, shape));
+    }
+    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+}
+
+/// Hides the scores outside a range.
+pub(super) fn hide(scores: &mut [f32], visible: Range<usize>) {
+    scores[..visible.start].fill(f32::NEG_INFINITY);
+    scores[visible.end..].fill(f32::NEG_INFINITY);
+}
+
+fn each_row(a: &Tensor, change: impl Fn(&mut [f32])) -> Result<Tensor> {
+    let shape = a.shape();
+    let mut out = singles(a)?.into_owned();
+    for row in out.chunks_mut(shape.cols.max(1)) {
+        change(row);
+    }
+    named(out, (shape.rows, shape.cols), a.row_labels(), a.col_labels())
+}
+
+/// The softmax of each row; a hidden score of −∞ gets the weight 0.
+fn softmax(scores: &Tensor, machine: Machine) -> Result<Tensor> {
+    let shape = scores.shape();
+    let mut out = singles(scores)?.into_owned();
+    softmax_in_place(&mut out, shape.cols, machine)?;
+    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+}
+
+/// The softmax of each row of `columns` numbers; a row of −∞ alone gets zeros.
+pub(super) fn softmax_in_place(numbers: &mut [f32], columns: usize, machine: Machine) -> Result<()> {
+    let is_masked = |row: &[f32]| row.iter().all(|x| *x == f32::NEG_INFINITY);
+    let masked: Vec<bool> = numbers.chunks(columns.max(1)).map(is_masked).collect();
+    softmax_rows(numbers, columns, Band::default(), machine)?;
+    for (row, _) in numbers.chunks_mut(columns.max(1)).zip(&masked).filter(|(_, masked)| **masked) {
+        row.fill(0.0);
+    }
+    Ok(())
+}
+
+/// Returns true if gain and bias have a number for each column.
+fn fit(inputs: &[&Tensor]) -> bool {
+    let width = inputs[0].shape().cols;
+    inputs[1..].iter().all(|learned| learned.shape().rows == 1 && learned.shape().cols == width)
+}
+
+/// Each row over its root mean square, or minus its mean and over its standard deviation; sums in double precision.
+fn normed(inputs: &[&Tensor], epsilon: f64, centred: bool) -> Result<Tensor> {
+    let learned = inputs[1..].iter().map(|learned| singles(learned)).collect::<Result<Vec<_>>>()?;
+    let (gain, bias) = (learned.first(), learned.get(1));
+    each_row(inputs[0], |row| {
+        let count = row.len() as f64;
+        let sum = row.iter().fold(0.0, |sum, x| sum + f64::from(*x));
+        let mean = if centred { sum / count } else { 0.0 };
+        let squares = row.iter().fold(0.0, |sum, x| sum + (f64::from(*x) - mean) * (f64::from(*x) - mean));
+        let size = (squares / count + epsilon).sqrt();
+        for (j, x) in row.iter_mut().enumerate() {
+            let normed = (f64::from(*x) - mean) / size;
+            let scaled = gain.map_or(normed, |gain| normed * f64::from(gain[j]));
+            *x = bias.map_or(scaled, |bias| scaled + f64::from(bias[j])) as f32;
+        }
+    })
+}
+
+// Ops that take each cell for itself, in single precision.
+
+/// The value of an op on single cells; none for other ops, and where the inputs have different shapes.
+fn apply_to_cells(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
+    let Some(first) = inputs.first() else { return Ok(None) };
+    let (shape, same) = (first.shape(), inputs.iter().all(|input| input.shape() == first.shape()));
+    if !same || inputs.iter().any(|input| input.is_exact()) {
+        return Ok(None);
+    }
+    let a = singles(first)?;
+    let mut out: Vec<f32> = memory::room_for(a.len())?;
+    match op {
+        Op::Add => {
+            out.extend_from_slice(&a);
+            for other in &inputs[1..] {
+                for (sum, x) in out.iter_mut().zip(singles(other)?.iter()) {
+                    *sum += x;
+                }
+            }
+        }
+        Op::Multiply => out.extend(a.iter().zip(singles(inputs[1])?.iter()).map(|(a, b)| a * b)),
+        Op::Scale(factor) => {
+            let factor = factor.value() as f32;
+            out.extend(a.iter().map(|x| x * factor));
+        }
+        Op::OnePlus => out.extend(a.iter().map(|x| 1.0 + x)),
+        Op::Relu => out.extend(a.iter().map(|x| if *x > 0.0 { *x } else { 0.0 })),
+        Op::Silu | Op::Gelu(_) => {
+            let activation = match op {
+                Op::Gelu(GeluForm::Erf) => Activation::Gelu,
+                Op::Gelu(GeluForm::Tanh) => Activation::GeluTanh,
+                _ => Activation::Silu,
+            };
+            out.extend_from_slice(&a);
+            activate(activation, &mut out, machine)?;
+        }
+        _ => return Ok(None),
+    }
+    named(out, (shape.rows, shape.cols), first.row_labels(), first.col_labels()).map(Some)
+}

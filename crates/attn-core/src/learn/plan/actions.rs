@@ -1,0 +1,482 @@
+//! What a step reads, and the memory that it works in.
+
+use crate::error::{Error, Result};
+use crate::kernel::{Operand, Products, SimdLevel, multiply_examples};
+use crate::learn::example::Batch;
+use crate::learn::number::{Number, logarithm};
+use crate::matrix::Shape;
+
+/// Where the numbers of a node are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the memory.
+    pub slot: usize,
+    /// The shape of one example.
+    pub shape: Shape,
+    /// True if each example has numbers of its own.
+    pub per_example: bool,
+}
+
+/// An input of a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read<'a, T> {
+    /// The numbers of all examples.
+    pub numbers: &'a [T],
+    pub place: Place,
+}
+
+impl<'a, T> Read<'a, T> {
+    /// The number of numbers of one example.
+    pub fn len(&self) -> usize {
+        self.place.shape.rows * self.place.shape.cols
+    }
+
+    /// The numbers of one example.
+    pub fn of(&self, example: usize) -> &'a [T] {
+        if self.place.per_example {
+            &self.numbers[example * self.len()..][..self.len()]
+        } else {
+            self.numbers
+        }
+    }
+
+    /// All rows of all examples.
+    pub fn rows(&self) -> std::slice::ChunksExact<'a, T> {
+        self.numbers.chunks_exact(self.place.shape.cols.max(1))
+    }
+}
+
+/// What a step reads, and the shape of its result.
+#[derive(Clone, Copy)]
+pub(super) struct Reads<'a, T> {
+    pub slots: &'a [Vec<T>],
+    pub inputs: &'a [Place],
+    /// The shape of the result of one example.
+    pub shape: Shape,
+    /// The number of results: that of the examples, or 1 where all of them share it.
+    pub examples: usize,
+    pub batch: &'a Batch,
+}
+
+impl<'a, T> Reads<'a, T> {
+    /// An input.
+    pub fn input(&self, at: usize) -> Read<'a, T> {
+        let place = self.inputs[at];
+        Read { numbers: &self.slots[place.slot], place }
+    }
+
+    /// All inputs.
+    pub fn all(&self) -> impl Iterator<Item = Read<'a, T>> + '_ {
+        (0..self.inputs.len()).map(|at| self.input(at))
+    }
+}
+
+/// What the memory of one step is used for.
+#[derive(Debug)]
+pub(super) struct Working<T> {
+    pub simd: SimdLevel,
+    /// Room for a transposed factor.
+    pub packed: Vec<T>,
+}
+
+impl<T> Working<T> {
+    /// For registers of this level.
+    pub fn new(simd: SimdLevel) -> Working<T> {
+        Working { simd, packed: Vec::new() }
+    }
+}
+
+// What a step of a plan does.
+
+/// An op of the graph, ready for a batch: numbers that it carries are in the type of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Action<T> {
+    /// `a b`, where either may be read as its transpose.
+    Product { a_transposed: bool, b_transposed: bool },
+    /// Numbers are chosen, joined or put elsewhere.
+    Arrange(Arrange),
+    /// Each cell on its own.
+    Cells(CellByCell<T>),
+    /// Along rows or columns, or over all examples.
+    Lines(AlongLines<T>),
+}
+
+impl<T: Number> Action<T> {
+    /// Computes a step for all examples.
+    ///
+    /// # Errors
+    /// If an id is outside of its table, or ids are missing.
+    pub fn run(&self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
+        match self {
+            Action::Product { a_transposed, b_transposed } => {
+                let problem = product(&reads, [*a_transposed, *b_transposed]);
+                multiply_examples(problem, working.simd, &mut working.packed, out)
+                    .map_err(|error| Error::new(error.to_string()))
+            }
+            Action::Arrange(arrange) => arrange.run(reads, out),
+            Action::Cells(cells) => {
+                cells.run(reads, out);
+                Ok(())
+            }
+            Action::Lines(lines) => lines.run(reads, working, out),
+        }
+    }
+}
+
+/// The products of all examples.
+fn product<'a, T: Number>(reads: &Reads<'a, T>, transposed: [bool; 2]) -> Products<'a, T> {
+    let factor = |at: usize| {
+        let Read { numbers, place } = reads.input(at);
+        Operand { numbers, transposed: transposed[at], shared: !place.per_example }
+    };
+    let a = reads.inputs[0].shape;
+    Products {
+        a: factor(0),
+        b: factor(1),
+        examples: reads.examples,
+        rows: reads.shape.rows,
+        inner: if transposed[0] { a.rows } else { a.cols },
+        cols: reads.shape.cols,
+    }
+}
+
+// Steps that choose, join and arrange.
+
+/// A step that computes nothing: numbers are looked up, or put elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrange {
+    /// The rows of a table at the ids of each example.
+    LookUp,
+    /// 1 at the target of each row, and 0 elsewhere.
+    OneHot,
+    /// A block of neighbouring rows from here.
+    Rows(usize),
+    /// A block of neighbouring columns from here.
+    Columns(usize),
+    /// All inputs side by side.
+    Concatenate,
+    /// All inputs on top of each other.
+    Stack,
+    /// `aᵀ`.
+    Transpose,
+}
+
+impl Arrange {
+    /// Does the step for all examples.
+    ///
+    /// # Errors
+    /// If an id is outside of its table, or ids are missing.
+    pub fn run<T: Number>(self, reads: Reads<'_, T>, out: &mut [T]) -> Result<()> {
+        let Shape { cols, .. } = reads.shape;
+        match self {
+            Arrange::LookUp => return look_up(reads.input(0), &reads.batch.tokens, cols, out),
+            Arrange::OneHot => return one_hot(&reads.batch.targets, cols, out),
+            Arrange::Rows(start) => rows(reads.input(0), start, reads.shape, out),
+            Arrange::Columns(start) => columns(reads.input(0), start, cols, out),
+            Arrange::Concatenate => {
+                reads.all().fold(0, |start, input| side_by_side(input, start, reads.shape, out));
+            }
+            Arrange::Stack => {
+                reads.all().fold(0, |start, input| on_top(input, start, reads.shape, out));
+            }
+            Arrange::Transpose => transpose(reads.input(0), out),
+        }
+        Ok(())
+    }
+}
+
+/// The rows of a table at these ids.
+///
+/// # Errors
+/// If there are too few ids, or one is outside of the table.
+fn look_up<T: Number>(table: Read<'_, T>, ids: &[usize], cols: usize, out: &mut [T]) -> Result<()> {
+    fits("tokens", ids.len(), cols, out.len())?;
+    for (out, id) in out.chunks_exact_mut(cols.max(1)).zip(ids) {
+        let row = table.numbers.get(id * cols..(id + 1) * cols).ok_or_else(|| {
+            Error::new(format!("there is no token {id}: the table has {}", table.place.shape.rows))
+        })?;
+        out.copy_from_slice(row);
+    }
+    Ok(())
+}
+
+/// 1 at the target of each row, and 0 elsewhere.
+///
+/// # Errors
+/// If there are too few targets, or one is outside of the vocabulary.
+fn one_hot<T: Number>(targets: &[Option<usize>], cols: usize, out: &mut [T]) -> Result<()> {
+    fits("targets", targets.len(), cols, out.len())?;
+    out.fill(T::ZERO);
+    for (row, target) in out.chunks_exact_mut(cols.max(1)).zip(targets) {
+        let Some(target) = *target else { continue };
+        let cell = row.get_mut(target);
+        *cell.ok_or_else(|| Error::new(format!("there is no token {target}: there are {cols}")))? = T::ONE;
+    }
+    Ok(())
+}
+
+fn fits(what: &str, given: usize, cols: usize, numbers: usize) -> Result<()> {
+    if given * cols == numbers {
+        return Ok(());
+    }
+    Err(Error::new(format!("{given} {what} are given, but the plan reads {}", numbers / cols.max(1))))
+}
+
+/// A block of rows of each example.
+fn rows<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) {
+    let count = shape.rows * shape.cols;
+    for (example, part) in out.chunks_exact_mut(count.max(1)).enumerate() {
+        part.copy_from_slice(&a.of(example)[start * shape.cols..][..count]);
+    }
+}
+
+/// A block of columns of all rows.
+fn columns<T: Number>(a: Read<'_, T>, start: usize, cols: usize, out: &mut [T]) {
+    for (out, row) in out.chunks_exact_mut(cols.max(1)).zip(a.rows()) {
+        out.copy_from_slice(&row[start..start + cols]);
+    }
+}
+
+/// An input in its columns of the result, from `start` on; the column after it.
+fn side_by_side<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) -> usize {
+    let (from, to) = (a.place.shape.cols, shape.cols.max(1));
+    if from > 0 {
+        for (example, part) in out.chunks_exact_mut((shape.rows * to).max(1)).enumerate() {
+            for (out, row) in part.chunks_exact_mut(to).zip(a.of(example).chunks_exact(from)) {
+                out[start..start + from].copy_from_slice(row);
+            }
+        }
+    }
+    start + from
+}
+
+/// An input in its rows of the result, from `start` on; the row after it.
+fn on_top<T: Number>(a: Read<'_, T>, start: usize, shape: Shape, out: &mut [T]) -> usize {
+    for (example, part) in out.chunks_exact_mut((shape.rows * shape.cols).max(1)).enumerate() {
+        let rows = a.of(example);
+        part[start * shape.cols..][..rows.len()].copy_from_slice(rows);
+    }
+    start + a.place.shape.rows
+}
+
+/// Rows become columns.
+fn transpose<T: Number>(a: Read<'_, T>, out: &mut [T]) {
+    let Shape { rows, cols } = a.place.shape;
+    for (example, part) in out.chunks_exact_mut(a.len().max(1)).enumerate() {
+        for (i, row) in a.of(example).chunks_exact(cols.max(1)).enumerate() {
+            for (j, x) in row.iter().enumerate() {
+                part[j * rows + i] = *x;
+            }
+        }
+    }
+}
+
+// Steps that go cell by cell.
+
+/// A step whose cells are each computed from the cells at the same place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum CellByCell<T> {
+    /// The sum of all inputs.
+    Add,
+    Subtract,
+    Multiply,
+    Quotient,
+    /// Every cell times the single number b.
+    Times,
+    /// Every cell divided by the single number b.
+    Divide,
+    /// Every cell times this number.
+    Scale(T),
+    /// Every cell divided by this number.
+    Temperature(T),
+    /// Every cell times 1 by the number of rows that count in the batch.
+    ByCounted,
+    OnePlus,
+    Relu,
+    Root,
+    Logarithm,
+    /// Cells become −∞ where this pattern is true.
+    Hide(Vec<bool>),
+    /// 1 where b is 0 (or is not), and 0 elsewhere.
+    WhereZero(bool),
+}
+
+impl<T: Number> CellByCell<T> {
+    /// Computes the step for all examples.
+    pub fn run(&self, reads: Reads<'_, T>, out: &mut [T]) {
+        let a = reads.input(0);
+        match self {
+            CellByCell::Add => {
+                one(a, out, |x| T::ZERO + x);
+                reads.all().skip(1).for_each(|next| onto(next, out, |sum, x| sum + x));
+            }
+            CellByCell::Subtract => two(a, reads.input(1), out, |a, b| a - b),
+            CellByCell::Multiply => two(a, reads.input(1), out, |a, b| a * b),
+            CellByCell::Quotient => two(a, reads.input(1), out, |a, b| a / b),
+            CellByCell::Times => with_number(a, reads.input(1), out, |a, b| a * b),
+            CellByCell::Divide => with_number(a, reads.input(1), out, |a, b| a / b),
+            CellByCell::Scale(factor) => one(a, out, |x| x * *factor),
+            CellByCell::Temperature(by) => one(a, out, |x| x / *by),
+            CellByCell::ByCounted => {
+                let share = T::from_f64(1.0 / reads.batch.counted() as f64);
+                one(a, out, |x| x * share);
+            }
+            CellByCell::OnePlus => one(a, out, |x| T::ONE + x),
+            CellByCell::Relu => one(a, out, |x| if x > T::ZERO { x } else { T::ZERO }),
+            CellByCell::Root => one(a, out, Number::root),
+            CellByCell::Logarithm => one(a, out, logarithm),
+            CellByCell::Hide(pattern) => hide(a, pattern, out),
+            CellByCell::WhereZero(wanted) => {
+                let one_or_zero = |is: bool| if is { T::ONE } else { T::ZERO };
+                one(reads.input(1), out, |x| one_or_zero((x == T::ZERO) == *wanted));
+            }
+        }
+    }
+}
+
+/// `out = f(a)`, also where all examples share `a` and each has its own result.
+#[inline(always)]
+fn one<T: Number>(a: Read<'_, T>, out: &mut [T], f: impl Fn(T) -> T) {
+    for part in out.chunks_exact_mut(a.numbers.len().max(1)) {
+        for (out, x) in part.iter_mut().zip(a.numbers) {
+            *out = f(*x);
+        }
+    }
+}
+
+/// `out = f(out, a)`.
+#[inline(always)]
+fn onto<T: Number>(a: Read<'_, T>, out: &mut [T], f: impl Fn(T, T) -> T) {
+    for part in out.chunks_exact_mut(a.numbers.len().max(1)) {
+        for (out, x) in part.iter_mut().zip(a.numbers) {
+            *out = f(*out, *x);
+        }
+    }
+}
+
+/// `out = f(a, b)`.
+#[inline(always)]
+fn two<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T], f: impl Fn(T, T) -> T) {
+    if a.numbers.len() == b.numbers.len() {
+        for (out, (x, y)) in out.iter_mut().zip(a.numbers.iter().zip(b.numbers)) {
+            *out = f(*x, *y);
+        }
+        return;
+    }
+    for (example, part) in out.chunks_exact_mut(a.len().max(1)).enumerate() {
+        for (out, (x, y)) in part.iter_mut().zip(a.of(example).iter().zip(b.of(example))) {
+            *out = f(*x, *y);
+        }
+    }
+}
+
+/// `out = f(a, b)` with the single number b.
+#[inline(always)]
+fn with_number<T: Number>(a: Read<'_, T>, b: Read<'_, T>, out: &mut [T], f: impl Fn(T, T) -> T) {
+    for (example, part) in out.chunks_exact_mut(a.len().max(1)).enumerate() {
+        let by = b.of(example)[0];
+        for (out, x) in part.iter_mut().zip(a.of(example)) {
+            *out = f(*x, by);
+        }
+    }
+}
+
+/// −∞ where the pattern of one example is true.
+fn hide<T: Number>(a: Read<'_, T>, pattern: &[bool], out: &mut [T]) {
+    let count = pattern.len().max(1);
+    for (out, x) in out.chunks_exact_mut(count).zip(a.numbers.chunks_exact(count)) {
+        for ((out, x), is_hidden) in out.iter_mut().zip(x).zip(pattern) {
+            *out = if *is_hidden { T::NEG_INFINITY } else { *x };
+        }
+    }
+}
+
+// Steps that go along rows or columns, or over all examples. Sums run from left to right, or from top to bottom, from +0.
+
+/// A step whose cells are computed from whole rows or columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum AlongLines<T> {
+    Softmax,
+    NegativeLogSoftmax,
+    SumOfRows,
+    SumOfColumns,
+    SumOfAll,
+    RepeatColumns,
+    /// Each row divided by its root mean square, with this ε.
+    RmsNorm(T),
+    /// The sum over all examples of a batch, as one matrix.
+    SumOfExamples,
+}
+
+impl<T: Number> AlongLines<T> {
+    /// Computes the step for all examples.
+    ///
+    /// # Errors
+    /// If rows do not fit.
+    pub fn run(self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
+        let (a, cols) = (reads.input(0), reads.shape.cols);
+        match self {
+            AlongLines::Softmax => {
+                out.copy_from_slice(a.numbers);
+                return T::softmax(out, cols, working.simd);
+            }
+            AlongLines::NegativeLogSoftmax => {
+                out.copy_from_slice(a.numbers);
+                return T::negative_log_softmax(out, cols, (working.simd, &mut working.packed));
+            }
+            AlongLines::SumOfRows => {
+                out.iter_mut().zip(a.rows()).for_each(|(out, row)| *out = sum(row));
+            }
+            AlongLines::SumOfColumns => sums_of_columns(a, reads.examples, out),
+            AlongLines::SumOfAll => {
+                out.iter_mut().enumerate().for_each(|(example, out)| *out = sum(a.of(example)));
+            }
+            AlongLines::RepeatColumns => repeat(a, cols, out),
+            AlongLines::RmsNorm(epsilon) => rms_norm(a, epsilon, out),
+            AlongLines::SumOfExamples => sums_of_examples(a, out),
+        }
+        Ok(())
+    }
+}
+
+fn sum<T: Number>(numbers: &[T]) -> T {
+    numbers.iter().fold(T::ZERO, |sum, x| sum + *x)
+}
+
+/// The sum of each column.
+fn sums_of_columns<T: Number>(a: Read<'_, T>, examples: usize, out: &mut [T]) {
+    let cols = a.place.shape.cols.max(1);
+    out.fill(T::ZERO);
+    for (example, sums) in out.chunks_exact_mut(cols).enumerate().take(examples) {
+        for row in a.of(example).chunks_exact(cols) {
+            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum = *sum + *x);
+        }
+    }
+}
+
+/// Every column repeated until there are `cols` of them.
+fn repeat<T: Number>(a: Read<'_, T>, cols: usize, out: &mut [T]) {
+    let times = (cols / a.place.shape.cols.max(1)).max(1);
+    for (out, x) in out.chunks_exact_mut(times).zip(a.numbers) {
+        out.fill(*x);
+    }
+}
+
+/// Each row divided by its root mean square.
+fn rms_norm<T: Number>(a: Read<'_, T>, epsilon: T, out: &mut [T]) {
+    let cols = a.place.shape.cols.max(1);
+    let width = T::from_f64(cols as f64);
+    for (out, row) in out.chunks_exact_mut(cols).zip(a.rows()) {
+        let squares = row.iter().fold(T::ZERO, |sum, x| sum + *x * *x);
+        let root = (squares / width + epsilon).root();
+        out.iter_mut().zip(row).for_each(|(out, x)| *out = *x / root);
+    }
+}
+
+/// The sum over all examples.
+fn sums_of_examples<T: Number>(a: Read<'_, T>, out: &mut [T]) {
+    out.fill(T::ZERO);
+    for numbers in a.numbers.chunks_exact(a.len().max(1)) {
+        out.iter_mut().zip(numbers).for_each(|(sum, x)| *sum = *sum + *x);
+    }
+}

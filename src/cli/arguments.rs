@@ -1,0 +1,418 @@
+//! Corrections of command lines that are nearly right, and hints in the errors of those that are wrong.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::demo::{Document, demos, demos_about};
+use crate::error::{Error, Result};
+use crate::foreign::visible;
+use crate::input::exists;
+use crate::lesson::{built_in, near_lesson};
+use crate::render::Charset;
+use crate::text::{near, nearest, one_of, quoted};
+use crate::{memory, params};
+
+use super::program::{Env, VARIABLE_PREFIX, deepest};
+
+/// Commands that need an input, with one that shows what they do.
+const WORKED: [(&str, &[&str]); 4] = [
+    ("attend", &["attend", "--words", "bat cave racket"]),
+    ("softmax", &["softmax", "1", "2", "3"]),
+    ("model", &["model", "words", "the bat sleeps in the cave . it is"]),
+    ("similarity", &["similarity", "bat", "cave", "racket"]),
+];
+
+/// The command line that is run.
+pub(super) struct CorrectedArgs {
+    /// The arguments, after corrections.
+    pub args: Vec<OsString>,
+    /// A sentence that is printed first, if the command is an example.
+    pub said: Option<String>,
+}
+
+/// The arguments as they are meant: `demo list` is `demo --list`, `lesson 0-tour` plays it, and a command that needs an input
+/// and has none shows an example.
+pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> CorrectedArgs {
+    let words: Vec<&str> = args.iter().map_while(|arg| arg.to_str()).collect();
+    let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+    if let [only] = words[..]
+        && args.len() == 1
+        && let Some((_, example)) = WORKED.iter().find(|(command, _)| *command == only)
+    {
+        let typed: Vec<String> = example.iter().map(|word| quoted(word).into_owned()).collect();
+        let said = format!("`attn {only}` needs an input. An example: attn {}", typed.join(" "));
+        return CorrectedArgs { args: with(example), said: Some(said) };
+    }
+    let first = match words[..] {
+        ["demo", "list", ..] => with(&["demo", "--list"]),
+        ["lesson", "play"] => with(&["lesson", "list"]),
+        ["lesson", name, ..] if is_lesson(name, definitions) => with(&["lesson", "play", name]),
+        _ => return CorrectedArgs { args, said: None },
+    };
+    let rest = args.into_iter().skip(2);
+    CorrectedArgs { args: first.into_iter().chain(rest).collect(), said: None }
+}
+
+/// Whether a lesson, and no subcommand of `lesson`, has this name.
+fn is_lesson(name: &str, definitions: &clap::Command) -> bool {
+    let lesson = definitions.find_subcommand("lesson");
+    let is_command = lesson.is_some_and(|own| own.find_subcommand(name).is_some());
+    let name = name.split('#').next().unwrap_or(name);
+    !is_command
+        && !name.starts_with('-')
+        && (built_in(name).is_some() || (name.ends_with(".md") && exists(name)))
+}
+
+/// Removes far-fetched suggestions of clap, and adds better ones.
+pub(super) fn improve(failed: &mut clap::Error, args: &[OsString], definitions: &clap::Command) {
+    drop_far_fetched(failed, args, definitions);
+    let tip = tip(failed, args, definitions);
+    if tip.is_some() {
+        failed.remove(ContextKind::SuggestedSubcommand);
+    }
+    let kept = match failed.remove(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => tips,
+        _ => Vec::new(),
+    };
+    // “to pass '--x' as a value, use '-- --x'” is never helpful.
+    let kept = kept.into_iter().filter(|tip| !tip.to_string().contains("as a value"));
+    let tips: Vec<StyledStr> = tip.into_iter().map(StyledStr::from).chain(kept).collect();
+    if !tips.is_empty() {
+        failed.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    show(failed);
+}
+
+/// Replaces invisible characters in the typed text by visible escapes; clap would remove them.
+fn show(failed: &mut clap::Error) {
+    let shown = |value: &ContextValue| match value {
+        ContextValue::String(text) => Some(ContextValue::String(visible(text).into_owned())),
+        ContextValue::Strings(texts) => {
+            Some(ContextValue::Strings(texts.iter().map(|text| visible(text).into_owned()).collect()))
+        }
+        _ => None,
+    };
+    let shown: Vec<_> =
+        failed.context().filter_map(|(kind, value)| shown(value).map(|value| (kind, value))).collect();
+    for (kind, value) in shown {
+        failed.insert(kind, value);
+    }
+}
+
+/// clap's message with its text about numbers in plain words: “99 is not in 0..=17” becomes “99 is not between 0 and 17”.
+pub(super) fn plain(message: &str) -> String {
+    let lines = message.split('\n').map(|line| match line.split_once(" is not in ") {
+        Some((value, range)) => match range.split_once("..=") {
+            Some((first, last)) => format!("{value} is not between {first} and {last}"),
+            None => line.to_string(),
+        },
+        None => line.to_string(),
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.replace("invalid digit found in string", "give a whole number: 0, 1, 2, …");
+    let text = text.replace("invalid float literal", "give a number");
+    text.replace("cannot parse integer from empty string", "give a number")
+}
+
+fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match failed.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+/// Takes away clap's “a similar argument exists” where the two are not near, `--x` for `--explain`, and the same for commands.
+fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString], definitions: &clap::Command) {
+    let is_near = |typed: &str, similar: &str| {
+        let [typed, similar] = [typed, similar].map(|name| name.trim_matches('-'));
+        nearest(typed, [similar]).is_some() || typed.len() > 1 && similar.starts_with(typed)
+    };
+    let (typed, similar) = (text(failed, ContextKind::InvalidArg), text(failed, ContextKind::SuggestedArg));
+    if let (Some(typed), Some(similar)) = (typed, similar)
+        && !is_near(typed, similar)
+    {
+        failed.remove(ContextKind::SuggestedArg);
+        // clap's line shows how to use what it has suggested.
+        let mut whole = definitions.clone();
+        whole.build();
+        let (_, inner) = deepest(&whole, args);
+        failed.insert(ContextKind::Usage, ContextValue::StyledStr(inner.clone().render_usage()));
+    }
+    let typed = text(failed, ContextKind::InvalidSubcommand).unwrap_or_default().to_string();
+    if let Some(ContextValue::Strings(similar)) = failed.remove(ContextKind::SuggestedSubcommand) {
+        let kept: Vec<String> = similar.into_iter().filter(|similar| is_near(&typed, similar)).collect();
+        if !kept.is_empty() {
+            failed.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(kept));
+        }
+    }
+}
+
+/// A hint for an error: the command or option that was probably meant.
+fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> Option<String> {
+    let first = args.first()?.to_str()?;
+    match failed.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let typed = text(failed, ContextKind::InvalidSubcommand)?;
+            if first == "lesson" && args.len() > 1 {
+                Some(of_lessons(typed, definitions))
+            } else {
+                other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some(), definitions)
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let typed = text(failed, ContextKind::InvalidArg)?;
+            match first {
+                _ if typed.starts_with('-') => {}
+                "attend" => return Some(words_in_quotes(args)),
+                "errata" => return Some(of_errata(typed)),
+                _ => return Some(format!("search for it: attn find {}", quoted(&visible(typed)))),
+            }
+            let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
+            (typed.starts_with("--") && !has_neighbour)
+                .then(|| elsewhere(typed, first, definitions))
+                .flatten()
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+            let example = match words[..] {
+                ["lesson", "quiz", ..] => "lesson quiz 0-tour",
+                ["lesson", "export", ..] => "lesson export 0-tour -o tour.html",
+                ["lesson", "check", ..] => "lesson check my-lesson.md",
+                ["lesson", "update", ..] => "lesson update my-lesson.md",
+                ["lesson", "new", ..] => "lesson new my-lesson",
+                ["lesson", ..] => "lesson play 0-tour",
+                ["explore", "demo", ..] => "explore demo mask (list the demos with: attn demo)",
+                ["find", ..] => "find softmax",
+                ["completions", ..] => "completions bash",
+                ["softmax", ..] => "softmax 1 2 3",
+                ["tokens", ..] => "tokens FOLDER \"The bat lives in the cave\"",
+                ["similarity", ..] => "similarity bat cave racket",
+                _ => return None,
+            };
+            Some(format!("for example: attn {example}"))
+        }
+        // A number or a word where `explore` has a file.
+        ErrorKind::ArgumentConflict if first == "explore" => Some(
+            "explore words, a demo, a model or a file of --format json: attn explore attend --words \"bat cave\", \
+             attn explore demo weights"
+                .to_string(),
+        ),
+        ErrorKind::InvalidValue => match text(failed, ContextKind::InvalidValue)?.to_lowercase().as_str() {
+            "pdf" | "pptx" | "svg" | "png" => {
+                let page = if first == "lesson" { "--to html" } else { "--format html" };
+                Some(format!("make a page with {page}, open it in a browser, and print it as PDF or take a picture of it"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The hint for an unknown command of `lesson`.
+fn of_lessons(typed: &str, definitions: &clap::Command) -> String {
+    let commands = definitions.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
+    let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    let near: Vec<String> =
+        near(typed, names.iter().copied()).iter().map(|near| format!("attn lesson {near}")).collect();
+    match (&near[..], near_lesson(typed)) {
+        ([_, ..], _) => format!("did you mean: {}", one_of(&near)),
+        ([], Some(lesson)) => format!("did you mean: attn lesson play {lesson}"),
+        ([], None) => "list the lessons with: attn lesson".to_string(),
+    }
+}
+
+/// The hint for a bare number or name after `errata`.
+fn of_errata(typed: &str) -> String {
+    let numbered = typed.parse::<usize>().ok().map(|number| format!("{number:03}"));
+    if let Some(Ok(document)) = numbered.map(|number| Document::numbered(&number)) {
+        return format!("the mistakes of one text: attn errata --document {}", document.number());
+    }
+    match nearest(typed, demos().map(|demo| demo.name)) {
+        Some(demo) => format!("the mistakes that belong to a demo: attn errata --demo {demo}"),
+        None => "name a text or a demo: attn errata --document 003, attn errata --demo mask".to_string(),
+    }
+}
+
+/// The hint for several words without quotation marks.
+fn words_in_quotes(args: &[OsString]) -> String {
+    let option = args.iter().position(|arg| arg == "--words");
+    let words = args[option.unwrap_or(0) + 1..].iter().filter_map(|arg| arg.to_str());
+    let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
+    let how = match option {
+        Some(_) => "put quotation marks around the whole sentence",
+        None => "words go in --words",
+    };
+    format!("{how}: attn attend --words {}", quoted(&words.join(" ")))
+}
+
+/// The hint for an unknown command.
+fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) -> Option<String> {
+    let shown = visible(typed);
+    let known = match typed.to_lowercase().as_str() {
+        "quiz" => Some("a lesson has a quiz: attn lesson quiz 0-tour".to_string()),
+        "play" => Some("lessons are played: attn lesson play 0-tour".to_string()),
+        "tour" | "start" | "tutorial" | "intro" => Some("take the tour: attn lesson play 0-tour".to_string()),
+        "follow" | "check" | "export" | "update" | "new" | "directives" => {
+            Some(format!("it is a command of lessons: attn lesson {shown}"))
+        }
+        "explain" | "why" => {
+            Some("--explain belongs to a computation: attn softmax 1 2 3 --explain 'A[1,3]'".to_string())
+        }
+        "list" | "ls" | "demos" => Some("list the demos with: attn demo".to_string()),
+        "version" => Some("attn --version".to_string()),
+        "attention" | "attn" => {
+            Some("attn attend --words \"bat cave racket\", or attn demo mask".to_string())
+        }
+        "mistakes" => Some("list the mistakes with: attn diagnose --list".to_string()),
+        "models" => Some("list the models with: attn params".to_string()),
+        _ if demos().any(|demo| demo.name == typed) => Some(format!("it is a demo: attn demo {shown}")),
+        _ if built_in(typed).is_some() => Some(format!("it is a lesson: attn lesson play {shown}")),
+        name if params::built_in().iter().any(|model| model.name == name) => {
+            Some(format!("it is a model: attn params {name}"))
+        }
+        _ => None,
+    };
+    let about =
+        || demos_about(typed).first().map(|demo| format!("a demo is about it: attn demo {}", demo.name));
+    // A similar command that clap has found comes first.
+    let near = || (!has_neighbour).then(|| near_name(typed, definitions)).flatten();
+    known
+        .or_else(about)
+        .or_else(near)
+        .or_else(|| (!has_neighbour).then(|| format!("search for it: attn find {}", quoted(&shown))))
+}
+
+/// The hint for a mistyped demo, command of lessons, lesson or model.
+fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
+    let demo = || Some(format!("demo {}", nearest(typed, demos().map(|demo| demo.name))?));
+    let of_lessons = || {
+        let commands = definitions.find_subcommand("lesson")?.get_subcommands().map(clap::Command::get_name);
+        Some(format!("lesson {}", nearest(typed, commands)?))
+    };
+    let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
+    let model =
+        || Some(format!("params {}", nearest(typed, params::built_in().iter().map(|model| model.name))?));
+    let found = demo().or_else(of_lessons).or_else(lesson).or_else(model)?;
+    Some(format!("did you mean: attn {found}"))
+}
+
+/// The commands that have an option which this one does not have.
+fn elsewhere(option: &str, own: &str, definitions: &clap::Command) -> Option<String> {
+    let long = option.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
+    let has = |one: &&clap::Command| one.get_arguments().any(|arg| arg.get_long() == Some(&long));
+    let names: Vec<String> = definitions
+        .get_subcommands()
+        .filter(|one| one.get_name() != own)
+        .filter(has)
+        .map(|one| format!("attn {}", one.get_name()))
+        .collect();
+    (!names.is_empty()).then(|| format!("--{long} is an option of {}", names.join(", ")))
+}
+
+// Applies the defaults of the environment: `ATTN_PRECISION=2` means `--precision 2` in each command with this option.
+
+/// Whether a flag is typed before any `--`.
+pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
+}
+
+/// The value of an option that is typed before any `--`.
+fn typed_value(args: &[OsString], option: &str) -> Option<String> {
+    let words: Vec<_> =
+        args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_string_lossy().into_owned()).collect();
+    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(option)? {
+        "" => words.get(at + 1).cloned(),
+        rest => rest.strip_prefix('=').map(str::to_string),
+    })
+}
+
+/// # Errors
+/// If ASCII is asked for in a format that has its own characters on every screen.
+pub(super) fn check_charset(args: &[OsString]) -> Result<()> {
+    match typed_value(args, "--format").as_deref() {
+        Some(format @ ("json" | "numpy" | "markdown" | "csv" | "html"))
+            if typed_value(args, "--charset").as_deref() == Some("ascii") =>
+        {
+            Err(Error::new(format!("--charset is for tables on a screen, not for --format {format}"))
+                .help("leave out --charset, or use --format table or --format latex, which can be ASCII"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The arguments, with an option added for each variable whose option the command has and the user has not typed; and the
+/// environment with the settings of these variables, for commands that have no such option.
+///
+/// # Errors
+/// If a variable has a value that its option would not take, unless help or the version is asked for.
+pub(super) fn applied(
+    args: Vec<OsString>,
+    env: &Env,
+    definitions: &clap::Command,
+) -> Result<(Vec<OsString>, Env)> {
+    let (mut args, mut env) = (args, env.clone());
+    if env.defaults.is_empty() {
+        return Ok((args, env));
+    }
+    let (end, chosen) = deepest(definitions, &args);
+    // Help works also if a variable has a wrong value.
+    let asks_for_help = args.first().is_none_or(|first| first == "help")
+        || ["-h", "--help", "-V", "--version"].iter().any(|flag| has_flag(&args, flag));
+    for (option, value) in &env.defaults.clone() {
+        let Some(definition) = defined(definitions, option) else { continue };
+        if let Err(error) = check_default(definition, option, value) {
+            if asks_for_help {
+                continue;
+            }
+            return Err(error);
+        }
+        // `attn learn` has another name for the width of the screen.
+        let own = chosen.get_arguments().find(|arg| arg.get_id() == option);
+        let long = own.and_then(clap::Arg::get_long).unwrap_or(option);
+        let typed = args.iter().any(|arg| {
+            let arg = arg.to_string_lossy();
+            arg.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(long))
+        });
+        if typed {
+            continue;
+        }
+        match (option.as_str(), value.as_str()) {
+            ("color", "always") => (env.colour, env.colour_err) = (true, true),
+            ("color", "never") => (env.colour, env.colour_err) = (false, false),
+            ("charset", "utf8") => env.charset = Charset::Utf8,
+            ("charset", "ascii") => env.charset = Charset::Ascii,
+            ("memory", size) => env.memory = memory::parsed(size).ok(),
+            ("width", columns) => env.width = columns.parse().unwrap_or(env.width),
+            _ => {}
+        }
+        if own.is_some() {
+            args.insert(end, format!("--{long}={value}").into());
+        }
+    }
+    Ok((args, env))
+}
+
+/// The option of this name, in whichever command has it.
+fn defined<'a>(command: &'a clap::Command, option: &str) -> Option<&'a clap::Arg> {
+    let own = command.get_arguments().find(|arg| arg.get_long() == Some(option));
+    own.or_else(|| command.get_subcommands().find_map(|inner| defined(inner, option)))
+}
+
+fn check_default(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
+    let arg = clap::Arg::new("value").long("value").value_parser(definition.get_value_parser().clone());
+    let typed = ["attn".to_string(), format!("--value={value}")];
+    let Err(failed) = clap::Command::new("attn").arg(arg).try_get_matches_from(typed) else { return Ok(()) };
+    let name = format!("{VARIABLE_PREFIX}{}", option.to_uppercase());
+    let values = definition.get_possible_values();
+    let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    let said = plain(&failed.to_string());
+    let reason = said.lines().next().and_then(|line| line.rsplit_once("': ")).map(|(_, reason)| reason);
+    let help = match (&names[..], reason) {
+        ([], Some(reason)) => format!("{reason}; set it to a number, or unset it: unset {name}"),
+        ([], None) => format!("unset it: unset {name}"),
+        (names, _) => format!("it can be {}; or unset it: unset {name}", names.join(", ")),
+    };
+    Err(Error::new(format!("`{}` is not a value for --{option}", visible(value))).in_source(name).help(help))
+}

@@ -1,0 +1,380 @@
+//! What a training says: in the terminal, as tables, as JSON.
+
+use serde_json::{Value, json};
+
+use crate::cli::output::FormatArg;
+use crate::cli::{Env, Streams, output};
+use crate::error::{Error, Result};
+use crate::foreign::{from_path, visible};
+use crate::graph::{Convention, Graph};
+use crate::learn::{Pattern, Predicted};
+use crate::render;
+use crate::render::Page;
+use crate::story::{Step, StepItem, Story, Table};
+use crate::text::{counted, grouped, typed};
+
+use super::LearnArgs;
+use super::curves::{IN_PAGE, best_heads, plots, points, svg};
+use super::history::{End, HALF, History, Instead, LEARNED};
+
+impl LearnArgs {
+    /// Shows a training in the format that is asked for.
+    pub(super) fn show(&self, history: &History, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let style = self.output.style(env, Convention::Rows);
+        match self.output.look.format {
+            FormatArg::Json => {
+                let text = serde_json::to_string_pretty(&json(history));
+                let text = text.map_err(|error| crate::error::Error::new(error.to_string()))?;
+                Ok(writeln!(streams.out, "{text}")?)
+            }
+            FormatArg::Table => {
+                let text = |lines: &[String]| vec![(lines.join(" "), Table::default())];
+                render::tables(&text(&begun(history)), "learn", &style, streams.out)?;
+                writeln!(streams.out)?;
+                render::plots(&plots(history), &style, streams.out)?;
+                writeln!(streams.out)?;
+                let arrow = |notice: Option<String>| {
+                    text(&notice.map(|text| format!("→ {text}")).into_iter().collect::<Vec<_>>())
+                };
+                let mut parts = arrow(seen(history));
+                parts.extend(text(&rules(history)));
+                parts.extend(text(&self.ended(history)));
+                for (title, table, notice) in self.tables(history, false) {
+                    parts.push((title, table));
+                    parts.extend(arrow(notice));
+                }
+                parts.extend(text(&self.onward(history)));
+                parts.retain(|(title, table)| !title.is_empty() || !table.header.is_empty());
+                render::tables(&parts, "learn", &style, streams.out)
+            }
+            FormatArg::Csv => {
+                let all = steps(history, |_| true, |number| number.to_string());
+                render::tables(&[(String::new(), all)], "learn", &style, streams.out)
+            }
+            _ => {
+                let title = format!("attn learn {}", history.task.name());
+                let story = Story::of_steps(&title, Graph::new(), self.told(history));
+                output::pages(&[Page::whole(story)], "learn", &style, streams)
+            }
+        }
+    }
+
+    /// A training as a document tells it.
+    fn told(&self, history: &History) -> Vec<Step> {
+        let step = |text: &[String], shown: Vec<StepItem>, notice: Option<String>| Step {
+            text: text.join(" "),
+            shown,
+            notice,
+            ..Step::default()
+        };
+        let curves = vec![StepItem::Picture(svg(history, &IN_PAGE)), StepItem::Table(some_steps(history))];
+        let by_step = [&["The loss by step.".to_string()], &rules(history)[..]].concat();
+        let mut told = vec![
+            step(&begun(history), Vec::new(), None),
+            step(&by_step, curves, seen(history)),
+            step(&self.ended(history), Vec::new(), None),
+        ];
+        let tables = self.tables(history, true).into_iter();
+        told.extend(
+            tables.map(|(title, table, notice)| step(&[title], vec![StepItem::Table(table)], notice)),
+        );
+        told
+    }
+
+    /// What follows the curves: a title, a table, and what to see in it.
+    fn tables(&self, history: &History, in_columns: bool) -> Vec<(String, Table, Option<String>)> {
+        instead(history).into_iter().chain([self.examples(history, in_columns)]).collect()
+    }
+
+    /// How it ended.
+    fn ended(&self, history: &History) -> Vec<String> {
+        let (loss, accuracy) = history.held_out;
+        let done = counted(history.steps.len(), "step");
+        let after = match &history.end {
+            End::Done => format!("After {done}"),
+            End::Stopped(_) => format!("Stopped after {done}"),
+            End::Failed(_) => format!("After {done}, before it failed"),
+        };
+        let examples = counted(history.held_out_examples, "new example");
+        let right = format!("{:.1} % of the predictions on {examples} are right", 100.0 * accuracy);
+        let least = 100.0 * LEARNED;
+        let mut all = vec![match history.is_learned() {
+            Some(true) => format!("{after}: learned. {right}; learned means {least:.0} % or more."),
+            Some(false) => format!("{after}: not learned. {right}; learned means {least:.0} % or more."),
+            None => format!(
+                "{after}: the loss on {examples} is {loss:.3}. A guess by the frequencies of the symbols has {:.3}.",
+                history.loss_of_frequencies
+            ),
+        }];
+        if let Some(step) = history.right_from().filter(|_| history.is_learned().is_some()) {
+            all.push(format!("From step {step} on, ten batches in a row were {least:.0} % right."));
+        }
+        all
+    }
+
+    /// What the model says on examples, or writes.
+    ///
+    /// In a terminal an example is a line; a document has a column for each symbol, because its letters have different widths.
+    fn examples(&self, history: &History, in_columns: bool) -> (String, Table, Option<String>) {
+        let symbols = history.task.symbols();
+        if !history.written.is_empty() {
+            let lines = history.written.iter().flat_map(|text| text.split('\n'));
+            let rows = lines.map(|line| vec![visible(line).into_owned()]);
+            return ("What it writes now:".to_string(), Table::new(&["written"], rows), None);
+        }
+        let longest = history.shown.iter().map(Vec::len).max().unwrap_or(0);
+        let row = |name: &str, of: &[Predicted], id: &dyn Fn(&Predicted) -> Option<usize>| {
+            let shown = |one: &Predicted| match id(one).map(|id| symbols.text(&[id])) {
+                Some(symbol) if symbol != " " => symbol,
+                _ => "·".to_string(),
+            };
+            let mut cells: Vec<String> = of.iter().map(shown).collect();
+            match in_columns {
+                true => cells.resize(longest, String::new()),
+                false => cells = vec![cells.concat()],
+            }
+            cells.insert(0, name.to_string());
+            cells
+        };
+        let rows = history.shown.iter().flat_map(|example| {
+            [
+                row("tokens", example, &|one| Some(one.token)),
+                row("asked", example, &|one| one.target),
+                row("predicted", example, &|one| one.target.map(|_| one.predicted)),
+            ]
+        });
+        let numbers: Vec<String> = (1..=longest).map(|at| at.to_string()).collect();
+        let heads: Vec<&str> =
+            if in_columns { numbers.iter().map(String::as_str).collect() } else { vec!["symbols"] };
+        let asked = || history.shown.iter().flatten().filter_map(|one| Some((one.target?, one.predicted)));
+        let right = asked().filter(|(target, predicted)| target == predicted).count();
+        let said = match asked().count() {
+            asked if asked == right => format!("All {asked} predictions on these examples are right."),
+            asked => format!("{right} of the {asked} predictions on these examples are right."),
+        };
+        ("New examples:".to_string(), Table::new(&[&[""], &heads[..]].concat(), rows), Some(said))
+    }
+
+    /// What can be done next.
+    fn onward(&self, history: &History) -> Vec<String> {
+        match &self.save {
+            Some(folder) => {
+                let instead = if history.replaces { ", in place of the model that was there" } else { "" };
+                vec![format!(
+                    "Written to {0}{instead}. attn model {0} opens it.",
+                    visible(&from_path(folder))
+                )]
+            }
+            None => {
+                let seed = history.settings.seed.wrapping_add(1);
+                let more = match history.is_learned() {
+                    Some(false) => "More steps or layers: --steps, --layers. ",
+                    _ => "",
+                };
+                vec![format!("{more}Another start: --seed {seed}. Keep the model: --save FOLDER.")]
+            }
+        }
+    }
+}
+
+/// What is learned, and with what.
+fn begun(history: &History) -> Vec<String> {
+    let (task, size) = (&history.task, &history.settings.size);
+    let parts = [
+        format!("{} of {}", counted(size.layers, "layer"), counted(size.heads, "head")),
+        format!("width {}", size.width),
+        size.mlp.map_or("no MLP".into(), |width| format!("an MLP of {width}")),
+        if size.normed { "RMS norms".into() } else { "no norm".into() },
+    ];
+    vec![
+        format!(
+            "{}: {}. {}, at most {}.",
+            task.name(),
+            task.sentence(),
+            counted(task.symbols().count(), "symbol"),
+            counted(task.context(), "token"),
+        ),
+        format!("The model: {}; {} parameters.", parts.join(", "), grouped(size.parameters() as u64)),
+        format!(
+            "{} of {} each, seed {}. The learning rate rises to {} in {}, then falls to a tenth of it at the last step.",
+            counted(history.settings.adam.steps, "step"),
+            counted(history.settings.batch, "example"),
+            history.settings.seed,
+            typed(history.settings.adam.rate),
+            counted(history.settings.adam.warm_up, "step"),
+        ),
+    ]
+}
+
+/// What to see in the curves: where the loss falls, and which heads have turned to a place.
+fn seen(history: &History) -> Option<String> {
+    let losses: Vec<(usize, f64)> = history.steps.iter().map(|step| (step.number, step.loss)).collect();
+    let points = points(&losses);
+    let ((_, first), (_, last)) = (*points.first()?, *points.last()?);
+    // The shortest part of the curve with half of the fall.
+    let parts = (0..points.len()).flat_map(|from| (from + 1..points.len()).map(move |to| (from, to)));
+    let with_half = parts.filter(|(from, to)| 2.0 * (points[*from].1 - points[*to].1) >= first - last);
+    let steepest = with_half.min_by_key(|(from, to)| to - from).filter(|_| last < first);
+    let mut all = vec![match steepest {
+        Some((from, to)) => format!(
+            "The loss falls from {first:.2} to {last:.2}; half of this fall lies between steps {:.0} and {:.0}.",
+            points[from].0, points[to].0
+        ),
+        None => format!("The loss does not fall: it begins at {first:.2} and ends at {last:.2}."),
+    }];
+    let curves = best_heads(history);
+    let heads = history.settings.size.heads;
+    let turned = curves.iter().filter_map(|curve| Some((curve, curve.reaches(HALF)?)));
+    let turned: Vec<String> = turned
+        .map(|(curve, step)| {
+            let (name, last) = (curve.name(heads), curve.last());
+            format!("{name} reaches {HALF} at step {step}, and is {last:.2} at the end.")
+        })
+        .collect();
+    match turned.is_empty() {
+        true if !curves.is_empty() => all.push(format!("No score of a head reaches {HALF}.")),
+        _ => all.extend(turned),
+    }
+    Some(all.join(" "))
+}
+
+/// What the model gets right with other weights in one head, and which of them tells most.
+fn instead(history: &History) -> Option<(String, Table, Option<String>)> {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let ways = history.ways();
+    let rows = history.instead.iter().map(|instead| {
+        let shares = instead.right.iter().map(|share| percent(*share));
+        std::iter::once(instead.head.clone()).chain(shares).collect()
+    });
+    let table = Table::new(&[&["weights of"], &ways[..]].concat(), rows).with_numbers(&ways);
+    // The heads that count most: with equal weights least is right.
+    let mut heads: Vec<&Instead> = history.instead.iter().collect();
+    heads.sort_by(|a, b| a.right[0].total_cmp(&b.right[0]));
+    heads.truncate(2);
+    heads.sort_by(|a, b| a.head.cmp(&b.head));
+    let said = heads.into_iter().filter_map(|Instead { head, right }| {
+        let best = (1..ways.len()).rev().max_by(|a, b| right[*a].total_cmp(&right[*b]))?;
+        let (equal, most) = (percent(right[0]), percent(right[best]));
+        Some(format!(
+            "{head}: {equal} are right with equal weights, and {most} with all weight at “{}”.",
+            ways[best]
+        ))
+    });
+    let said = said.collect::<Vec<String>>().join(" ");
+    if said.is_empty() {
+        return None;
+    }
+    let title = "If one head had other weights, this share of these predictions would be right (equal weights: a query gives each key \
+                 that it sees the same):";
+    Some((title.to_string(), table, Some(said)))
+}
+
+/// What the scores of the heads are.
+fn rules(history: &History) -> Vec<String> {
+    let curves = history.curves();
+    let shown = |pattern: &&Pattern| curves.iter().any(|curve| curve.pattern == pattern.name());
+    let rules = history.settings.patterns.iter().filter(shown);
+    let rules: Vec<String> =
+        rules.map(|pattern| format!("{}: {}.", pattern.name(), pattern.rule())).collect();
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("A score is a mean over the queries i. {}", rules.join(" "))]
+}
+
+/// The most steps of a document.
+const MOST_STEPS: usize = 20;
+
+/// The first step, the last, and those between them at equal distances, rounded.
+fn some_steps(history: &History) -> Table {
+    let last = history.steps.len();
+    let every = last.div_ceil(MOST_STEPS);
+    let is_shown = |number: usize| number == 1 || number == last || number.is_multiple_of(every);
+    steps(history, is_shown, |number| format!("{number:.4}"))
+}
+
+/// Steps as a table.
+fn steps(history: &History, is_shown: impl Fn(usize) -> bool, number: impl Fn(f64) -> String) -> Table {
+    let curves = history.curves();
+    let heads = history.settings.size.heads;
+    let mut header = vec!["step".to_string(), "loss".to_string(), "accuracy".to_string()];
+    header.extend(curves.iter().map(|curve| curve.name(heads)));
+    let score =
+        |curve: &super::history::HeadCurve, step: usize| curve.at(step).map_or(String::new(), &number);
+    let rows = history.steps.iter().filter(|step| is_shown(step.number)).map(|step| {
+        let mut row = vec![step.number.to_string(), number(step.loss), number(step.accuracy)];
+        row.extend(curves.iter().map(|curve| score(curve, step.number)));
+        row
+    });
+    let heads: Vec<&str> = header.iter().map(String::as_str).collect();
+    Table::new(&heads, rows).with_numbers(&heads)
+}
+
+/// A training as data: neither times nor paths.
+fn json(history: &History) -> Value {
+    let patterns: Vec<&str> = history.settings.patterns.iter().map(|pattern| pattern.name()).collect();
+    let heads = |layers: &[Vec<Vec<Option<f64>>>]| -> Vec<Value> {
+        let each = layers.iter().enumerate().flat_map(|(layer, heads)| {
+            heads.iter().enumerate().map(move |(head, scores)| (layer + 1, head + 1, scores))
+        });
+        each.map(|(layer, head, scores)| {
+            let mut entry = json!({ "layer": layer, "head": head });
+            for (name, score) in patterns.iter().zip(scores) {
+                entry[*name] = json!(score);
+            }
+            entry
+        })
+        .collect()
+    };
+    let steps: Vec<Value> = history
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "step": step.number,
+                "loss": step.loss,
+                "accuracy": step.accuracy,
+                "heads": heads(&step.heads),
+            })
+        })
+        .collect();
+    let instead = |of: &Instead| {
+        let mut entry = json!({ "head": of.head });
+        for (way, right) in history.ways().iter().zip(&of.right) {
+            entry[*way] = json!(right);
+        }
+        entry
+    };
+    json!({
+        "task": history.task.name(),
+        "seed": history.settings.seed,
+        "parameters": history.settings.size.parameters(),
+        "steps": steps,
+        "heldout_examples": history.held_out_examples,
+        "heldout_loss": history.held_out.0,
+        "heldout_accuracy": history.held_out.1,
+        "learned": history.is_learned(),
+        "instead": history.instead.iter().map(instead).collect::<Vec<Value>>(),
+    })
+}
+
+// Options that need each other.
+
+impl LearnArgs {
+    /// # Errors
+    /// If options contradict each other.
+    pub(super) fn agree(&self) -> Result<()> {
+        let looks = self.nodes.explain.used().or((!self.nodes.only.is_empty()).then_some("--only"));
+        match (self.at, looks) {
+            (None, Some(option)) => Err(Error::new(format!("{option} needs the step that it looks into"))
+                .help(format!("add --at 150: {option} then shows the numbers of step 150"))),
+            (Some(_), None) => Err(Error::new("--at says which step, but not what is shown of it")
+                .help("add --explain 'L1.dW_Q[2,1]' to see what changed this weight, or --only L1.dW_Q")),
+            (None, None) if self.output.look.format == FormatArg::Numpy => {
+                Err(Error::new("a training cannot be written as NumPy arrays")
+                    .help("use --format csv or --format json"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

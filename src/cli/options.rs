@@ -1,0 +1,158 @@
+//! Values of options: positive numbers and paths.
+
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::error::{Error, Result};
+use crate::explore::State;
+use crate::foreign::{to_path, visible};
+use crate::input;
+use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
+use crate::tensor::Dtype;
+use crate::text::one_of;
+
+use super::Env;
+
+/// A positive number given to an option.
+pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
+    let number = match input::number(text) {
+        Ok(number) => number.value,
+        Err(error) if text.contains(',') => return Err(error.in_source(option)),
+        Err(_) => f64::NAN,
+    };
+    if number > 0.0 && number.is_finite() {
+        return Ok(number);
+    }
+    Err(Error::new(format!("{option} {} is not a positive number", visible(text)))
+        .help("give a number above 0, such as 0.5"))
+}
+
+/// An argument that names a file, of whatever bytes.
+pub(super) fn path(text: &str) -> std::result::Result<PathBuf, Infallible> {
+    Ok(to_path(text))
+}
+
+// The threads and the instruction set of the fast path; neither changes the result.
+
+/// The numbers of threads that `--threads` takes.
+pub(super) const THREADS: RangeInclusive<i64> = 1..=MAX_THREADS as i64;
+
+/// The names that `--simd` takes: “portable, neon, avx2 or avx512”.
+pub(super) fn simd_names() -> String {
+    one_of(&SimdLevel::ALL.map(SimdLevel::name))
+}
+
+/// `--dtype`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum DtypeArg {
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl From<DtypeArg> for Dtype {
+    fn from(dtype: DtypeArg) -> Dtype {
+        match dtype {
+            DtypeArg::F32 => Dtype::F32,
+            DtypeArg::F64 => Dtype::F64,
+        }
+    }
+}
+
+/// The machine that `--threads` and `--simd` ask for, else the variable ATTN_SIMD; by default all of this machine.
+///
+/// # Errors
+/// If there is no such instruction set, or this processor lacks it.
+pub(super) fn machine(threads: Option<u16>, simd: Option<&str>, env: &Env) -> Result<Machine> {
+    let here = Machine::here();
+    let named = |name: &str, asked: &str| {
+        SimdLevel::named(&name.to_ascii_lowercase()).map_err(|error| Error::from(error).in_source(asked))
+    };
+    let simd = match (simd, env.simd.as_deref()) {
+        (Some(name), _) => named(name, "--simd")?,
+        (None, Some(name)) => named(name, "ATTN_SIMD")?,
+        (None, None) => here.simd,
+    };
+    Ok(Machine { simd, threads: threads.map_or(here.threads, usize::from) })
+}
+
+// `--set` and `--without`: numbers and heads that are changed after everything else is known.
+
+/// The heads that are taken out.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct WithoutArgs {
+    /// Set the output of heads to 0: A, A_2, L1.A_3
+    #[arg(long, value_name = "HEADS")]
+    without: Option<String>,
+}
+
+impl WithoutArgs {
+    /// The heads, as they were typed.
+    pub(super) fn heads(&self) -> Vec<String> {
+        let heads = self.without.iter().flat_map(|heads| heads.split(',')).map(str::trim);
+        heads.map(str::to_string).collect()
+    }
+}
+
+/// Numbers and heads that are changed.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Attention")]
+pub(super) struct EditArgs {
+    /// Set a given number: X[1,2]=6, X[cave,animals]=6
+    #[arg(long, value_name = "CELL=NUMBER")]
+    set: Vec<String>,
+    #[command(flatten)]
+    without: WithoutArgs,
+}
+
+impl EditArgs {
+    /// Whether nothing is changed.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.set.is_empty() && self.without.heads().is_empty()
+    }
+
+    /// The heads.
+    pub(super) fn heads(&self) -> Vec<String> {
+        self.without.heads()
+    }
+
+    /// The numbers of a command that has options of its own for the settings.
+    ///
+    /// # Errors
+    /// If one sets no cell.
+    pub(super) fn cells(&self) -> Result<&[String]> {
+        match self.set.iter().find(|text| !text.contains('[')) {
+            None => Ok(&self.set),
+            Some(text) => Err(Error::new(format!("`--set {text}` sets no cell")).help(
+                "write --set 'X[1,2]=6'; a matrix goes in --x or --wq, a setting in --temperature, --scale, --causal or --window",
+            )),
+        }
+    }
+}
+
+/// The changes of steps that have no options for their settings.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Explore")]
+pub(super) struct StepEditArgs {
+    /// Set a given number, or a setting: X[1,2]=6, mask=none
+    ///
+    /// Settings are temperature=0.5, scale=none or a number, and mask=none, causal or the width of a causal window.
+    #[arg(long, value_name = "CELL=NUMBER")]
+    set: Vec<String>,
+    #[command(flatten)]
+    without: WithoutArgs,
+}
+
+impl StepEditArgs {
+    /// A state with these changes.
+    ///
+    /// # Errors
+    /// If one cannot be made.
+    pub(super) fn changed(&self, state: State) -> Result<State> {
+        state.with_assignments(&self.set, &self.without.heads())
+    }
+}
