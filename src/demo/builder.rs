@@ -274,6 +274,15 @@ impl Builder {
         Ok([role("Q", weights[0])?, role("K", weights[1])?, role("V", weights[2])?])
     }
 
+    /// Given weights of a head: `W_Q`, `W_K` and `W_V`, each name with the suffix.
+    ///
+    /// # Errors
+    /// If a name is taken.
+    pub fn head_weights(&mut self, suffix: &str, [q, k, v]: [Matrix; 3]) -> Result<[NodeId; 3]> {
+        let mut weights = |name: &str, matrix| self.given(&format!("{name}{suffix}"), matrix);
+        Ok([weights("W_Q", q)?, weights("W_K", k)?, weights("W_V", v)?])
+    }
+
     /// One row of a matrix.
     ///
     /// # Errors
@@ -509,10 +518,15 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
 }
 
+/// A matrix as a user types it: rows between semicolons, with spaces between the numbers.
+pub(super) fn numbers(text: &str) -> Matrix {
+    let number = |cell: &str| cell.parse::<f64>().expect("a demo's own numbers");
+    let rows: Vec<Vec<f64>> =
+        text.split(';').map(|row| row.split_whitespace().map(number).collect()).collect();
+    Matrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
+}
+
 /// The first `count` of these rows, repeated where there are fewer.
-pub(super) fn rows_over_and_over<const ROWS: usize, const COLS: usize>(
-    rows: [[f64; COLS]; ROWS],
-    count: usize,
-) -> Matrix {
-    Matrix::from_fn(count, COLS, |i, j| rows[i % ROWS][j])
+pub(super) fn rows_over_and_over(rows: &Matrix, count: usize) -> Matrix {
+    Matrix::from_fn(count, rows.cols(), |i, j| rows[(i % rows.rows(), j)])
 }

@@ -1,4 +1,4 @@
-//! @@
+//! Demos of papers on the key/value cache, and on a narrow row in its place.
 
 use super::builder::*;
 use crate::params::{self, Counts, named};
@@ -33,18 +33,15 @@ struct NewWord {
 
 impl OneHead {
     fn given(demo: &mut Builder) -> Result<OneHead> {
-        let x = Matrix::of([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 2.0]]);
-        let x = demo.given("X", x.rows_named(&WORDS))?;
+        let x = demo.given("X", numbers("1 0 1; 0 2 0; 1 1 0; 0 1 2").rows_named(&WORDS))?;
         let words = demo.matrix(x)?.rows();
         if words == 0 || words > MOST_WORDS {
             return Err(Error::new(format!(
                 "X has {words} rows, and the demo follows 1 to {MOST_WORDS} words"
             )));
         }
-        let w_q = demo.given("W_Q", Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))?;
-        let w_k = demo.given("W_K", Matrix::of([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))?;
-        let w_v = demo.given("W_V", Matrix::of([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))?;
-        Ok(OneHead { x, weights: [w_q, w_k, w_v], words })
+        let weights = ["1 0; 0 1; 1 0", "0 1; 1 0; 0 1", "2 0; 0 3; 1 1"].map(numbers);
+        Ok(OneHead { x, weights: demo.head_weights("", weights)?, words })
     }
 
     /// The whole text at once, under a causal mask.
@@ -273,10 +270,9 @@ pub(super) fn latent(demo: &mut Builder) -> Result<()> {
 
 /// The words, and the row that each of them puts into the cache.
 fn down(demo: &mut Builder) -> Result<(NodeId, NodeId)> {
-    let x = Matrix::of([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0]]);
-    let x = demo.given("X", x.rows_named(&LATENT_WORDS))?;
-    let w = demo.given("W_DKV", Matrix::of([[3.0, -1.0], [4.0, 0.0], [-1.0, 3.0], [-3.0, 7.0]]))?;
-    let gain = demo.given("g_KV", Matrix::of([[1.0, 2.0]]))?;
+    let x = demo.given("X", numbers("1 0 1 0; 0 1 0 1; 1 1 0 0").rows_named(&LATENT_WORDS))?;
+    let w = demo.given("W_DKV", numbers("3 -1; 4 0; -1 3; -3 7"))?;
+    let gain = demo.given("g_KV", numbers("1 2"))?;
     let narrow = demo.product("C_down", x, w)?;
     let c = demo.compute("c_KV", Op::RmsNorm(EPSILON), &[narrow, gain])?;
     demo.step(
@@ -292,8 +288,8 @@ fn down(demo: &mut Builder) -> Result<(NodeId, NodeId)> {
 
 /// Keys and values of all heads from the row of the cache, and the weights that make them.
 fn up(demo: &mut Builder, c: NodeId) -> Result<[NodeId; 4]> {
-    let up_k = Matrix::of([[1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]).cols_named(&OF_TWO_HEADS);
-    let up_v = Matrix::of([[2.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]).cols_named(&OF_TWO_HEADS);
+    let up_k = numbers("1 1 0 1; 0 1 1 0").cols_named(&OF_TWO_HEADS);
+    let up_v = numbers("2 0 0 1; 0 1 1 0").cols_named(&OF_TWO_HEADS);
     let (up_k, up_v) = (demo.given("W_UK", up_k)?, demo.given("W_UV", up_v)?);
     for (name, weights) in [("W_UK", up_k), ("W_UV", up_v)] {
         demo.even_columns(name, weights, SHARED)?;
@@ -321,14 +317,11 @@ struct Positions {
 }
 
 fn positions(demo: &mut Builder, x: NodeId) -> Result<Positions> {
-    let w_q = Matrix::of([
-        [1., 0., 1., 0., 0., 1., 0., 1.],
-        [0., 1., 0., 1., 1., 0., 1., 0.],
-        [1., 0., 0., 1., 1., 0., 0., 1.],
-        [0., 1., 1., 0., 0., 1., 1., 0.],
-    ]);
-    let w_q = demo.given("W_Q", w_q.cols_named(&OF_A_QUERY))?;
-    let w_kr = demo.given("W_KR", Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))?;
+    let w_q = demo.given(
+        "W_Q",
+        numbers("1 0 1 0 0 1 0 1; 0 1 0 1 1 0 1 0; 1 0 0 1 1 0 0 1; 0 1 1 0 0 1 1 0").cols_named(&OF_A_QUERY),
+    )?;
+    let w_kr = demo.given("W_KR", numbers("1 0; 0 1; 1 0; 0 1"))?;
     demo.even_columns("W_Q", w_q, SHARED)?;
     let k = demo.product("K_R", x, w_kr)?;
     let width = demo.matrix(k)?.cols();

@@ -1,4 +1,4 @@
-//! @@
+//! `differential`, of a paper on one softmax minus another.
 
 use super::builder::*;
 
@@ -36,11 +36,11 @@ struct Halves {
 }
 
 fn halves(demo: &mut Builder) -> Result<Halves> {
-    let x = Matrix::of([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
-    let x = demo.given("X", x.rows_named(&WORDS).cols_named(&FEATURES))?;
-    let w_q = Matrix::of([[1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 2.0, 0.0]]);
-    let w_k = Matrix::of([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]);
-    let w_v = Matrix::of([[0.0, 0.0, 3.0, 1.0], [4.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 1.0]]);
+    let x =
+        demo.given("X", numbers("1 0 0; 0 1 0; 1 0 0; 0 0 1").rows_named(&WORDS).cols_named(&FEATURES))?;
+    let w_q = numbers("1 0 1 0; 1 1 1 0; 2 2 2 0");
+    let w_k = numbers("1 0 1 0; 0 2 0 0; 0 0 0 0");
+    let w_v = numbers("0 0 3 1; 4 0 0 1; 0 2 0 1");
     let w_q = demo.given("W_Q", w_q.cols_named(&HALVES))?;
     let w_k = demo.given("W_K", w_k.cols_named(&HALVES))?;
     let w_v = demo.given("W_V", w_v)?;
@@ -142,7 +142,7 @@ fn lambda(demo: &mut Builder) -> Result<[NodeId; 2]> {
 
 /// λ_init of a few layers.
 fn of_other_layers(demo: &mut Builder) -> Result<()> {
-    let layers = demo.given("layers", Matrix::of([[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]]))?;
+    let layers = demo.given("layers", numbers("1 2 4 8 16 32"))?;
     let is_layer = |number: f64| (1.0..=LAST_LAYER as f64).contains(&number) && number.fract() == 0.0;
     if !demo.matrix(layers)?.cells().all(is_layer) {
         return Err(Error::new(format!("layers must be whole numbers from 1 to {LAST_LAYER}")));

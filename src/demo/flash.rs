@@ -1,11 +1,10 @@
-//! @@
+//! Demos of papers on how kernels compute attention: never all scores at once.
 
 use super::builder::*;
 
 /// In blocks of two the maximum moves in the second block and in the last, and stays in the third.
 const SCORES: [f64; KEYS.len()] = [1.0, 2.0, 4.0, 1.0, 3.0, 0.0, 5.0, 2.0];
-const VALUES: [[f64; 2]; KEYS.len()] =
-    [[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [8.0, 0.0], [0.0, 4.0], [6.0, 2.0], [2.0, 6.0], [0.0, 8.0]];
+const VALUES: &str = "4 0; 0 2; 2 2; 8 0; 0 4; 6 2; 2 6; 0 8";
 const KEYS: [&str; 8] = ["key 1", "key 2", "key 3", "key 4", "key 5", "key 6", "key 7", "key 8"];
 
 /// At most this many blocks are described one by one.
@@ -17,7 +16,7 @@ const LONGEST: usize = 2048;
 pub(super) fn online(demo: &mut Builder) -> Result<()> {
     let s = demo.given("S", Matrix::of([SCORES]).cols_named(&KEYS))?;
     let keys = row_of_scores(demo.matrix(s)?)?;
-    let v = rows_over_and_over(VALUES, keys).rows_named(&KEYS);
+    let v = rows_over_and_over(&numbers(VALUES), keys).rows_named(&KEYS);
     let v = demo.fitted("V", v, (KEYS.len(), 2))?;
     let (block, length) = demo.count("block", 2, LONGEST)?;
     if keys.div_ceil(length) > MOST_BLOCKS {

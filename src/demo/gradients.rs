@@ -1,4 +1,4 @@
-//! @@
+//! Demos of papers on gradients: backward through attention, saturated softmaxes, and descent.
 
 use super::builder::*;
 use super::scores::{drawn_scores, of_their_width};
@@ -20,7 +20,7 @@ pub(super) fn backward(demo: &mut Builder) -> Result<()> {
 /// One row of scores: its softmax, the Jacobian, and what a gradient becomes on the way through it.
 fn jacobian(demo: &mut Builder) -> Result<()> {
     let keys = ["bat", "cave", "racket"];
-    let s = demo.given("s", Matrix::of([[2.0, 1.0, 0.0]]).cols_named(&keys))?;
+    let s = demo.given("s", numbers("2 1 0").cols_named(&keys))?;
     let shape = demo.matrix(s)?.shape();
     if shape.rows != 1 || shape.cols > MOST_SCORES {
         return Err(Error::new(format!(
@@ -93,10 +93,9 @@ struct Head {
 
 fn head(demo: &mut Builder) -> Result<Head> {
     let tokens = ["bat", "cave", "racket"];
-    let x = demo.given("X", Matrix::of([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]]).rows_named(&tokens))?;
-    let w_q = demo.given("W_Q", Matrix::of([[1.0, 0.0], [0.5, 1.0]]))?;
-    let w_k = demo.given("W_K", Matrix::of([[1.0, -0.5], [0.0, 1.0]]))?;
-    let w_v = demo.given("W_V", Matrix::of([[1.0, 0.0], [0.0, 0.5]]))?;
+    let x = demo.given("X", numbers("1 1; 2 0; 0 2").rows_named(&tokens))?;
+    let weights = ["1 0; 0.5 1", "1 -0.5; 0 1", "1 0; 0 0.5"].map(numbers);
+    let [w_q, w_k, w_v] = demo.head_weights("", weights)?;
     let [q, k, v] = demo.roles("", x, [w_q, w_k, w_v])?;
     let (weights, o) = demo.head("", [q, k, v], &Recipe::default())?;
     demo.step("A whole head, forward: tokens, three weight matrices, and what they make.")
@@ -213,7 +212,7 @@ pub(super) fn saturated(demo: &mut Builder) -> Result<()> {
 
 /// The same three scores, stretched: the weights and the gradient that arrives at the scores.
 fn one_row(demo: &mut Builder) -> Result<()> {
-    let s = demo.given("s", Matrix::of([[0.2, 0.1, 0.0]]).cols_named(&["bat", "cave", "racket"]))?;
+    let s = demo.given("s", numbers("0.2 0.1 0").cols_named(&["bat", "cave", "racket"]))?;
     let shape = demo.matrix(s)?.shape();
     if shape.rows != 1 {
         return Err(Error::new(format!("s is {shape}, and the demo follows one row of scores")));
@@ -351,7 +350,7 @@ struct Lesson {
 
 fn given(demo: &mut Builder) -> Result<Lesson> {
     let keys = ["bat", "cave", "racket"];
-    let k = demo.given("K", Matrix::of([[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]]).rows_named(&keys))?;
+    let k = demo.given("K", numbers("1 1; 3 1; 1 3").rows_named(&keys))?;
     let count = demo.matrix(k)?.rows();
     let share = |j: usize| [0.2, 0.7, 0.1][j % 3];
     let whole: f64 = (0..count).map(share).sum();
@@ -361,7 +360,7 @@ fn given(demo: &mut Builder) -> Result<Lesson> {
         y.rows_named(&["wanted"]).with_col_labels(demo.matrix(k)?.row_labels().cloned()),
         (1, 3),
     )?;
-    let start = demo.given("w_0", Matrix::of([[-1.0, 1.0]]).rows_named(&["bat"]))?;
+    let start = demo.given("w_0", numbers("-1 1").rows_named(&["bat"]))?;
     let shape = demo.matrix(start)?.shape();
     if (shape.rows, shape.cols) != (1, 2) {
         return Err(Error::new(format!(

@@ -1,69 +1,19 @@
-//! @@
+//! Demos of “Attention and Transformer Imagined” about several heads.
 
 use super::builder::*;
 use crate::attention::key_value_head;
 
-/// The three weight matrices of a head.
-type HeadWeights = (Matrix, Matrix, Matrix);
-
-fn first_head() -> HeadWeights {
-    (
-        Matrix::of([
-            [1., 0., 0., 0.],
-            [0., 1., 0., 0.],
-            [0., 0., 1., 0.],
-            [0., 0., 0., 1.],
-            [0., 1., 0., 0.],
-        ]),
-        Matrix::of([
-            [1., 0., 0., 0.],
-            [0., 0., 0., 1.],
-            [0., 0., 1., 0.],
-            [0., 1., 0., 0.],
-            [0., 0., 0., 0.],
-        ]),
-        Matrix::of([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]]),
-    )
-}
-
-fn second_head() -> HeadWeights {
-    (
-        Matrix::of([
-            [0., 1., 0., 0.],
-            [1., 0., 0., 0.],
-            [0., 0., 0., 1.],
-            [0., 0., 1., 0.],
-            [0., 0., 0., 0.],
-        ]),
-        Matrix::of([
-            [1., 0., 0., 0.],
-            [0., 1., 0., 0.],
-            [0., 0., 1., 0.],
-            [0., 0., 0., 1.],
-            [0., 0., 0., 1.],
-        ]),
-        Matrix::of([[0., 1., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.]]),
-    )
-}
-
-fn output_weights() -> Matrix {
-    Matrix::of([
-        [1., 0., 0., 0., 0.],
-        [0., 1., 0., 0., 0.],
-        [0., 0., 1., 0., 0.],
-        [0., 0., 0., 1., 0.],
-        [0., 0., 0., 0., 1.],
-        [1., 0., 0., 0., 1.],
-    ])
-}
-
 /// `output`: heads of any width side by side, and W_O, which brings them back to the width of the input.
 pub(super) fn output(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0, 1.0]]);
-    let x = demo.given("X", x.rows_named(&["red", "bat"]))?;
+    let x = demo.given("X", numbers("1 0 1 0 0; 0 1 0 1 1").rows_named(&["red", "bat"]))?;
     demo.step("X holds n words of width d. Two heads read it, each with its own matrices.").together(&[x]);
 
-    let one = weights(demo, "_1", first_head())?;
+    let one = [
+        "1 0 0 0; 0 1 0 0; 0 0 1 0; 0 0 0 1; 0 1 0 0",
+        "1 0 0 0; 0 0 0 1; 0 0 1 0; 0 1 0 0; 0 0 0 0",
+        "1 0 0; 0 1 0; 0 0 1; 1 0 0; 0 1 0",
+    ];
+    let one = demo.head_weights("_1", one.map(numbers))?;
     let projected_one = demo.roles("_1", x, one)?;
     demo.step(
         "The transformations of head 1. Query and key must have the same width h. The value may have another, h_v.",
@@ -85,7 +35,12 @@ pub(super) fn output(demo: &mut Builder) -> Result<()> {
     )
     .show(&[a_one, o_one]);
 
-    let two = weights(demo, "_2", second_head())?;
+    let two = [
+        "0 1 0 0; 1 0 0 0; 0 0 0 1; 0 0 1 0; 0 0 0 0",
+        "1 0 0 0; 0 1 0 0; 0 0 1 0; 0 0 0 1; 0 0 0 1",
+        "0 1 0; 0 0 1; 1 0 0; 0 1 0; 0 0 1",
+    ];
+    let two = demo.head_weights("_2", two.map(numbers))?;
     let projected_two = demo.roles("_2", x, two)?;
     let (Weights { weights: a_two, .. }, o_two) = demo.head("_2", projected_two, &Recipe::default())?;
     demo.step("Head 2 does the same with its own matrices.")
@@ -109,7 +64,8 @@ pub(super) fn output(demo: &mut Builder) -> Result<()> {
         "Two heads of width 3 make 6 columns. X has 5, so C could not be added to X.",
     )
     .show(&[c]);
-    let w_o = demo.given("W_O", output_weights())?;
+    let w_o =
+        demo.given("W_O", numbers("1 0 0 0 0; 0 1 0 0 0; 0 0 1 0 0; 0 0 0 1 0; 0 0 0 0 1; 1 0 0 0 1"))?;
     let o = demo.product("O", c, w_o)?;
     demo.step("W_O takes every row from width H·h_v back to width d, and mixes the results of the heads.")
         .together(&[w_o])
@@ -135,14 +91,6 @@ pub(super) fn output(demo: &mut Builder) -> Result<()> {
     demo.step("Every matrix on the way, its shape, and what the text and common code call it.").table(table);
     one_line(demo, projected_one, projected_two, w_o)?;
     models(demo)
-}
-
-fn weights(demo: &mut Builder, suffix: &str, (q, k, v): HeadWeights) -> Result<[NodeId; 3]> {
-    Ok([
-        demo.given(&format!("W_Q{suffix}"), q)?,
-        demo.given(&format!("W_K{suffix}"), k)?,
-        demo.given(&format!("W_V{suffix}"), v)?,
-    ])
 }
 
 /// The names of each matrix in the document and in common code, and its shape in letters and in numbers.
@@ -241,10 +189,11 @@ pub(super) fn gqa(demo: &mut Builder) -> Result<()> {
     )
     .table(who_reads_whom());
 
-    let x = Matrix::of([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0]]);
-    let x = demo.given("X", x.rows_named(&["a", "red", "bat"]))?;
-    let w_q = Matrix::of([[1., 0., 0., 1.], [0., 1., 1., 0.], [1., 1., 0., 0.], [0., 0., 1., 1.]]);
-    let w_q = demo.given("W_Q", w_q.cols_named(&["head 1", "head 2", "head 3", "head 4"]))?;
+    let x = demo.given("X", numbers("1 0 1 0; 0 1 0 1; 1 1 0 0").rows_named(&["a", "red", "bat"]))?;
+    let w_q = demo.given(
+        "W_Q",
+        numbers("1 0 0 1; 0 1 1 0; 1 1 0 0; 0 0 1 1").cols_named(&["head 1", "head 2", "head 3", "head 4"]),
+    )?;
     let q = demo.product("Q", x, w_q)?;
 
     grouped(demo, x, w_q, q)?;
@@ -265,8 +214,8 @@ fn who_reads_whom() -> Table {
 
 fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> {
     let names = ["kv 1", "kv 2"];
-    let w_k = demo.given("W_K", Matrix::of([[1., 0.], [0., 1.], [1., 1.], [0., 1.]]).cols_named(&names))?;
-    let w_v = demo.given("W_V", Matrix::of([[2., 0.], [0., 1.], [1., 0.], [0., 3.]]))?;
+    let w_k = demo.given("W_K", numbers("1 0; 0 1; 1 1; 0 1").cols_named(&names))?;
+    let w_v = demo.given("W_V", numbers("2 0; 0 1; 1 0; 0 3"))?;
     let shared = SharedKeysAndValues { name: "gqa", groups: 2, w_k, w_v };
     let [k, v, o] = shared.attend(demo, x, q)?;
     demo.step(
@@ -294,8 +243,8 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
 }
 
 fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
-    let w_k = demo.given("W_K_mqa", Matrix::of([[1.], [1.], [0.], [1.]]).cols_named(&["kv 1"]))?;
-    let w_v = demo.given("W_V_mqa", Matrix::of([[1.], [2.], [0.], [3.]]))?;
+    let w_k = demo.given("W_K_mqa", numbers("1; 1; 0; 1").cols_named(&["kv 1"]))?;
+    let w_v = demo.given("W_V_mqa", numbers("1; 2; 0; 3"))?;
     let shared = SharedKeysAndValues { name: "mqa", groups: 1, w_k, w_v };
     let [_, _, o] = shared.attend(demo, x, q)?;
     let [_, _, _, difference] = shared.written_out(demo, x, q, o)?;
@@ -363,9 +312,9 @@ fn all_heads(demo: &mut Builder, name: &str, [q, k, v]: [NodeId; 3], groups: usi
 }
 
 fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
-    let down = demo.given("W_down", Matrix::of([[1., 0.], [0., 1.], [1., 0.], [0., 2.]]))?;
-    let up_k = demo.given("W_up_K", Matrix::of([[1., 0., 1., 0.], [0., 1., 1., 2.]]))?;
-    let up_v = demo.given("W_up_V", Matrix::of([[2., 0., 1., 0.], [0., 1., 0., 3.]]))?;
+    let down = demo.given("W_down", numbers("1 0; 0 1; 1 0; 0 2"))?;
+    let up_k = demo.given("W_up_K", numbers("1 0 1 0; 0 1 1 2"))?;
+    let up_v = demo.given("W_up_V", numbers("2 0 1 0; 0 1 0 3"))?;
     let latent = demo.product("latent", x, down)?;
     let k = demo.product("K_mla", latent, up_k)?;
     let v = demo.product("V_mla", latent, up_v)?;
@@ -413,11 +362,11 @@ fn number(demo: &mut Builder, name: &str, value: f64) -> Result<NodeId> {
 
 /// Parameters and cache at the sizes of Llama 3 8B; its own choice is the row GQA.
 fn sizes(demo: &mut Builder) -> Result<()> {
-    let shared = demo.given("G", Matrix::of([[32.0], [8.0], [1.0]]).rows_named(&VARIANTS))?;
-    let readers = demo.given("g", Matrix::of([[1.0], [4.0], [32.0]]).rows_named(&VARIANTS))?;
+    let shared = demo.given("G", numbers("32; 8; 1").rows_named(&VARIANTS))?;
+    let readers = demo.given("g", numbers("1; 4; 32").rows_named(&VARIANTS))?;
     let heads = demo.compute("H", Op::Multiply, &[readers, shared])?;
     let rows = demo.compute("key_and_value", Op::Scale(Factor::Number(2.0)), &[shared])?;
-    let latent = demo.given("latent_rows", Matrix::of([[4.0]]).rows_named(&["MLA"]))?;
+    let latent = demo.given("latent_rows", numbers("4").rows_named(&["MLA"]))?;
     let rows = demo.collect("cached_rows", "parts", None, &[rows, latent])?;
     let h = number(demo, "h", 128.0)?;
     let cached = demo.product("cached", rows, h)?;

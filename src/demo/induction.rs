@@ -1,4 +1,4 @@
-//! @@
+//! `induction`, of papers on what two layers do together.
 
 use super::builder::*;
 
@@ -112,7 +112,7 @@ impl Text {
     /// The first layer: each token looks at the one before it, and writes that token into its slot.
     fn previous_token(&self, demo: &mut Builder, x: NodeId) -> Result<NodeId> {
         let n = self.length;
-        let beta = demo.given("beta_1", Matrix::of([[20.0]]))?;
+        let beta = demo.given("beta_1", numbers("20"))?;
         let positions = demo.node("positions")?;
         let q = columns(demo, "Q_1", positions, (1, n - 1))?;
         let k = columns(demo, "K_1", positions, (0, n - 1))?;
@@ -156,7 +156,7 @@ impl Text {
 
     /// The second layer: each token looks for those that came after the same token. Gives its weights and values.
     fn induction(&self, demo: &mut Builder, x: NodeId) -> Result<(NodeId, NodeId)> {
-        let beta = demo.given("beta_2", Matrix::of([[5.0]]))?;
+        let beta = demo.given("beta_2", numbers("5"))?;
         let q = columns(demo, "Q_2", x, self.token())?;
         let k = columns(demo, "K_2", x, self.slot())?;
         let Looked { matches, weights: a, named } = self.head(demo, 2, [q, k, beta])?;
@@ -188,7 +188,7 @@ impl Text {
 
     /// The strength that gives the matches of the last query a wanted share.
     fn how_strong(&self, demo: &mut Builder) -> Result<()> {
-        let odds = demo.given("odds", Matrix::of([[99.0]]))?;
+        let odds = demo.given("odds", numbers("99"))?;
         let [m, others, last] = ["m_2", "others_2", "last_2"].map(|name| demo.node(name));
         let (m, others, last) = (m?, others?, last?);
         let each = demo.compute("others_per_match", Op::Quotient, &[others, m])?;
@@ -213,7 +213,7 @@ impl Text {
 
     /// The prediction: the logits are what the second head mixes, times `gamma`.
     fn predicted(&self, demo: &mut Builder, a: NodeId, v: NodeId) -> Result<()> {
-        let gamma = demo.given("gamma", Matrix::of([[8.0]]))?;
+        let gamma = demo.given("gamma", numbers("8"))?;
         let o = demo.product("O_2", a, v)?;
         let logits = demo.compute("logits", Op::Times, &[o, gamma])?;
         let p = demo.compute("P", SOFTMAX, &[logits])?;

@@ -1,21 +1,20 @@
-//! @@
+//! Demos of “Attention and Transformer Imagined” about what a model has around its heads.
 
 use super::builder::*;
 use super::pooling::{WORD_FEATURES, vectors};
 
 /// `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
 pub(super) fn mlp(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
-    let x = demo.given("X", x.cols_named(&["x1", "x2"]))?;
+    let x = demo.given("X", numbers("0 0; 0 1; 1 0; 1 1").cols_named(&["x1", "x2"]))?;
     let rows = demo.matrix(x)?.rows();
-    let xor = rows_over_and_over([[0.0], [1.0], [1.0], [0.0]], rows);
+    let xor = rows_over_and_over(&numbers("0; 1; 1; 0"), rows);
     let xor = demo.fitted("xor", xor, (4, 1))?;
     demo.step("The perceptron works on each row on its own. `xor` is what it should return for each row.")
         .claim(own(&["X", "xor"]), "XOR is 1 where exactly one of the two features is 1.")
         .together(&[x, xor]);
 
-    let w_1 = demo.given("W_1", Matrix::of([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]))?;
-    let w_2 = demo.given("W_2", Matrix::of([[-1.0], [1.0], [2.0]]))?;
+    let w_1 = demo.given("W_1", numbers("1 0 1; 0 1 -1"))?;
+    let w_2 = demo.given("W_2", numbers("-1; 1; 2"))?;
     let wide = demo.product("H_linear", x, w_1)?;
     let linear = demo.product("Y_linear", wide, w_2)?;
     demo.step("Two linear maps: W_1 goes from width d to width i, W_2 goes back. (The text calls them M_i and M_o.)")
@@ -44,7 +43,7 @@ fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: Node
 /// rows.
 fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
     let rows = demo.matrix(linear)?.rows();
-    let signs = rows_over_and_over([[-1.0], [1.0], [1.0], [-1.0]], rows).transposed();
+    let signs = rows_over_and_over(&numbers("-1; 1; 1; -1"), rows).transposed();
     let signs = demo.fitted("signs", signs, (1, 4))?;
     let of_linear = demo.product("balance_linear", signs, linear)?;
     let of_xor = demo.product("balance_xor", signs, xor)?;
@@ -87,7 +86,7 @@ fn with_relu(demo: &mut Builder, wide: NodeId, w_2: NodeId, xor: NodeId) -> Resu
 }
 
 fn silu(demo: &mut Builder) -> Result<()> {
-    let z = demo.given("z", Matrix::of([[-8.0, -1.0, 0.0, 1.0, 2.0, 8.0]]))?;
+    let z = demo.given("z", numbers("-8 -1 0 1 2 8"))?;
     let hard = demo.compute("relu", Op::Relu, &[z])?;
     let soft = demo.compute("silu", Op::Silu, &[z])?;
     demo.step(
@@ -99,9 +98,9 @@ fn silu(demo: &mut Builder) -> Result<()> {
 }
 
 fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
-    let w_gate = demo.given("W_gate", Matrix::of([[1.0, -1.0], [-1.0, 1.0]]))?;
-    let w_up = demo.given("W_up", Matrix::of([[1.0, -1.0], [-1.0, 1.0]]))?;
-    let w_down = demo.given("W_down", Matrix::of([[1.0], [1.0]]))?;
+    let w_gate = demo.given("W_gate", numbers("1 -1; -1 1"))?;
+    let w_up = demo.given("W_up", numbers("1 -1; -1 1"))?;
+    let w_down = demo.given("W_down", numbers("1; 1"))?;
     let (gate, up) = (demo.product("O_gate", x, w_gate)?, demo.product("O_up", x, w_up)?);
     let open = demo.compute("gate", Op::Silu, &[gate])?;
     demo.step(
@@ -131,11 +130,8 @@ const FEATURES: [&str; 4] = ["team A", "team B", "action", "outcome"];
 
 /// `order`: attention alone ignores order; a causal mask helps from the second layer on, positions help at once.
 pub(super) fn order(demo: &mut Builder) -> Result<()> {
-    let mut weights = Vec::new();
-    for name in ["W_Q", "W_K", "W_V"] {
-        weights.push(demo.given(name, Matrix::identity(FEATURES.len()).cols_named(&FEATURES))?);
-    }
-    let layers = Layers { weights: [weights[0], weights[1], weights[2]] };
+    let identity = Matrix::identity(FEATURES.len()).cols_named(&FEATURES);
+    let layers = Layers { weights: demo.head_weights("", [identity.clone(), identity.clone(), identity])? };
     two_teams(demo, &layers)?;
     let (questions, plain) = cricket(demo, &layers)?;
     let causal = causal(demo, &layers, questions)?;
@@ -201,8 +197,12 @@ impl Layers {
 }
 
 fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
-    let x = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
-    let x = demo.given("X_AB", x.rows_named(&["team A", "defeated", "team B"]).cols_named(&FEATURES))?;
+    let x = demo.given(
+        "X_AB",
+        numbers("1 0 0 0; 0 0 1 0; 0 1 0 0")
+            .rows_named(&["team A", "defeated", "team B"])
+            .cols_named(&FEATURES),
+    )?;
     let rows = demo.matrix(x)?.rows();
     let swap =
         demo.fitted("swap", reversal(rows, rows).rows_named(&["team B", "defeated", "team A"]), (3, 3))?;
@@ -237,8 +237,7 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
 
 /// The document's two questions, shortened to four words.
 fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)> {
-    let x =
-        Matrix::of([[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]);
+    let x = numbers("2 0 0 0; 0 0 2 0; 0 2 0 0; 1 1 1 1");
     let words = ["South Africa", "defeated", "Australia", "is"];
     let x = demo.given("X_1", x.rows_named(&words).cols_named(&FEATURES))?;
     let rows = demo.matrix(x)?.rows();
@@ -387,7 +386,7 @@ const VOCABULARY: [&str; 6] = ["Delhi", "Mumbai", "India", "capital", "city", "t
 
 /// `unembed`: from a vector back to a word, and the effect of the temperature on the choice.
 pub(super) fn unembed(demo: &mut Builder) -> Result<()> {
-    let x = demo.given("x", Matrix::of([[1.0, 0.0, 1.0, 0.0]]).cols_named(&WORD_FEATURES))?;
+    let x = demo.given("x", numbers("1 0 1 0").cols_named(&WORD_FEATURES))?;
     let w_e = demo.given("W_E", vectors(&VOCABULARY))?;
     demo.step("x is the vector that the model has computed for the last word. W_E has one row for each word that the model knows.")
         .claim(own(&["x"]), "x asks for something that has to do with a nation and with its government.")
@@ -458,14 +457,7 @@ fn word_to_word(demo: &mut Builder, w_e: NodeId) -> Result<()> {
     let cosines = demo.compute("back_unit", Op::ProductTransposed, &[unit, unit])?;
     demo.step("If all rows have length 1, no word scores higher with another word than with itself.")
         .claim(
-            all([
-                within(1e-9, "back_unit[Delhi,Delhi]", 1.0),
-                within(1e-9, "back_unit[Mumbai,Mumbai]", 1.0),
-                within(1e-9, "back_unit[India,India]", 1.0),
-                within(1e-9, "back_unit[capital,capital]", 1.0),
-                within(1e-9, "back_unit[city,city]", 1.0),
-                within(1e-9, "back_unit[the,the]", 1.0),
-            ]),
+            all(VOCABULARY.map(|word| within(1e-9, &*format!("back_unit[{word},{word}]"), 1.0))),
             "Every word now scores 1 with itself.",
         )
         .show(&[cosines]);

@@ -1,4 +1,4 @@
-//! @@
+//! `linear`, of papers on attention without a softmax: a matrix as memory.
 
 use super::builder::*;
 
@@ -29,9 +29,9 @@ struct Features {
 }
 
 fn features(demo: &mut Builder) -> Result<Features> {
-    let q = Matrix::of([[1.0, 0.0], [0.0, 2.0], [2.0, 1.0], [1.0, 1.0]]).rows_named(&WORDS);
-    let k = Matrix::of([[0.0, 1.0], [2.0, 0.0], [1.0, -1.0], [1.0, 2.0]]).rows_named(&WORDS);
-    let v = Matrix::of([[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [0.0, 4.0]]).rows_named(&WORDS);
+    let q = numbers("1 0; 0 2; 2 1; 1 1").rows_named(&WORDS);
+    let k = numbers("0 1; 2 0; 1 -1; 1 2").rows_named(&WORDS);
+    let v = numbers("4 0; 0 2; 2 2; 0 4").rows_named(&WORDS);
     let (q, k, v) = (demo.given("Q", q)?, demo.given("K", k)?, demo.given("V", v)?);
     let tokens = few_rows(demo, "K", k)?;
     let of_q = demo.compute("phi_Q", Op::EluPlusOne, &[q])?;
@@ -140,8 +140,7 @@ fn read(demo: &mut Builder, features: &Features, states: &States, o: NodeId) -> 
 
 /// The numbers in a cache and in a state, for texts of several lengths.
 fn sizes(demo: &mut Builder) -> Result<()> {
-    let lengths = Matrix::of([[10.0, 100.0, 1000.0, 100_000.0]]);
-    let n = demo.given("tokens", lengths)?;
+    let n = demo.given("tokens", numbers("10 100 1000 100000"))?;
     let (rows, cols) = (demo.matrix(n)?.rows(), demo.matrix(n)?.cols());
     let (width, _) = demo.count("d", 128, WIDEST)?;
     let one_pair = demo.compute("numbers_of_a_token", Op::Add, &[width, width])?;
@@ -218,7 +217,7 @@ struct Facts {
 
 /// Facts that are added up, asked for by the first keys.
 fn adding(demo: &mut Builder) -> Result<Facts> {
-    let k = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).rows_named(&FACTS);
+    let k = numbers("1 0; 0 1; 1 0").rows_named(&FACTS);
     let v = Matrix::identity(CAPITALS.len()).rows_named(&FACTS).cols_named(&CAPITALS);
     let (k, v) = (demo.given("K_facts", k)?, demo.given("V_facts", v)?);
     let count = few_rows(demo, "K_facts", k)?;
@@ -257,8 +256,7 @@ fn adding(demo: &mut Builder) -> Result<Facts> {
 
 /// Keys that are not at right angles.
 fn near_keys(demo: &mut Builder, facts: &Facts) -> Result<()> {
-    let k = Matrix::of([[1.0, 0.0], [0.6, 0.8]]).rows_named(&COUNTRIES);
-    let k = demo.given("K_near", k)?;
+    let k = demo.given("K_near", numbers("1 0; 0.6 0.8").rows_named(&COUNTRIES))?;
     let count = demo.matrix(k)?.rows();
     let v = demo.compute("V_near", Op::Rows { start: 0, count }, &[facts.v])?;
     let overlap = demo.compute("overlap_near", Op::ProductTransposed, &[k, k])?;

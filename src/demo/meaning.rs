@@ -1,4 +1,4 @@
-//! @@
+//! `meaning`: the demo of the model that travels with the program.
 
 use super::builder::*;
 use crate::graph::{Graph, Origin};

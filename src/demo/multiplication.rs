@@ -4,9 +4,8 @@ use super::builder::*;
 
 /// `pairwise`: a matrix product as the table of all dot products.
 pub(super) fn pairwise(demo: &mut Builder) -> Result<()> {
-    let a = Matrix::of([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0], [-1.0, 2.0]]);
-    let a = demo.given("A", a.rows_named(&["a1", "a2", "a3", "a4"]))?;
-    let b = rows_over_and_over([[1.0, 1.0, -2.0], [0.0, 2.0, 1.0]], demo.matrix(a)?.cols());
+    let a = demo.given("A", numbers("2 0; 1 1; 0 3; -1 2").rows_named(&["a1", "a2", "a3", "a4"]))?;
+    let b = rows_over_and_over(&numbers("1 1 -2; 0 2 1"), demo.matrix(a)?.cols());
     let b = demo.fitted("B", b.cols_named(&["b1", "b2", "b3"]), (2, 3))?;
     demo.step("Two sets of vectors. One set is in the rows of A, the other in the columns of B.")
         .claim(
@@ -63,9 +62,11 @@ fn one_pair(demo: &mut Builder, a: NodeId, b: NodeId) -> Result<()> {
 
 /// `weighted-sum`: a matrix product as weighted sums of rows.
 pub(super) fn weighted_sum(demo: &mut Builder) -> Result<()> {
-    let a = Matrix::of([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]);
-    let a = demo.given("A", a.rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]))?;
-    let b = rows_over_and_over([[4.0, 0.0], [0.0, 8.0], [8.0, 4.0]], demo.matrix(a)?.cols());
+    let a = demo.given(
+        "A",
+        numbers("0.5 0.25 0.25; 0 0.5 0.5").rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]),
+    )?;
+    let b = rows_over_and_over(&numbers("4 0; 0 8; 8 4"), demo.matrix(a)?.cols());
     let b = demo.fitted("B", b.rows_named(&["b1", "b2", "b3"]), (3, 2))?;
     demo.step("Now the vectors are in the rows of B. Each row of A holds one weight for each of them.")
         .together(&[a, b]);
@@ -116,27 +117,22 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
 }
 
 /// Queries of the given tokens look for keys like themselves.
-const W_Q: [[f64; 4]; 2] = [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]];
-const W_K: [[f64; 4]; 2] = [[2.0, 1.0, 0.0, -1.0], [1.0, 0.0, -1.0, 2.0]];
-const W_V: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 2.0]];
+const W_Q: &str = "1 0 1 0; 0 1 0 1";
+const W_K: &str = "2 1 0 -1; 1 0 -1 2";
+const W_V: &str = "1 1; 0 2";
 /// The second head: each query looks for the other feature, and the values are others.
-const W_Q_2: [[f64; 4]; 2] = [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]];
-const W_K_2: [[f64; 4]; 2] = [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]];
-const W_V_2: [[f64; 2]; 2] = [[3.0, 0.0], [0.0, 1.0]];
+const W_Q_2: &str = "2 0 0 0; 0 2 0 0";
+const W_K_2: &str = "0 1 1 0; 1 0 0 1";
+const W_V_2: &str = "3 0; 0 1";
 
 /// Q, K and V of one head.
 type Projections = [NodeId; 3];
 
 /// `vectorize`: one query after the other beside all of them in one product, and a second head.
 pub(super) fn vectorize(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]).rows_named(&["v1", "v2", "v3"]);
-    let x = demo.given("X", x)?;
+    let x = demo.given("X", numbers("2 0; 0 2; 1 1").rows_named(&["v1", "v2", "v3"]))?;
     let features = demo.matrix(x)?.cols();
-    let weights = [
-        demo.fitted("W_Q", rows_over_and_over(W_Q, features), (W_Q.len(), W_Q[0].len()))?,
-        demo.fitted("W_K", rows_over_and_over(W_K, features), (W_K.len(), W_K[0].len()))?,
-        demo.fitted("W_V", rows_over_and_over(W_V, features), (W_V.len(), W_V[0].len()))?,
-    ];
+    let weights = head_weights(demo, "", features, [W_Q, W_K, W_V])?;
     demo.step("Each row of X is an input vector. (The text calls this matrix I.) One product with each weight matrix transforms all of them.")
         .together(&[x])
         .together(&weights);
@@ -154,6 +150,16 @@ pub(super) fn vectorize(demo: &mut Builder) -> Result<()> {
     .claim(equal("largest[1,1]", 0.0), "The largest difference is exactly {largest[1,1]}.")
     .show(&[by_loop, difference, largest]);
     second_head(demo, x, o)
+}
+
+/// The weights of a head, fitted to the width of the tokens.
+fn head_weights(demo: &mut Builder, suffix: &str, width: usize, own: [&str; 3]) -> Result<[NodeId; 3]> {
+    let mut fit = |name: &str, own: &str| {
+        let own = numbers(own);
+        let rows = rows_over_and_over(&own, width);
+        demo.fitted(&format!("{name}{suffix}"), rows, (own.rows(), own.cols()))
+    };
+    Ok([fit("W_Q", own[0])?, fit("W_K", own[1])?, fit("W_V", own[2])?])
 }
 
 /// The factor 1/√d for queries of width d.
@@ -200,11 +206,7 @@ fn attention(demo: &mut Builder, suffix: &str, roles: Projections) -> Result<[No
 /// Another head with weights of its own, and both outputs side by side.
 fn second_head(demo: &mut Builder, x: NodeId, o: NodeId) -> Result<()> {
     let features = demo.matrix(x)?.cols();
-    let weights = [
-        demo.fitted("W_Q_2", rows_over_and_over(W_Q_2, features), (W_Q_2.len(), W_Q_2[0].len()))?,
-        demo.fitted("W_K_2", rows_over_and_over(W_K_2, features), (W_K_2.len(), W_K_2[0].len()))?,
-        demo.fitted("W_V_2", rows_over_and_over(W_V_2, features), (W_V_2.len(), W_V_2[0].len()))?,
-    ];
+    let weights = head_weights(demo, "_2", features, [W_Q_2, W_K_2, W_V_2])?;
     let head = demo.roles("_2", x, weights)?;
     let [s, _, a, o_2] = attention(demo, "_2", head)?;
     demo.step("One head gives each token one row of weights. A second head does the same steps with its own weight matrices and gives another row.")

@@ -43,9 +43,9 @@ fn inputs(demo: &mut Builder) -> Result<[NodeId; 3]> {
         let names = ["fluffy", "blue", "creature"].map(|token| format!("{role} {token}"));
         matrix.with_row_labels(Some(names.into_iter().collect()))
     };
-    let q = Matrix::of([[0.0, 0.0, 2.0, 2.0], [2.0, 0.0, 0.0, -2.0], [2.0, 2.0, 0.0, 0.0]]);
-    let k = Matrix::of([[1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]);
-    let v = Matrix::of([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]]);
+    let q = numbers("0 0 2 2; 2 0 0 -2; 2 2 0 0");
+    let k = numbers("1 0 1 0; 1 1 0 0; 0 0 1 1");
+    let v = numbers("4 0; 0 4; 2 2");
     Ok([demo.given("Q", named("q", q))?, demo.given("K", named("k", k))?, demo.given("V", named("v", v))?])
 }
 
@@ -150,26 +150,25 @@ pub(super) fn update(demo: &mut Builder) -> Result<()> {
 
     let q = demo.product("Q", x, w_q)?;
     let k = demo.product("K", x, w_k)?;
+    let silent = [
+        "Q[a]",
+        "Q[fluffy]",
+        "Q[blue]",
+        "Q[roamed]",
+        "Q[the]",
+        "Q[verdant]",
+        "K[a]",
+        "K[creature]",
+        "K[roamed]",
+        "K[the]",
+        "K[forest]",
+    ];
+    let silent = silent.into_iter().map(|row| every(row, 0.0));
+    let speaking = ["Q[creature]", "Q[forest]", "K[fluffy]", "K[blue]", "K[verdant]"];
+    let speaking = speaking.into_iter().map(|row| not(every(row, 0.0)));
     demo.step("One query and one key for each token.")
         .claim(
-            all([
-                every("Q[a]", 0.0),
-                every("Q[fluffy]", 0.0),
-                every("Q[blue]", 0.0),
-                every("Q[roamed]", 0.0),
-                every("Q[the]", 0.0),
-                every("Q[verdant]", 0.0),
-                every("K[a]", 0.0),
-                every("K[creature]", 0.0),
-                every("K[roamed]", 0.0),
-                every("K[the]", 0.0),
-                every("K[forest]", 0.0),
-                not(every("Q[creature]", 0.0)),
-                not(every("Q[forest]", 0.0)),
-                not(every("K[fluffy]", 0.0)),
-                not(every("K[blue]", 0.0)),
-                not(every("K[verdant]", 0.0)),
-            ]),
+            Condition::All(silent.chain(speaking).collect()),
             "Only creature and forest look for something. Only fluffy, blue and verdant offer something. The other rows are 0.",
         )
         .show(&[q, k]);
@@ -189,12 +188,8 @@ pub(super) fn update(demo: &mut Builder) -> Result<()> {
     let updated = demo.compute("X_updated", Op::Add, &[x, o])?;
     demo.step("e + Δe: the change is added to the embedding. It does not replace it.")
         .claim(
-            all([
-                less(0.5, "X_updated[creature,animal]"),
-                less(0.5, "X_updated[creature,fluffy]"),
-                less(0.5, "X_updated[creature,blue]"),
-                less(0.5, "X_updated[forest,green]"),
-            ]),
+            all(["creature,animal", "creature,fluffy", "creature,blue", "forest,green"]
+                .map(|cell| less(0.5, &*format!("X_updated[{cell}]")))),
             "Creature is still an animal ({X_updated[creature,animal]:2}), and now it is also fluffy \
              ({X_updated[creature,fluffy]:2}) and blue ({X_updated[creature,blue]:2}). Forest is now green \
              ({X_updated[forest,green]:2}).",
@@ -251,20 +246,10 @@ fn embeddings() -> Matrix {
 fn update_weights(demo: &mut Builder) -> Result<[NodeId; 3]> {
     let topics = ["of animals", "of places"];
     let named = |matrix: Matrix, cols: &[&str]| matrix.rows_named(&FEATURES).cols_named(cols);
-    let w_q = Matrix::of([[3.0, 0.0], [0.0, 3.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]);
-    let w_k = Matrix::of([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [2.0, 0.0], [0.0, 2.0]]);
-    let w_v = Matrix::of([
-        [0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 2.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 2.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 1.0],
-    ]);
-    Ok([
-        demo.given("W_Q", named(w_q, &topics))?,
-        demo.given("W_K", named(w_k, &topics))?,
-        demo.given("W_V", named(w_v, &FEATURES))?,
-    ])
+    let w_q = numbers("3 0; 0 3; 0 0; 0 0; 0 0");
+    let w_k = numbers("0 0; 0 0; 2 0; 2 0; 0 2");
+    let w_v = numbers("0 0 0 0 0; 0 0 0 0 0; 0 0 2 0 0; 0 0 0 2 0; 0 0 0 0 1");
+    demo.head_weights("", [named(w_q, &topics), named(w_k, &topics), named(w_v, &FEATURES)])
 }
 
 /// Scores, scale, mask and weights.
@@ -286,11 +271,7 @@ fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
         .show(&[read]);
     demo.step("Row i of the weights says how much token i attends to each token. (The text turns this around: it says that “fluffy” attends to “creature”.)")
         .claim(
-            all([
-                less(0.4, "A[creature,fluffy]"),
-                less(0.4, "A[creature,blue]"),
-                less(0.4, "A[forest,verdant]"),
-            ]),
+            all(["A[creature,fluffy]", "A[creature,blue]", "A[forest,verdant]"].map(|cell| less(0.4, cell))),
             "Creature attends to fluffy ({A[creature,fluffy]:2}) and blue ({A[creature,blue]:2}), forest to verdant \
              ({A[forest,verdant]:2}).",
         )
@@ -315,10 +296,9 @@ pub(super) fn lowrank(demo: &mut Builder) -> Result<()> {
 
 /// W_V as a product, and the two orders of multiplying by it. Gives back the first factor.
 fn two_factors(demo: &mut Builder) -> Result<NodeId> {
-    let x = Matrix::of([[1.0, 0.0, 2.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0, 3.0]]);
-    let x = demo.given("X", x.rows_named(&["fluffy", "blue"]))?;
-    let down = Matrix::of([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [1.0, 1.0], [0.0, -1.0], [0.0, 2.0]]);
-    let up = Matrix::of([[1.0, 2.0, 0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 3.0, -1.0, 0.0, 1.0]]);
+    let x = demo.given("X", numbers("1 0 2 0 1 0; 0 1 0 1 0 3").rows_named(&["fluffy", "blue"]))?;
+    let down = numbers("1 0; 0 1; 2 0; 1 1; 0 -1; 0 2");
+    let up = numbers("1 2 0 0 1 0; 0 1 3 -1 0 1");
     let down = demo.given("V_down", down)?;
     let up = demo.given("V_up", up)?;
     demo.step(
@@ -348,10 +328,9 @@ fn two_factors(demo: &mut Builder) -> Result<NodeId> {
 
 /// The counts of parameters at the document's sizes.
 fn cost(demo: &mut Builder) -> Result<()> {
-    let d = demo.given("d", Matrix::of([[12288.0]]))?;
-    let d_k = demo.given("d_k", Matrix::of([[128.0]]))?;
-    let copies = Matrix::of([[1.0], [96.0], [9216.0]]);
-    let copies = demo.given("copies", copies.rows_named(&["head", "block", "model"]))?;
+    let d = demo.given("d", numbers("12288"))?;
+    let d_k = demo.given("d_k", numbers("128"))?;
+    let copies = demo.given("copies", numbers("1; 96; 9216").rows_named(&["head", "block", "model"]))?;
     demo.step("The sizes of the example: d, the width of a head d_k, and how many copies of W_V are needed for one head, one block and the whole model.")
         .claim(
             own(&["d", "d_k", "copies"]),
@@ -379,15 +358,10 @@ fn cost(demo: &mut Builder) -> Result<()> {
 
 /// The nearest matrix of the rank of the factors, by singular values.
 fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
-    let full = Matrix::of([
-        [1.0, 2.0, 0.0, 0.0, 1.0, 0.0],
-        [0.0, 1.0, 4.0, -1.0, 0.0, 1.0],
-        [3.0, 4.0, 0.0, 0.0, 2.0, 0.0],
-        [1.0, 2.0, 3.0, -1.0, 1.0, 1.0],
-        [0.0, -1.0, -3.0, 0.0, 0.0, -1.0],
-        [0.0, 2.0, 6.0, -2.0, 0.0, 2.0],
-    ]);
-    let w = demo.given("W_full", full)?;
+    let w = demo.given(
+        "W_full",
+        numbers("1 2 0 0 1 0; 0 1 4 -1 0 1; 3 4 0 0 2 0; 1 2 3 -1 1 1; 0 -1 -3 0 0 -1; 0 2 6 -2 0 2"),
+    )?;
     let size = demo.matrix(w)?.rows().min(demo.matrix(w)?.cols());
     let rank = demo.matrix(down)?.cols().min(size);
     let sigma = demo.compute("sigma", Op::SingularValues, &[w])?;
@@ -461,8 +435,7 @@ struct Head {
 
 /// `sum-heads`: adding the heads' Δe is one product of their concatenation with the stacked V_up.
 pub(super) fn sum_heads(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[2.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0]]);
-    let x = demo.given("X", x.rows_named(&PHRASE))?;
+    let x = demo.given("X", numbers("2 0 1 0; 0 2 0 1; 1 1 0 0").rows_named(&PHRASE))?;
     let heads = [first_head(demo)?, second_head(demo)?];
     demo.step("Tokens and two heads. Each head has its own scores, and its own W_V as two factors: V_down, then V_up.")
         .together(&[x, heads[0].scores, heads[1].scores])
@@ -486,16 +459,16 @@ pub(super) fn sum_heads(demo: &mut Builder) -> Result<()> {
 }
 
 fn first_head(demo: &mut Builder) -> Result<Head> {
-    let scores = Matrix::of([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 3.0, 0.0]]);
-    let down = Matrix::of([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]);
-    let up = Matrix::of([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, -1.0]]);
+    let scores = numbers("1 0 0; 0 1 0; 1 3 0");
+    let down = numbers("1 0; 0 1; 0 1; 1 0");
+    let up = numbers("1 0 2 0; 0 1 0 -1");
     head(demo, "1", scores, down, up)
 }
 
 fn second_head(demo: &mut Builder) -> Result<Head> {
-    let scores = Matrix::of([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, 1.0]]);
-    let down = Matrix::of([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
-    let up = Matrix::of([[0.0, 3.0, 0.0, 1.0], [1.0, 0.0, -1.0, 0.0]]);
+    let scores = numbers("0 0 0; 2 0 0; 2 0 1");
+    let down = numbers("0 1; 1 0; 1 1; 0 0");
+    let up = numbers("0 3 0 1; 1 0 -1 0");
     head(demo, "2", scores, down, up)
 }
 
@@ -594,8 +567,8 @@ struct Block {
 
 /// `block`: one whole block of a transformer, and the information that a second one on top gives a token.
 pub(super) fn block(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[1.0, 1.0], [7.0, 1.0], [1.0, 7.0], [3.0, -3.0]]);
-    let x = demo.given("X", x.rows_named(&["a", "fluffy", "blue", "creature"]))?;
+    let x =
+        demo.given("X", numbers("1 1; 7 1; 1 7; 3 -3").rows_named(&["a", "fluffy", "blue", "creature"]))?;
     let weights = block_weights(demo)?;
     demo.step(
         "Each row of X is a token. A block has four weight matrices for attention and two for the MLP.",
@@ -615,12 +588,12 @@ pub(super) fn block(demo: &mut Builder) -> Result<()> {
 
 fn block_weights(demo: &mut Builder) -> Result<BlockWeights> {
     Ok(BlockWeights {
-        w_q: demo.given("W_Q", Matrix::of([[1.0, 0.0], [0.0, 1.0]]))?,
-        w_k: demo.given("W_K", Matrix::of([[0.0, 1.0], [1.0, 0.0]]))?,
-        w_v: demo.given("W_V", Matrix::of([[0.0, 1.0], [1.0, 0.0]]))?,
-        w_o: demo.given("W_O", Matrix::of([[1.0, 0.0], [0.0, 2.0]]))?,
-        w_up: demo.given("W_up", Matrix::of([[1.0, -1.0, 0.0, 1.0], [0.0, 1.0, 1.0, -1.0]]))?,
-        w_down: demo.given("W_down", Matrix::of([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [-1.0, 0.0]]))?,
+        w_q: demo.given("W_Q", numbers("1 0; 0 1"))?,
+        w_k: demo.given("W_K", numbers("0 1; 1 0"))?,
+        w_v: demo.given("W_V", numbers("0 1; 1 0"))?,
+        w_o: demo.given("W_O", numbers("1 0; 0 2"))?,
+        w_up: demo.given("W_up", numbers("1 -1 0 1; 0 1 1 -1"))?,
+        w_down: demo.given("W_down", numbers("1 0; 0 1; 0 2; -1 0"))?,
     })
 }
 

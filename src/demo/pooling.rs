@@ -1,4 +1,4 @@
-//! `pooling`, of “Attention and Transformer Imagined”.
+//! `pooling`, of “Attention and Transformer Imagined”: words counted, averaged, weighted; and the word vectors that its demos share.
 
 use super::builder::*;
 
@@ -50,7 +50,7 @@ fn counting(demo: &mut Builder) -> Result<()> {
     let second = demo.given("second", second.cols_named(&VOCABULARY))?;
     let counts = demo.product("counts", first, second)?;
     let names = demo.own_labels(&["n"], &["1 word", "2 words", "3 words", "4 words", "5 words"]);
-    let n = demo.given("n", Matrix::of([[1.0, 2.0, 3.0, 4.0, 5.0]]).with_col_labels(names))?;
+    let n = demo.given("n", numbers("1 2 3 4 5").with_col_labels(names))?;
     let vocabulary = demo.matrix(counts)?.rows() as f64;
     let sequences = demo.compute("sequences", Op::Exponential(Base::Number(vocabulary)), &[n])?;
     let sequences_llama = demo.compute("sequences_llama", Op::Exponential(Base::Number(TOKENS)), &[n])?;

@@ -1,4 +1,4 @@
-//! @@
+//! Demos of papers on positions: rotations, and biases by distance.
 
 use super::builder::*;
 use crate::attention::RopeScaling;
@@ -36,10 +36,9 @@ struct Words {
 }
 
 fn words(demo: &mut Builder) -> Result<Words> {
-    let x = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
-    let x = demo.given("X", x.rows_named(&WORDS))?;
-    let w_q = demo.given("W_Q", Matrix::of([[2.0, 0.0, 1.0, 1.0], [1.0, 2.0, 0.0, 1.0]]))?;
-    let w_k = demo.given("W_K", Matrix::of([[1.0, 1.0, 0.0, 2.0], [2.0, 0.0, 1.0, 1.0]]))?;
+    let x = demo.given("X", numbers("1 0; 0 1; 1 0; 0 1").rows_named(&WORDS))?;
+    let w_q = demo.given("W_Q", numbers("2 0 1 1; 1 2 0 1"))?;
+    let w_k = demo.given("W_K", numbers("1 1 0 2; 2 0 1 1"))?;
     let width = demo.matrix(w_q)?.cols();
     if width == 0 || !width.is_multiple_of(2) {
         let shape = demo.matrix(w_q)?.shape();

@@ -1,4 +1,4 @@
-//! @@
+//! Demos of “Attention and Transformer Imagined” about scores: queries and keys, the scale, and the weights that training starts from.
 
 use super::builder::*;
 
@@ -12,13 +12,7 @@ fn transformation(rows: [[f64; 2]; 4]) -> Matrix {
 
 /// `transforms`: why queries and keys are transformed, and why differently.
 pub(super) fn transforms(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([
-        [1.0, 1.0, 1.0, 1.0],
-        [2.0, 0.0, 0.0, 0.0],
-        [0.0, 2.0, 0.0, 0.0],
-        [0.0, 0.0, 2.0, 0.0],
-        [0.0, 0.0, 0.0, 2.0],
-    ]);
+    let x = numbers("1 1 1 1; 2 0 0 0; 0 2 0 0; 0 0 2 0; 0 0 0 2");
     let words = ["bat", "cave", "wicket", "pitcher", "swung"];
     let x = demo.given("X", x.rows_named(&words).cols_named(&SENSES))?;
     demo.step(
@@ -141,9 +135,8 @@ fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
 
 fn pairs_in_use(demo: &mut Builder) -> Result<()> {
     let models = demo.own_labels(&["queries", "keys"], &["here", "8 heads", "Llama 3 8B"]);
-    let queries = Matrix::of([[2.0, 8.0, 32.0]]).with_col_labels(models.clone());
-    let queries = demo.given("queries", queries)?;
-    let keys = demo.given("keys", Matrix::of([[2.0, 8.0, 8.0]]).with_col_labels(models))?;
+    let queries = demo.given("queries", numbers("2 8 32").with_col_labels(models.clone()))?;
+    let keys = demo.given("keys", numbers("2 8 8").with_col_labels(models))?;
     let possible = demo.compute("possible", Op::Multiply, &[queries, keys])?;
     demo.step(
         "With q query transformations and k key transformations, q · k pairs are possible. Real models use one pair for each \
@@ -325,12 +318,12 @@ pub(super) fn init(demo: &mut Builder) -> Result<()> {
 }
 
 fn inputs(demo: &mut Builder) -> Result<Inputs> {
-    let x = Matrix::of([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 0.0], [2.0, 0.0, 1.0]]);
-    let x = demo.given("X", x.rows_named(&["he", "swung", "the", "bat"]))?;
-    let w_q = Matrix::of([[1.0, 0.0, -1.0, 1.0], [0.0, 1.0, 1.0, -1.0], [1.0, 1.0, 0.0, 0.0]]);
-    let w_k = Matrix::of([[0.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0], [1.0, 0.0, -1.0, 1.0]]);
+    let x =
+        demo.given("X", numbers("1 0 1; 0 1 1; 1 1 0; 2 0 1").rows_named(&["he", "swung", "the", "bat"]))?;
+    let w_q = numbers("1 0 -1 1; 0 1 1 -1; 1 1 0 0");
+    let w_k = numbers("0 1 1 0; 1 -1 0 1; 1 0 -1 1");
     let (w_q, w_k) = (demo.given("W_Q", w_q)?, demo.given("W_K", w_k)?);
-    let w_v = demo.given("W_V", Matrix::of([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]]))?;
+    let w_v = demo.given("W_V", numbers("1 0; 0 2; 1 -1"))?;
     demo.step(
         "Words and weights. W_Q and W_K are multiplied by 0, by 0.01, by 1 and by 10. W_V, and with it the values, stays \
          the same.",
@@ -340,7 +333,7 @@ fn inputs(demo: &mut Builder) -> Result<Inputs> {
     let v = demo.product("V", x, w_v)?;
     let n = demo.matrix(x)?.rows();
     let ones = demo.compute("ones", Op::Ones { rows: n, cols: n }, &[])?;
-    let d_o = rows_over_and_over([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 2.0]], n);
+    let d_o = rows_over_and_over(&numbers("1 0; 0 1; -1 0; 0 2"), n);
     let d_o = demo.fitted("dO", d_o, (4, 2))?;
     let x_turned = demo.compute("X_turned", Op::Transpose, &[x])?;
     Ok(Inputs { x, x_turned, w_q, w_k, v, ones, d_o })

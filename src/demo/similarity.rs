@@ -362,7 +362,7 @@ fn pronoun(demo: &mut Builder) -> Result<()> {
     };
     let k = Matrix::from_fn(SENTENCE.len(), 2, |i, j| key(SENTENCE[i])[j]);
     let k = demo.given("K_it", k.rows_named(&SENTENCE).cols_named(&KINDS))?;
-    let q = demo.given("q_it", Matrix::of([[3.0, 0.0]]).rows_named(&["it"]).cols_named(&KINDS))?;
+    let q = demo.given("q_it", numbers("3 0").rows_named(&["it"]).cols_named(&KINDS))?;
     let width = demo.matrix(k)?.cols();
     let s = demo.compute("S_it", Op::ProductTransposed, &[q, k])?;
     let scaled = demo.compute("S_scaled_it", Op::Scale(Factor::InverseRoot(width)), &[s])?;
@@ -386,7 +386,7 @@ fn pronoun(demo: &mut Builder) -> Result<()> {
 
 /// The number of steps between the first word and the last.
 fn steps(demo: &mut Builder) -> Result<()> {
-    let lengths = Matrix::of([[2.0, 3.0, 5.0, 10.0]]);
+    let lengths = numbers("2 3 5 10");
     let names = demo.own_labels(&["length"], &["2 words", "3 words", "5 words", "10 words"]);
     let n = demo.given("length", lengths.with_col_labels(names))?;
     let shape = demo.matrix(n)?.shape();
@@ -412,8 +412,7 @@ fn steps(demo: &mut Builder) -> Result<()> {
 
 /// A picture, cut into patches: each patch is a token.
 fn picture_of_patches(demo: &mut Builder) -> Result<()> {
-    let pixels = Matrix::of([[1., 1., 0., 0.], [1., 1., 0., 0.], [0., 0., 1., 1.], [0., 0., 1., 1.]]);
-    let image = demo.given("image", pixels)?;
+    let image = demo.given("image", numbers("1 1 0 0; 1 1 0 0; 0 0 1 1; 0 0 1 1"))?;
     let shape = demo.matrix(image)?.shape();
     let (high, wide) = ((shape.rows / 2).max(1), (shape.cols / 2).max(1));
     let mut patches: Vec<NodeId> = Vec::new();
@@ -453,10 +452,8 @@ const AXES: [&str; 2] = ["x", "y"];
 
 /// `stretch`: the effect of a matrix on the angle between two vectors, and so on the weights.
 pub(super) fn stretch(demo: &mut Builder) -> Result<()> {
-    let x12 =
-        demo.given("X_12", Matrix::of([[1.0, 0.0], [0.0, 1.0]]).rows_named(&["v1", "v2"]).cols_named(&AXES))?;
-    let x34 = demo
-        .given("X_34", Matrix::of([[1.0, 1.0], [-1.0, 0.0]]).rows_named(&["v3", "v4"]).cols_named(&AXES))?;
+    let x12 = demo.given("X_12", numbers("1 0; 0 1").rows_named(&["v1", "v2"]).cols_named(&AXES))?;
+    let x34 = demo.given("X_34", numbers("1 1; -1 0").rows_named(&["v3", "v4"]).cols_named(&AXES))?;
     let stretch = demo.given("stretch", on_axes([[3.0, 0.0], [0.0, 1.0]]))?;
     demo.step(
         "Two pairs of vectors and a matrix. The text calls the matrix A and writes A·v, with v as a column. Here v is a row, \
@@ -611,8 +608,10 @@ const LETTERS: [&str; 7] = ["a", "l", "e", "x", "c", "b", "o"];
 
 /// `lookup`: an exact and a soft look-up in a dictionary; the comparison of keys; the values that can be mixed.
 pub(super) fn lookup(demo: &mut Builder) -> Result<()> {
-    let v = Matrix::of([[30.0, 5_550_101.0], [40.0, 5_550_199.0], [60.0, 5_550_123.0]]);
-    let v = demo.given("V", v.rows_named(&KEYS).cols_named(&["age", "phone"]))?;
+    let v = demo.given(
+        "V",
+        numbers("30 5550101; 40 5550199; 60 5550123").rows_named(&KEYS).cols_named(&["age", "phone"]),
+    )?;
     demo.step("A dictionary. Each row is an entry: its name is the key, its numbers are the values.")
         .together(&[v]);
 
@@ -637,8 +636,8 @@ pub(super) fn lookup(demo: &mut Builder) -> Result<()> {
 /// Each spelling is a direction of its own: a key matches or it does not.
 fn exactly(demo: &mut Builder, v: NodeId) -> Result<()> {
     let spellings = ["Alex", "alex.", "Alec", "Bob"];
-    let queries = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
-    let keys = Matrix::of([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
+    let queries = numbers("1 0 0 0; 0 0 0 1");
+    let keys = numbers("0 1 0 0; 0 0 1 0; 0 0 0 1");
     let queries = demo.given("Q_exact", queries.rows_named(&QUERIES).cols_named(&spellings))?;
     let keys = demo.given("K_exact", keys.rows_named(&KEYS).cols_named(&spellings))?;
     let a = demo.compute("A_exact", Op::ProductTransposed, &[queries, keys])?;
@@ -715,39 +714,19 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
 
 /// The count of each character (column) in each name that is looked up.
 fn query_characters() -> Matrix {
-    Matrix::of([
-        [1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0],
-    ])
-    .rows_named(&QUERIES)
-    .cols_named(&CHARACTERS)
+    numbers("1 0 1 1 1 0 0 0 0 0; 0 0 0 0 0 0 1 1 1 0").rows_named(&QUERIES).cols_named(&CHARACTERS)
 }
 
 /// The count of each character (column) in each key.
 fn key_characters() -> Matrix {
-    Matrix::of([
-        [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-        [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0],
-    ])
-    .rows_named(&KEYS)
-    .cols_named(&CHARACTERS)
+    numbers("0 1 1 1 1 0 0 0 0 1; 1 0 1 1 0 1 0 0 0 0; 0 0 0 0 0 0 1 1 1 0")
+        .rows_named(&KEYS)
+        .cols_named(&CHARACTERS)
 }
 
 /// 1 where a character (row) becomes a letter (column).
 fn normalising() -> Matrix {
-    Matrix::of([
-        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    ])
+    numbers("1 0 0 0 0 0 0; 1 0 0 0 0 0 0; 0 1 0 0 0 0 0; 0 0 1 0 0 0 0; 0 0 0 1 0 0 0; 0 0 0 0 1 0 0; 0 0 0 0 0 1 0; 0 0 0 0 0 1 0; 0 0 0 0 0 0 1; 0 0 0 0 0 0 0")
     .rows_named(&CHARACTERS)
     .cols_named(&LETTERS)
 }
@@ -762,12 +741,9 @@ struct Head {
 
 /// `multihead`: two heads one after the other, the same as one product cut into blocks, and both under the causal mask.
 pub(super) fn multihead(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]).rows_named(&["she", "saw", "bats"]);
-    let x = demo.given("X", x)?;
-    let first =
-        weights(demo, 1, [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], [[2.0, 0.0], [0.0, 1.0]]])?;
-    let second =
-        weights(demo, 2, [[[1.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [-1.0, 1.0]], [[0.0, 1.0], [3.0, 0.0]]])?;
+    let x = demo.given("X", numbers("1 0; 0 1; 1 1").rows_named(&["she", "saw", "bats"]))?;
+    let first = demo.head_weights("_1", ["1 0; 0 1", "0 1; 1 0", "2 0; 0 1"].map(numbers))?;
+    let second = demo.head_weights("_2", ["1 1; 0 1", "1 0; -1 1", "0 1; 3 0"].map(numbers))?;
     demo.step("All heads read the same X. Each head has its own weights.")
         .together(&[x, first[0], first[1], first[2]])
         .together(&second);
@@ -794,15 +770,6 @@ pub(super) fn multihead(demo: &mut Builder) -> Result<()> {
     let last = one_product(demo, x, [first, second])?;
     agreement(demo, c, last)?;
     causal(demo, [one, two], [&q_1, &q_2])
-}
-
-/// The given weights of one head: `W_Q_1 W_K_1 W_V_1`.
-fn weights(demo: &mut Builder, head: usize, [q, k, v]: [[[f64; 2]; 2]; 3]) -> Result<[NodeId; 3]> {
-    Ok([
-        demo.given(&format!("W_Q_{head}"), Matrix::of(q))?,
-        demo.given(&format!("W_K_{head}"), Matrix::of(k))?,
-        demo.given(&format!("W_V_{head}"), Matrix::of(v))?,
-    ])
 }
 
 /// One turn of the loop: its own three products, then attention.
@@ -884,8 +851,7 @@ fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) ->
         _ => step.show(&[c]),
     };
 
-    let w_o = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
-    let w_o = demo.given("W_O", w_o)?;
+    let w_o = demo.given("W_O", numbers("1 0; 0 1; 1 0; 0 1"))?;
     let o = demo.product("O", c, w_o)?;
     demo.step(
         "The text stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \

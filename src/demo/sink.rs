@@ -1,10 +1,9 @@
-//! @@
+//! `sink`, of papers on tokens that take the weight when nothing fits.
 
 use super::builder::*;
 
 const TOKENS: [&str; 6] = ["start", "the", "cat", "sat", "down", "and"];
-const VALUES: [[f64; 2]; TOKENS.len()] =
-    [[0.0, 0.0], [1.0, 0.0], [4.0, 2.0], [2.0, 6.0], [0.0, 4.0], [1.0, 0.0]];
+const VALUES: &str = "0 0; 1 0; 4 2; 2 6; 0 4; 1 0";
 /// No text is longer.
 const LONGEST: usize = 2048;
 
@@ -18,7 +17,7 @@ pub(super) fn sink(demo: &mut Builder) -> Result<()> {
         )));
     }
     let keys = shape.cols;
-    let v = rows_over_and_over(VALUES, keys).rows_named(&TOKENS);
+    let v = rows_over_and_over(&numbers(VALUES), keys).rows_named(&TOKENS);
     let v = demo.fitted("V", v, (TOKENS.len(), 2))?;
     let none = nothing_fits(demo, nothing, v)?;
     let s = Matrix::from_fn(1, keys, |_, j| if j == 0 { 4.0 } else { 0.0 }).cols_named(&TOKENS);
@@ -138,7 +137,7 @@ fn windows(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<[NodeId; 2]> {
 
 /// A learned number in the place of the first token.
 fn learned(demo: &mut Builder, [s, v]: [NodeId; 2]) -> Result<NodeId> {
-    let sink = demo.given("sink", Matrix::filled(1, 1, 4.0))?;
+    let sink = demo.given("sink", numbers("4"))?;
     let a = demo.compute("A_sink", Op::SoftmaxWithSink { head: 0 }, &[s, sink])?;
     let learned = mixed(demo, "_sink", a, v)?;
     demo.step(
@@ -158,7 +157,7 @@ fn learned(demo: &mut Builder, [s, v]: [NodeId; 2]) -> Result<NodeId> {
 /// The sinks −∞ and 0.
 fn special_sinks(demo: &mut Builder, s: NodeId) -> Result<()> {
     let off = demo.given("off", Matrix::filled(1, 1, f64::NEG_INFINITY))?;
-    let zero = demo.given("zero", Matrix::filled(1, 1, 0.0))?;
+    let zero = demo.given("zero", numbers("0"))?;
     let a_off = demo.compute("A_off", Op::SoftmaxWithSink { head: 0 }, &[s, off])?;
     let a_zero = demo.compute("A_zero", Op::SoftmaxWithSink { head: 0 }, &[s, zero])?;
     let exp = demo.compute("exp_s", Op::Exponential(Base::E), &[s])?;

@@ -127,8 +127,7 @@ const R_ROWS: [[f64; 2]; 3] = [[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]];
 
 /// `interact`: Y = L X R, in symbols and in numbers, and that the order of the two products does not matter.
 pub(super) fn interact(demo: &mut Builder) -> Result<()> {
-    let x = Matrix::of([[1.0, 2.0, 0.0], [3.0, 1.0, 2.0]]).rows_named(&["art", "writing"]);
-    let x = demo.given("X", x)?;
+    let x = demo.given("X", numbers("1 2 0; 3 1 2").rows_named(&["art", "writing"]))?;
     demo.step("“The art of writing is the art of discovering what you believe”: meaning lies in the words and in how they are arranged, so tokens have to interact. In X each row is a token, each column a feature.")
         .symbols(x);
 
@@ -308,7 +307,7 @@ fn labelled(demo: &Builder, x: NodeId, l: Matrix) -> Result<Matrix> {
 
 /// `weights`: why numbers are exponentiated before they are divided by their sum, and why their maximum is subtracted.
 pub(super) fn weights(demo: &mut Builder) -> Result<()> {
-    let positive = demo.given("S_positive", Matrix::of([[1.0, 2.0, 2.0, 3.0]]))?;
+    let positive = demo.given("S_positive", numbers("1 2 2 3"))?;
     let columns = shares(demo, "positive", positive)?;
     let positive_shares = columns[1];
     tell(
@@ -318,7 +317,7 @@ pub(super) fn weights(demo: &mut Builder) -> Result<()> {
         (own(&["S_positive"]), "1/8, 2/8, 2/8 and 3/8."),
     )?;
 
-    let mixed = demo.given("S_mixed", Matrix::of([[1.0, -2.0, 2.0, 3.0]]))?;
+    let mixed = demo.given("S_mixed", numbers("1 -2 2 3"))?;
     let columns = shares(demo, "mixed", mixed)?;
     tell(
         demo,
@@ -330,7 +329,7 @@ pub(super) fn weights(demo: &mut Builder) -> Result<()> {
         ),
     )?;
 
-    let balanced = demo.given("S_balanced", Matrix::of([[-1.0, 2.0, 2.0, -3.0]]))?;
+    let balanced = demo.given("S_balanced", numbers("-1 2 2 -3"))?;
     let columns = shares(demo, "balanced", balanced)?;
     tell(
         demo,
@@ -433,7 +432,7 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
 }
 
 fn overflow(demo: &mut Builder) -> Result<()> {
-    let large = demo.given("S_large", Matrix::of([[1000.0, 1001.0]]))?;
+    let large = demo.given("S_large", numbers("1000 1001"))?;
     let [powers, a] = weights_of(demo, "overflow", large)?;
     tell(
         demo,

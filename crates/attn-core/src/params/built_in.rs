@@ -8,8 +8,7 @@ use crate::data_file::entries;
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
-use super::family::Family;
-use super::model::{Biases, Model, Positions};
+use super::model::{Biases, Family, Model, Positions};
 
 /// A model known by name.
 #[derive(Debug, Deserialize)]
