@@ -242,12 +242,12 @@ fn find<'c>(architecture: &Architecture, checkpoint: &'c dyn Checkpoint) -> Resu
         notes: Vec::new(),
     };
     let listed = weights(&architecture.model)?;
-    let embedding = listed.iter().find(|weight| weight.symbol == "W_E").map_or("", |weight| weight.name);
+    let embedding = listed.iter().find(|weight| weight.symbol == "W_E").map_or("", |weight| &*weight.name);
     let has_head = family != Family::Bert || search.found.contains_key(MASKED_WORD_HEAD[0].1);
     let head = match family {
         Family::Bert => Some(DECODER).filter(|_| has_head),
         Family::AttnSmall => None,
-        _ => listed.iter().find(|weight| weight.symbol == "W_U").map(|weight| weight.name),
+        _ => listed.iter().find(|weight| weight.symbol == "W_U").map(|weight| &*weight.name),
     };
     let tied = head.map_or(Ok(false), |head| search.is_tied(head, embedding))?;
     for weight in listed.iter().filter(|weight| weight.part != ModelPart::Pooler) {

@@ -7,7 +7,7 @@ use crate::json_tree::tree;
 use crate::text::clip;
 use crate::unique::check_names;
 
-use super::fields::{Fields, LONGEST_NAME, divided, shown};
+use super::fields::{Fields, LONGEST_NAME, divided, shown, windows};
 use super::model::{
     Architecture, Biases, Experts, Family, FamilyDefaults, Latent, Model, NormKind, NormPlaces, Norms,
     Positions, QueryKeyNorm,
@@ -129,6 +129,10 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
     Err(Error::new(format!("the `model_type` `{}` is not known", clip(stated))).help(format!("{hint}{list}")))
 }
 
+/// LayerNorm before attention and before the MLP.
+const LAYER_NORMS: Norms =
+    Norms { kind: NormKind::LayerNorm, places: NormPlaces::Before, query_key: QueryKeyNorm::None };
+
 fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
     if fields.flag("add_cross_attention", false)? {
         return Err(Error::new(
@@ -140,33 +144,17 @@ fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
     let query_heads = fields.size("n_head")?;
     let four = hidden.checked_mul(4).ok_or_else(|| Error::new("`n_embd` is too large to be counted"))?;
     Ok(Model {
-        name: name.to_string(),
-        counting: None,
-        family: Family::Gpt2,
         layers: fields.size("n_layer")?,
         hidden,
         query_heads,
         key_value_heads: query_heads,
         head_width: divided(("n_embd", hidden), ("n_head", query_heads))?,
         intermediate: fields.size_or("n_inner", four, " (4 · n_embd)")?,
-        gated: false,
         vocabulary: fields.size("vocab_size")?,
-        causal: true,
         positions: Positions::Learned(fields.size("n_positions")?),
         tied: fields.flag_stated("tie_word_embeddings", true)?,
         biases: Biases { query_key_value: true, output: true, mlp: true },
-        norms: Some(Norms {
-            kind: NormKind::LayerNorm,
-            places: NormPlaces::Before,
-            query_key: QueryKeyNorm::None,
-        }),
-        windows: None,
-        experts: None,
-        latent: None,
-        embedding_width: None,
-        token_types: None,
-        assumed: Vec::new(),
-        notes: Vec::new(),
+        ..plain(Family::Gpt2, name)
     })
 }
 
@@ -196,9 +184,6 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
     let intermediate = size(fields, "intermediate_size")?;
     let experts = experts(fields, family, layers, intermediate)?;
     Ok(Model {
-        name: name.to_string(),
-        counting: None,
-        family,
         layers,
         hidden,
         query_heads,
@@ -207,7 +192,6 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
         intermediate,
         gated: true,
         vocabulary: size(fields, "vocab_size")?,
-        causal: true,
         positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
         tied: fields.flag_stated("tie_word_embeddings", defaults.tied)?,
         biases: Biases {
@@ -216,20 +200,18 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
             mlp: fields.bias(defaults.mlp_bias)?,
         },
         norms: Some(defaults.norms),
-        windows: super::fields::windows(fields, defaults.windows, layers)?,
+        windows: windows(fields, defaults.windows, layers)?,
         experts,
         latent,
-        embedding_width: None,
-        token_types: None,
-        assumed: Vec::new(),
         notes: left_out(fields, family)?,
+        ..plain(family, name)
     })
 }
 
 // The configurations of families that are not built like GPT-2 or Llama.
 
 /// GPT-NeoX and Pythia.
-pub(super) fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
+fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
     let bias = fields.flag("attention_bias", true)?;
     let model = Model {
         intermediate: fields.size("intermediate_size")?,
@@ -242,7 +224,7 @@ pub(super) fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
 }
 
 /// OPT. Only the 350M model projects its embeddings and normalises after the sublayers.
-pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
+fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
     let bias = fields.flag("enable_bias", true)?;
     let before = fields.flag("do_layer_norm_before", true)?;
     let model = common(fields, Family::Opt, name)?;
@@ -259,14 +241,14 @@ pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
         positions: Positions::Learned(fields.size("max_position_embeddings")?),
         tied: fields.flag("tie_word_embeddings", true)?,
         biases: Biases { query_key_value: bias, output: bias, mlp: bias },
-        norms: Some(Norms { kind: NormKind::LayerNorm, places, query_key: QueryKeyNorm::None }),
+        norms: Some(Norms { places, ..LAYER_NORMS }),
         embedding_width: (embedding != model.hidden).then_some(embedding),
         ..model
     })
 }
 
 /// BERT: the encoder with its pooler.
-pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
+fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
     let model = common(fields, Family::Bert, name)?;
     Ok(Model {
         causal: false,
@@ -275,41 +257,46 @@ pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
         token_types: Some(fields.size_or("type_vocab_size", 2, "")?),
         tied: fields.flag("tie_word_embeddings", true)?,
         biases: Biases { query_key_value: true, output: true, mlp: true },
-        norms: Some(Norms {
-            kind: NormKind::LayerNorm,
-            places: NormPlaces::After,
-            query_key: QueryKeyNorm::None,
-        }),
+        norms: Some(Norms { places: NormPlaces::After, ..LAYER_NORMS }),
         notes: vec!["the encoder and its pooler are counted; what was added for pre-training is not".into()],
         ..model
     })
 }
 
 /// The fields that these families have in common: the same names for sizes, as many key/value heads as query heads, no gate.
-pub(super) fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
+fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
     let hidden = fields.size("hidden_size")?;
     let query_heads = fields.size("num_attention_heads")?;
     Ok(Model {
-        name: name.to_string(),
-        counting: None,
-        family,
         layers: fields.size("num_hidden_layers")?,
         hidden,
         query_heads,
         key_value_heads: query_heads,
         head_width: divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?,
+        vocabulary: fields.size("vocab_size")?,
+        ..plain(family, name)
+    })
+}
+
+/// A decoder with LayerNorm before its sublayers, without sizes: what readers of configurations begin with.
+fn plain(family: Family, name: &str) -> Model {
+    Model {
+        name: name.to_string(),
+        counting: None,
+        family,
+        layers: 0,
+        hidden: 0,
+        query_heads: 0,
+        key_value_heads: 0,
+        head_width: 0,
         intermediate: 0,
         gated: false,
-        vocabulary: fields.size("vocab_size")?,
+        vocabulary: 0,
         causal: true,
         positions: Positions::NotCounted,
         tied: false,
         biases: Biases::default(),
-        norms: Some(Norms {
-            kind: NormKind::LayerNorm,
-            places: NormPlaces::Before,
-            query_key: QueryKeyNorm::None,
-        }),
+        norms: Some(LAYER_NORMS),
         windows: None,
         experts: None,
         latent: None,
@@ -317,18 +304,13 @@ pub(super) fn common(fields: &mut Fields, family: Family, name: &str) -> Result<
         token_types: None,
         assumed: Vec::new(),
         notes: Vec::new(),
-    })
+    }
 }
 
 // The fields of a configuration that only some families have: experts, and compressed keys and values.
 
 /// The experts of a family that has some.
-pub(super) fn experts(
-    fields: &mut Fields,
-    family: Family,
-    layers: u64,
-    intermediate: u64,
-) -> Result<Option<Experts>> {
+fn experts(fields: &mut Fields, family: Family, layers: u64, intermediate: u64) -> Result<Option<Experts>> {
     let plain = Experts {
         layers,
         number: 0,
@@ -407,9 +389,9 @@ fn deepseek_experts(fields: &mut Fields, family: Family, plain: Experts) -> Resu
 fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
     let step = fields.size_or("decoder_sparse_step", 1, "")?;
     let mut dense: Vec<u64> = match fields.object.get("mlp_only_layers") {
-        None | Some(serde_json::Value::Null) => Vec::new(),
-        Some(serde_json::Value::Array(listed)) => {
-            let number = |entry: &serde_json::Value| {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(listed)) => {
+            let number = |entry: &Value| {
                 entry.as_u64().ok_or_else(|| {
                     Error::new(format!("an entry of `mlp_only_layers` is {}", shown(entry)))
                         .help("layers are whole numbers from 0")
@@ -426,7 +408,7 @@ fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
 }
 
 /// DeepSeek's compression of keys and values.
-pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Latent>> {
+fn latent(fields: &mut Fields, family: Family) -> Result<Option<Latent>> {
     if !matches!(family, Family::DeepseekV2 | Family::DeepseekV3) {
         return Ok(None);
     }
@@ -444,17 +426,11 @@ pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Laten
 }
 
 /// The parts that a count leaves out, in words.
-pub(super) fn left_out(fields: &mut Fields, family: Family) -> Result<Vec<String>> {
+fn left_out(fields: &mut Fields, family: Family) -> Result<Vec<String>> {
     let further = fields.whole_or_none("num_nextn_predict_layers")?.unwrap_or(0);
-    Ok(match family {
-        Family::DeepseekV3 if further > 0 => {
-            vec![
-                "the extra layer that predicts one token more (num_nextn_predict_layers) is not counted"
-                    .into(),
-            ]
-        }
-        _ => Vec::new(),
-    })
+    let note = "the extra layer that predicts one token more (num_nextn_predict_layers) is not counted";
+    let is_left_out = family == Family::DeepseekV3 && further > 0;
+    Ok(is_left_out.then(|| note.to_string()).into_iter().collect())
 }
 
 impl Latent {
@@ -468,13 +444,11 @@ impl Latent {
 // The configurations of the small models that this program trains.
 
 /// Learned positions, a head of its own, no biases; a norm without gains, an MLP and a causal mask where the configuration has them.
-pub(super) fn attn_small(fields: &mut Fields, name: &str) -> Result<Model> {
+fn attn_small(fields: &mut Fields, name: &str) -> Result<Model> {
     let model = common(fields, Family::AttnSmall, name)?;
     let norms = match choice(fields, "norm", ["none", "rms"])? {
         "none" => None,
-        _ => {
-            Some(Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: QueryKeyNorm::None })
-        }
+        _ => Some(Norms { kind: NormKind::RmsNorm, ..LAYER_NORMS }),
     };
     let intermediate = match choice(fields, "mlp", ["none", "relu"])? {
         "none" => without_mlp(fields)?,

@@ -11,42 +11,12 @@ use super::model::{AssumedValue, Bias, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRu
 pub(super) const LONGEST_NAME: usize = 64;
 
 /// Sizes that some family has: a field of this name means itself, and is never a misspelt other one.
-const KNOWN: [&str; 34] = [
-    "ffn_dim",
-    "first_k_dense_replace",
-    "head_dim",
-    "hidden_size",
-    "intermediate_size",
-    "kv_lora_rank",
-    "max_position_embeddings",
-    "max_window_layers",
-    "moe_intermediate_size",
-    "moe_layer_freq",
-    "n_embd",
-    "n_head",
-    "n_inner",
-    "n_layer",
-    "n_positions",
-    "n_routed_experts",
-    "n_shared_experts",
-    "num_attention_heads",
-    "num_experts",
-    "num_experts_per_tok",
-    "num_hidden_layers",
-    "num_key_value_heads",
-    "num_local_experts",
-    "num_nextn_predict_layers",
-    "q_lora_rank",
-    "qk_nope_head_dim",
-    "qk_rope_head_dim",
-    "shared_expert_intermediate_size",
-    "sliding_window",
-    "sliding_window_pattern",
-    "type_vocab_size",
-    "v_head_dim",
-    "vocab_size",
-    "word_embed_proj_dim",
-];
+const KNOWN: &str = "ffn_dim first_k_dense_replace head_dim hidden_size intermediate_size kv_lora_rank \
+    max_position_embeddings max_window_layers moe_intermediate_size moe_layer_freq n_embd n_head n_inner \
+    n_layer n_positions n_routed_experts n_shared_experts num_attention_heads num_experts \
+    num_experts_per_tok num_hidden_layers num_key_value_heads num_local_experts num_nextn_predict_layers \
+    q_lora_rank qk_nope_head_dim qk_rope_head_dim shared_expert_intermediate_size sliding_window \
+    sliding_window_pattern type_vocab_size v_head_dim vocab_size word_embed_proj_dim";
 
 /// The fields of a configuration, and a record of those that were not there.
 pub(crate) struct Fields<'a> {
@@ -64,7 +34,7 @@ impl Fields<'_> {
                 _ if self.object.get("text_config").is_some_and(Value::is_object) => {
                     "there is another configuration in `text_config`, which is read for Gemma 3 alone: give the config.json of the language model".to_string()
                 }
-                Some(near) if near != key && !KNOWN.contains(&near) => {
+                Some(near) if near != key && !KNOWN.split(' ').any(|known| known == near) => {
                     format!("it has `{}`: is that a misspelt `{key}`?", clip(near))
                 }
                 _ => "this family has no default for it: add it to the configuration".to_string(),

@@ -334,64 +334,42 @@ pub enum Family {
 }
 
 impl Family {
-    /// The name that is shown to the user.
-    pub fn name(self) -> &'static str {
+    /// The name that is shown to the user, and the `model_type` of its configurations; none for a count that no configuration
+    /// describes. `gemma3` wraps a `gemma3_text` and is unwrapped first.
+    fn names(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Family::HeadByHead => "head by head",
-            Family::Gpt2 => "GPT-2",
-            Family::Llama => "Llama",
-            Family::Mistral => "Mistral",
-            Family::Qwen2 => "Qwen2",
-            Family::Qwen3 => "Qwen3",
-            Family::Gemma => "Gemma",
-            Family::Gemma2 => "Gemma 2",
-            Family::Gemma3 => "Gemma 3",
-            Family::Mixtral => "Mixtral",
-            Family::Qwen2Moe => "Qwen2 MoE",
-            Family::Qwen3Moe => "Qwen3 MoE",
-            Family::DeepseekV2 => "DeepSeek V2",
-            Family::DeepseekV3 => "DeepSeek V3",
-            Family::Phi3 => "Phi-3",
-            Family::GptNeox => "GPT-NeoX",
-            Family::Olmo2 => "OLMo 2",
-            Family::SmolLm3 => "SmolLM3",
-            Family::Opt => "OPT",
-            Family::Bert => "BERT",
-            Family::AttnSmall => "attn-small",
+            Family::HeadByHead => ("head by head", &[]),
+            Family::Gpt2 => ("GPT-2", &["gpt2"]),
+            Family::Llama => ("Llama", &["llama"]),
+            Family::Mistral => ("Mistral", &["mistral"]),
+            Family::Qwen2 => ("Qwen2", &["qwen2"]),
+            Family::Qwen3 => ("Qwen3", &["qwen3"]),
+            Family::Gemma => ("Gemma", &["gemma"]),
+            Family::Gemma2 => ("Gemma 2", &["gemma2"]),
+            Family::Gemma3 => ("Gemma 3", &["gemma3", "gemma3_text"]),
+            Family::Mixtral => ("Mixtral", &["mixtral"]),
+            Family::Qwen2Moe => ("Qwen2 MoE", &["qwen2_moe"]),
+            Family::Qwen3Moe => ("Qwen3 MoE", &["qwen3_moe"]),
+            Family::DeepseekV2 => ("DeepSeek V2", &["deepseek_v2"]),
+            Family::DeepseekV3 => ("DeepSeek V3", &["deepseek_v3"]),
+            Family::Phi3 => ("Phi-3", &["phi3"]),
+            Family::GptNeox => ("GPT-NeoX", &["gpt_neox"]),
+            Family::Olmo2 => ("OLMo 2", &["olmo2"]),
+            Family::SmolLm3 => ("SmolLM3", &["smollm3"]),
+            Family::Opt => ("OPT", &["opt"]),
+            Family::Bert => ("BERT", &["bert"]),
+            Family::AttnSmall => ("attn-small", &["attn-small"]),
         }
     }
 
-    /// The `model_type` of its configurations; none for a count that no configuration describes. `gemma3` wraps a `gemma3_text`
-    /// and is unwrapped first.
-    fn model_types(self) -> &'static [&'static str] {
-        match self {
-            Family::HeadByHead => &[],
-            Family::Gpt2 => &["gpt2"],
-            Family::Llama => &["llama"],
-            Family::Mistral => &["mistral"],
-            Family::Qwen2 => &["qwen2"],
-            Family::Qwen3 => &["qwen3"],
-            Family::Gemma => &["gemma"],
-            Family::Gemma2 => &["gemma2"],
-            Family::Gemma3 => &["gemma3", "gemma3_text"],
-            Family::Mixtral => &["mixtral"],
-            Family::Qwen2Moe => &["qwen2_moe"],
-            Family::Qwen3Moe => &["qwen3_moe"],
-            Family::DeepseekV2 => &["deepseek_v2"],
-            Family::DeepseekV3 => &["deepseek_v3"],
-            Family::Phi3 => &["phi3"],
-            Family::GptNeox => &["gpt_neox"],
-            Family::Olmo2 => &["olmo2"],
-            Family::SmolLm3 => &["smollm3"],
-            Family::Opt => &["opt"],
-            Family::Bert => &["bert"],
-            Family::AttnSmall => &["attn-small"],
-        }
+    /// The name that is shown to the user.
+    pub fn name(self) -> &'static str {
+        self.names().0
     }
 
     /// Each `model_type` that is read, with its family, in the order of the enum.
     pub(crate) fn by_model_type() -> impl Iterator<Item = (&'static str, Family)> {
-        Family::iter().flat_map(|family| family.model_types().iter().map(move |name| (*name, family)))
+        Family::iter().flat_map(|family| family.names().1.iter().map(move |name| (*name, family)))
     }
 }
 

@@ -62,7 +62,7 @@ pub struct Weight {
     /// For a gain or a bias of a norm: the place of the norm.
     pub norm: Option<NormSite>,
     /// Its name in a checkpoint, `*` standing for the layer.
-    pub name: &'static str,
+    pub name: String,
     /// The rows of the matrix, or the length of the vector.
     pub rows: Extent,
     /// The columns; a vector has none.
@@ -147,7 +147,7 @@ impl Weight {
     pub(super) fn matrix(
         part: ModelPart,
         symbol: &'static str,
-        name: &'static str,
+        name: &str,
         rows: impl Into<Extent>,
         cols: impl Into<Extent>,
     ) -> Weight {
@@ -158,14 +158,14 @@ impl Weight {
     pub(super) fn vector(
         part: ModelPart,
         symbol: &'static str,
-        name: &'static str,
+        name: &str,
         length: impl Into<Extent>,
     ) -> Weight {
         Weight {
             part,
             symbol,
             norm: None,
-            name,
+            name: name.to_string(),
             rows: length.into(),
             cols: None,
             copies: Extent::default(),
