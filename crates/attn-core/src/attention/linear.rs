@@ -48,10 +48,8 @@ const WORTH_A_THREAD: usize = 1 << 22;
 /// If the shapes do not fit, or the weights are in a file and cannot be read.
 pub fn linear(x: &Matrix, weights: &Tensor, layout: WeightLayout, bias: Option<&Tensor>) -> Result<Matrix> {
     let (inputs, outputs) = fits(x.shape(), weights.shape(), layout, bias.map(Tensor::shape))?;
-    let bias: Vec<f64> = match bias {
-        Some(bias) => bias.matrix()?.row(0).collect(),
-        None => Vec::new(),
-    };
+    let bias: Vec<f64> =
+        bias.map(Tensor::matrix).transpose()?.map_or_else(Vec::new, |row| row.row(0).collect());
     let weights = weights.in_memory()?;
     let weights = weights.as_ref();
     let rows = x.rows();
@@ -59,24 +57,18 @@ pub fn linear(x: &Matrix, weights: &Tensor, layout: WeightLayout, bias: Option<&
     values.resize(rows * outputs, 0.0);
     let blocks = blocks_of_rows(x, inputs)?;
     let task = Task { blocks: &blocks, rows, inputs, layout, bias: &bias };
-    let in_place = (!weights.is_exact()).then_some(weights.dtype());
-    match in_place {
-        Some(Dtype::F32) => task.run::<f32>(weights, &mut values),
-        Some(Dtype::F64) => task.run::<f64>(weights, &mut values),
-        Some(Dtype::F16) => task.run::<f16>(weights, &mut values),
-        Some(Dtype::Bf16) => task.run::<bf16>(weights, &mut values),
-        Some(Dtype::Bool) => task.run::<bool>(weights, &mut values),
-        None => task.run::<f64>(weights, &mut values),
+    match weights.dtype() {
+        Dtype::F32 => task.run::<f32>(weights, &mut values),
+        Dtype::F64 => task.run::<f64>(weights, &mut values),
+        Dtype::F16 => task.run::<f16>(weights, &mut values),
+        Dtype::Bf16 => task.run::<bf16>(weights, &mut values),
+        Dtype::Bool => task.run::<bool>(weights, &mut values),
     }?;
-    let labels = weights_labels(weights, layout);
-    Ok(Matrix::from_columns(rows, outputs, values).labelled_by(x.row_labels(), labels.as_ref()))
-}
-
-fn weights_labels(weights: &Tensor, layout: WeightLayout) -> Option<crate::matrix::Labels> {
-    match layout {
-        WeightLayout::InOut => weights.col_labels().cloned(),
-        WeightLayout::OutIn => weights.row_labels().cloned(),
-    }
+    let labels = match layout {
+        WeightLayout::InOut => weights.col_labels(),
+        WeightLayout::OutIn => weights.row_labels(),
+    };
+    Ok(Matrix::from_columns(rows, outputs, values).labelled_by(x.row_labels(), labels))
 }
 
 /// The inputs and outputs of a linear layer.
@@ -243,7 +235,7 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
         let column: Vec<f64> = if tall { w.col(k).collect() } else { w.row(k).collect() };
         column.into_iter().map(|x| x / unit).collect()
     });
-    let OrthogonalColumns { mut stretched, mut turned } = rotate(columns.collect())?;
+    let (mut stretched, mut turned) = rotate(columns.collect())?;
     let lengths: Vec<f64> = stretched.iter().map(|column| dot(column, column).sqrt()).collect();
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]));
@@ -268,14 +260,12 @@ fn unit_of_size(w: &Matrix) -> f64 {
     if max == 0.0 || (1e-100..1e100).contains(&max) { 1.0 } else { max }
 }
 
-/// Columns at right angles, and the turned unit vectors that take the original columns there.
-struct OrthogonalColumns {
-    stretched: Vec<Vec<f64>>,
-    turned: Vec<Vec<f64>>,
-}
+/// Columns.
+type Columns = Vec<Vec<f64>>;
 
-/// Turns pairs of columns until each is at a right angle to every other, up to rounding.
-fn rotate(mut columns: Vec<Vec<f64>>) -> Result<OrthogonalColumns> {
+/// Turns pairs of columns until each is at a right angle to every other, up to rounding: these, and the turned unit vectors that take
+/// the original columns there.
+fn rotate(mut columns: Columns) -> Result<(Columns, Columns)> {
     const ENOUGH_SWEEPS: usize = 100;
     let count = columns.len();
     let mut turned: Vec<Vec<f64>> = (0..count).map(|k| unit_vector(count, k)).collect();
@@ -300,7 +290,7 @@ fn rotate(mut columns: Vec<Vec<f64>>) -> Result<OrthogonalColumns> {
             }
         }
         if at_rest {
-            return Ok(OrthogonalColumns { stretched: columns, turned });
+            return Ok((columns, turned));
         }
     }
     Err(Error::new("the singular values of this matrix were not found"))

@@ -284,11 +284,7 @@ impl Base {
 /// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row. The only other cell of a row is its own
 /// maximum, and becomes 0 even where it has left the range.
 pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
-    along_rows(x, axis, |row| {
-        let mut row = row.to_vec();
-        minus_max_of_row(&mut row);
-        row
-    })
+    along_rows(x, axis, minus_max_of_row)
 }
 
 /// [`minus_max`] of one row, in place.
@@ -326,23 +322,22 @@ pub fn soft_cap(x: &Matrix, cap: f64) -> Matrix {
 
 /// The sum of each row (a column of sums), or of each column (a row of sums), from left to right.
 pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
-    match axis {
-        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| x.row(i).fold(0.0, |sum, x| sum + x))
-            .with_row_labels(x.row_labels().cloned())
-            .cols_named(&["sum"]),
-        Axis::Columns => sums(&x.transposed(), Axis::Rows).transposed(),
-        Axis::Whole => Matrix::filled(1, 1, x.cells().fold(0.0, |sum, x| sum + x)),
-    }
+    along(x, axis, "sum", |numbers| numbers.fold(0.0, |sum, x| sum + x))
 }
 
 /// The max of each row (a column), or of each column (a row); the first of equals.
 pub fn max_along(x: &Matrix, axis: Axis) -> Matrix {
+    along(x, axis, "largest", |numbers| max(numbers))
+}
+
+/// One number for each row, for each column, or for all cells.
+fn along(x: &Matrix, axis: Axis, name: &str, of: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Matrix {
     match axis {
-        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| max(x.row(i)))
+        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| of(&mut x.row(i)))
             .with_row_labels(x.row_labels().cloned())
-            .cols_named(&["largest"]),
-        Axis::Columns => max_along(&x.transposed(), Axis::Rows).transposed(),
-        Axis::Whole => Matrix::filled(1, 1, max(x.cells())),
+            .cols_named(&[name]),
+        Axis::Columns => along(&x.transposed(), Axis::Rows, name, of).transposed(),
+        Axis::Whole => Matrix::filled(1, 1, of(&mut x.cells())),
     }
 }
 
@@ -352,7 +347,7 @@ pub fn max_along(x: &Matrix, axis: Axis) -> Matrix {
 pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {
         let sum = row.iter().fold(0.0, |sum, x| sum + x);
-        row.iter().map(|x| x / sum).collect()
+        row.iter_mut().for_each(|x| *x /= sum);
     })
 }
 
@@ -362,11 +357,7 @@ pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
 /// # Source
 /// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.
 pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
-    along_rows(x, axis, |row| {
-        let mut row = row.to_vec();
-        softmax_of_row(&mut row, base);
-        row
-    })
+    along_rows(x, axis, |row| softmax_of_row(row, base))
 }
 
 /// [`softmax`] of one row, in place.
@@ -383,11 +374,7 @@ pub fn softmax_of_row(row: &mut [f64], base: Base) {
 /// # Source
 /// Blanchard, Higham and Higham 2021, “Accurately computing the log-sum-exp and softmax functions”.
 pub fn negative_log_softmax(x: &Matrix) -> Matrix {
-    along_rows(x, Axis::Rows, |row| {
-        let mut row = row.to_vec();
-        negative_log_softmax_of_row(&mut row);
-        row
-    })
+    along_rows(x, Axis::Rows, negative_log_softmax_of_row)
 }
 
 /// [`negative_log_softmax`] of one row, in place.
@@ -416,7 +403,7 @@ pub fn softmax_with_sink(x: &Matrix, sink: f64) -> Matrix {
             _ => elementary::exp(x - max),
         };
         let sum = row.iter().copied().chain([sink]).fold(0.0, |sum, x| sum + power(x));
-        row.iter().map(|x| if sum == 0.0 { 0.0 } else { power(*x) / sum }).collect()
+        row.iter_mut().for_each(|x| *x = if sum == 0.0 { 0.0 } else { power(*x) / sum });
     })
 }
 
@@ -425,9 +412,9 @@ pub fn softmax_with_sink(x: &Matrix, sink: f64) -> Matrix {
 pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     along_rows(x, axis, |row| {
         let max = max(row.iter().copied());
-        let powers: Vec<f64> = row.iter().map(|x| base.power(x - max)).collect();
-        let sum = powers.iter().fold(0.0, |sum, x| sum + x);
-        powers.iter().map(|x| x / sum).collect()
+        row.iter_mut().for_each(|x| *x = base.power(*x - max));
+        let sum = row.iter().fold(0.0, |sum, x| sum + x);
+        row.iter_mut().for_each(|x| *x /= sum);
     })
 }
 
@@ -458,19 +445,17 @@ pub fn guard(a: &Matrix, scores: &Matrix) -> Result<Matrix> {
     Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| if masked[i] { 0.0 } else { a[(i, j)] }).labelled_like(a))
 }
 
-/// `f` of each row, of each column, or of all cells as one row.
-fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&[f64]) -> Vec<f64>) -> Matrix {
-    match axis {
-        Axis::Rows => {
-            let rows: Vec<Vec<f64>> = (0..x.rows()).map(|i| f(&x.row(i).collect::<Vec<_>>())).collect();
-            Matrix::from_fn(x.rows(), x.cols(), |i, j| rows[i][j]).labelled_like(x)
-        }
-        Axis::Columns => along_rows(&x.transposed(), Axis::Rows, f).transposed(),
-        Axis::Whole => {
-            let cells = f(&x.cells().collect::<Vec<_>>());
-            Matrix::from_fn(x.rows(), x.cols(), |i, j| cells[i * x.cols() + j]).labelled_like(x)
-        }
+/// Each row, each column, or all cells as one row, changed by `f`.
+fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&mut [f64])) -> Matrix {
+    if axis == Axis::Columns {
+        return along_rows(&x.transposed(), Axis::Rows, f).transposed();
     }
+    let mut cells: Vec<f64> = x.cells().collect();
+    match axis {
+        Axis::Whole => f(&mut cells),
+        _ => cells.chunks_mut(x.cols().max(1)).for_each(f),
+    }
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| cells[i * x.cols() + j]).labelled_like(x)
 }
 
 #[cfg(test)]
