@@ -84,28 +84,21 @@ impl Answer {
         // Whatever an error repeats of it, nothing of it reaches the terminal as a command.
         let text = visible(text);
         let text = text.trim();
-        let value = if text.is_empty() {
-            Err(Error::new("no answer was typed"))
-        } else {
-            self.read_value(text, letters)
-        };
-        value.map_err(|error| error.help(help()))
-    }
-
-    fn read_value(&self, text: &str, letters: usize) -> Result<Value> {
-        match &self.value {
+        let value = match &self.value {
+            _ if text.is_empty() => Err(Error::new("no answer was typed")),
             Value::Letter(_) => read_letter(text, letters),
             Value::Number(_) => read_number(text),
             Value::Cell(right) => read_cell(text, right),
             Value::Order(right) => read_order(text, right, letters),
             Value::Cells(_) | Value::Truth(_) => Err(Error::new("this question has no answer that is typed")),
-        }
+        };
+        value.map_err(|error| error.help(help()))
     }
 
     /// The possible answers, for an error: “a letter A to C”.
     fn wanted(&self, letters: usize) -> String {
         match &self.value {
-            Value::Letter(_) => wanted_letter(letters),
+            Value::Letter(_) => format!("a letter A to {}", last_letter(letters)),
             Value::Number(_) => "a number, such as 0.3, 1/3 or 33%".to_string(),
             Value::Cell(right) => wanted_cell(right),
             Value::Order(right) => wanted_order(right, letters),
@@ -266,24 +259,18 @@ fn read_order(text: &str, right: &Order, letters: usize) -> Result<Value> {
     } else {
         text.split_whitespace().collect()
     };
+    let position = |word: &&str| right.table.cell("1", word).map(|(_, col)| col);
     let positions = match lettered(&words, count.min(letters)) {
         Some(positions) => positions,
-        None => {
-            let position = |word: &&str| right.table.cell("1", word).map(|(_, col)| col);
-            words.iter().map(position).collect::<Result<Vec<usize>>>()?
-        }
+        None => words.iter().map(position).collect::<Result<Vec<usize>>>()?,
     };
     let twice = (1..positions.len()).find(|&at| positions[..at].contains(&positions[at]));
-    match twice {
-        Some(at) => {
-            let name = right.table.col_name(positions[at]);
-            Err(Error::new(format!("`{}` names {name} twice", clip(text))))
-        }
-        None if positions.len() != count => {
-            Err(Error::new(format!("`{}` names {} of {count} columns", clip(text), positions.len())))
-        }
-        None => Ok(Value::Order(right.with_positions(&positions))),
-    }
+    let wrong = match twice {
+        Some(at) => format!("names {} twice", right.table.col_name(positions[at])),
+        None if positions.len() != count => format!("names {} of {count} columns", positions.len()),
+        None => return Ok(Value::Order(right.with_positions(&positions))),
+    };
+    Err(Error::new(format!("`{}` {wrong}", clip(text))))
 }
 
 fn wanted_order(right: &Order, letters: usize) -> String {
@@ -314,10 +301,6 @@ fn read_letter(text: &str, letters: usize) -> Result<Value> {
         }
         _ => Err(Error::new(format!("`{}` is not an option", clip(text)))),
     }
-}
-
-fn wanted_letter(letters: usize) -> String {
-    format!("a letter A to {}", last_letter(letters))
 }
 
 // The judgement of an answer.

@@ -148,6 +148,23 @@ impl Order {
     pub fn columns(&self) -> Vec<String> {
         (0..self.table.shape().cols).map(|at| self.table.col_name(at)).collect()
     }
+
+    /// The names of the columns, from the largest number to the smallest.
+    fn names(&self) -> Vec<String> {
+        self.positions.iter().map(|&at| self.table.col_name(at)).collect()
+    }
+
+    /// Another order of the same columns.
+    pub fn with_positions(&self, positions: &[usize]) -> Order {
+        Order { positions: positions.to_vec(), table: self.table.clone() }
+    }
+
+    /// Letters and names, where the columns have letters: `B A C: cave, bat, racket`.
+    pub fn lettered(&self) -> String {
+        let letters: Vec<String> =
+            self.positions.iter().filter_map(|&at| ('A'..='Z').nth(at)).map(String::from).collect();
+        format!("{}: {}", letters.join(" "), self.names().join(", "))
+    }
 }
 
 impl Cell {
@@ -166,25 +183,10 @@ impl fmt::Display for Cell {
     }
 }
 
-impl Order {
-    /// Another order of the same columns.
-    pub fn with_positions(&self, positions: &[usize]) -> Order {
-        Order { positions: positions.to_vec(), table: self.table.clone() }
-    }
-
-    /// Letters and names, where the columns have letters: `B A C: cave, bat, racket`.
-    pub fn lettered(&self) -> String {
-        let letters: Vec<String> =
-            self.positions.iter().filter_map(|&at| ('A'..='Z').nth(at)).map(String::from).collect();
-        let names: Vec<String> = self.positions.iter().map(|&at| self.table.col_name(at)).collect();
-        format!("{}: {}", letters.join(" "), names.join(", "))
-    }
-}
-
 impl fmt::Display for Order {
     /// The text that a student types: `cave bat racket`, with commas if a label has a blank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.positions.iter().map(|&at| self.table.col_name(at)).collect();
+        let names = self.names();
         let has_blank = names.iter().any(|name| name.contains(char::is_whitespace));
         f.write_str(&names.join(if has_blank { ", " } else { " " }))
     }

@@ -22,8 +22,6 @@ use crate::story::Digits;
 
 pub use opening::{ChangedField, Opening, changed_fields};
 
-// The open stories of a page, and the answers to its requests.
-
 /// All stories of a page that are open.
 #[derive(Default)]
 pub struct Pages {
@@ -68,8 +66,6 @@ impl Pages {
     }
 }
 
-// What a page asks for.
-
 /// A request of a page.
 enum Request {
     /// A story is opened, perhaps with another recipe: `{"open": {…}, "changed": [{"field": "temperature", "value": 2}]}`.
@@ -93,17 +89,13 @@ impl Request {
             let answer = String::deserialize(&request["answer"]).map_err(wrong)?;
             return Ok(Request::Judge(Box::new(judge), answer));
         }
-        match request.get("open") {
-            Some(opening) => {
-                let opening = Opening::deserialize(opening).map_err(wrong)?;
-                let changed = request.get("changed").map(Vec::deserialize).transpose().map_err(wrong)?;
-                Ok(Request::Open(Box::new(opening), changed.unwrap_or_default()))
-            }
-            None => {
-                let page = usize::deserialize(&request["page"]).map_err(wrong)?;
-                Ok(Request::Do(page, Vec::deserialize(&request["events"]).map_err(wrong)?))
-            }
+        if let Some(opening) = request.get("open") {
+            let opening = Opening::deserialize(opening).map_err(wrong)?;
+            let changed = request.get("changed").map(Vec::deserialize).transpose().map_err(wrong)?;
+            return Ok(Request::Open(Box::new(opening), changed.unwrap_or_default()));
         }
+        let page = usize::deserialize(&request["page"]).map_err(wrong)?;
+        Ok(Request::Do(page, Vec::deserialize(&request["events"]).map_err(wrong)?))
     }
 }
 
@@ -148,7 +140,9 @@ impl PageEvent {
             }
             PageEvent::Write(text) => vec![Event::Enter(text)],
             PageEvent::Set(setting) => vec![Event::Set(setting)],
-            PageEvent::Slide(setting) if is_adjusting(state, setting.knob()) => vec![Event::Set(setting)],
+            PageEvent::Slide(setting) if *state.mode() == Mode::Adjust(setting.knob()) => {
+                vec![Event::Set(setting)]
+            }
             PageEvent::Slide(setting) => vec![Event::Adjust(setting.knob()), Event::Set(setting)],
             PageEvent::Settled if matches!(state.mode(), Mode::Adjust(_)) => vec![Event::Back],
             PageEvent::Settled => Vec::new(),
@@ -165,12 +159,6 @@ impl PageEvent {
         })
     }
 }
-
-fn is_adjusting(state: &State, knob: Knob) -> bool {
-    *state.mode() == Mode::Adjust(knob)
-}
-
-// A story that is open on a page.
 
 /// A story that is open.
 struct OpenStory {
@@ -201,16 +189,14 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
     let style = look.style();
     let page = told.page(state, start, style.convention);
     let (undo, redo) = state.undoable().into();
-    let changes = sentences::changes(state.changes(), state);
-    let said = state.message().map(|message| sentences::message(state, message));
     let mut view = json!({
         "page": number,
         "cell": cell(state, &page, &style),
         "from": places(state.sources().cells),
         "feeds": places(state.feeds()),
-        "said": said,
+        "said": state.message().map(|message| sentences::message(state, message)),
         "is_refused": state.message().is_some_and(is_refused),
-        "changes": changes,
+        "changes": sentences::changes(state.changes(), state),
         "moved": state.changed_nodes().iter().map(|&node| state.changed(node).len()).sum::<usize>(),
         "predicts": state.predicts(),
         "undo": undo,
@@ -233,15 +219,13 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
 /// The cell under the cursor: its place, its number with every digit, and where that came from.
 fn cell(state: &State, page: &Page, style: &Style) -> Value {
     let at = state.cursor();
-    let lines = cell_lines(&page.story, style, at);
-    let CellLines { address, step, symbol, mut lines, with, notes, .. } = lines;
+    let CellLines { address, step, symbol, mut lines, with, notes, .. } = cell_lines(&page.story, style, at);
     let is_hidden = state.is_hidden();
     if is_hidden && lines.len() > 1 {
         // The result of a guess is not told.
         lines.pop();
     }
     let shown = |x: f64| number_alone(x, state.decimals());
-    let before = state.change_at(at).map(|change| shown(change.before));
     json!({
         "at": [at.node.position(), at.row, at.col],
         "address": address,
@@ -252,7 +236,7 @@ fn cell(state: &State, page: &Page, style: &Style) -> Value {
         "notes": notes,
         "value": state.value().filter(|_| !is_hidden).map(json_number::value),
         "text": state.value().filter(|_| !is_hidden).map(shown),
-        "before": before,
+        "before": state.change_at(at).map(|change| shown(change.before)),
         "is_hidden": is_hidden,
         "is_given": state.is_on_given(),
     })

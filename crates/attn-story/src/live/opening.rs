@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::explore::{Source, State};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::saved::{self, SavedGraph};
-use crate::graph::{BackwardPass, BackwardSteps, CellId, Convention, Given, Graph, NodeId, Op, Role, Start};
+use crate::graph::{
+    BackwardPass, BackwardSteps, CellId, Convention, Given, Graph, Node, NodeId, Op, Role, Start,
+};
 use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme, html_page};
 use crate::story::{self, Digits, Plane, Step, StepItem, Story};
 
@@ -92,15 +94,12 @@ impl Opening {
         let opening = Opening { graph, recipe, backward, told, look: Look { places, heat, convention } };
         // As the page will read it: what cannot be written is found here.
         let reread = |opening: &Opening| -> Result<State> {
-            let text = serde_json::to_string(opening).map_err(|error| not_live(&error.to_string()))?;
-            let read: Value = serde_json::from_str(&text).map_err(|error| not_live(&error.to_string()))?;
-            let opening = Opening::deserialize(&read).map_err(|error| not_live(&error.to_string()))?;
-            let state = opening.state(&[])?;
-            if has_same_numbers(state.graph(), &page.story.graph) {
-                Ok(state)
-            } else {
-                Err(not_live("computed again, it has other numbers"))
-            }
+            let unwritten = |error: serde_json::Error| not_live(&error.to_string());
+            let text = serde_json::to_string(opening).map_err(unwritten)?;
+            let read: Value = serde_json::from_str(&text).map_err(unwritten)?;
+            let state = Opening::deserialize(&read).map_err(unwritten)?.state(&[])?;
+            let is_same = has_same_numbers(state.graph(), &page.story.graph);
+            is_same.then_some(state).ok_or_else(|| not_live("computed again, it has other numbers"))
         };
         if reread(&opening).is_ok() {
             return Ok(opening);
@@ -153,9 +152,8 @@ impl Opening {
         let (here, before) = (nodes(&self.graph), nodes(&earlier.graph));
         self.told.shown().into_iter().any(|id| {
             let Some(node) = here.get(id.position()) else { return false };
-            let same =
-                before.iter().find(|other| other["name"] == node["name"] && other["shape"] == node["shape"]);
-            same.is_some_and(|other| other["values"] != node["values"])
+            let is_same = |other: &&Value| other["name"] == node["name"] && other["shape"] == node["shape"];
+            before.iter().find(is_same).is_some_and(|other| other["values"] != node["values"])
         })
     }
 
@@ -177,10 +175,8 @@ fn not_live(reason: &str) -> Error {
 /// The matrices that a graph of a recipe was given.
 fn inputs(graph: &Graph) -> AttendInputs {
     let mut inputs = AttendInputs::default();
-    for role in Role::all() {
-        if let Some(given) = given(graph, role.name()) {
-            inputs.set(role, given);
-        }
+    for (role, given) in Role::all().into_iter().filter_map(|role| Some((role, given(graph, role.name())?))) {
+        inputs.set(role, given);
     }
     inputs
 }
@@ -196,14 +192,12 @@ fn given(graph: &Graph, name: &str) -> Option<Given> {
 
 /// Whether two graphs have the same nodes with the same bits.
 fn has_same_numbers(one: &Graph, other: &Graph) -> bool {
-    let names = |graph: &Graph| graph.nodes().map(|(_, node)| node.name.clone()).collect::<Vec<_>>();
-    let tensors =
-        |graph: &'_ Graph| graph.nodes().map(|(_, node)| node.tensor().cloned()).collect::<Vec<_>>();
-    names(one) == names(other)
-        && tensors(one).iter().zip(tensors(other)).all(|pair| match pair {
-            (Some(one), Some(other)) => one.same_bits(&other),
+    let is_same =
+        |((_, one), (_, other)): ((NodeId, &Node), (NodeId, &Node))| match (one.tensor(), other.tensor()) {
+            (Some(a), Some(b)) => one.name == other.name && a.same_bits(b),
             _ => false,
-        })
+        };
+    one.nodes().count() == other.nodes().count() && one.nodes().zip(other.nodes()).all(is_same)
 }
 
 // A what-if as data: the fields of a recipe that are otherwise.
@@ -331,11 +325,9 @@ impl Told {
     /// If the steps are about nodes that a graph does not have.
     pub(super) fn fits(&self, graph: &Graph) -> Result<()> {
         let count = graph.nodes().count();
-        if self.shown().into_iter().all(|id| id.position() < count) {
-            Ok(())
-        } else {
-            Err(Error::new("the steps of this page are about nodes that its graph does not have"))
-        }
+        let is_there = self.shown().into_iter().all(|id| id.position() < count);
+        let missing = || Error::new("the steps of this page are about nodes that its graph does not have");
+        is_there.then_some(()).ok_or_else(missing)
     }
 
     /// The page of the graph as it is now; `start` is the graph that the steps are about.

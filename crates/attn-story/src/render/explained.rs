@@ -50,6 +50,7 @@ pub struct Operand {
 }
 
 /// A formula worked out, written in the marks of a format.
+#[derive(Default)]
 pub struct Derivation {
     /// The lines of the derivation: the formula in symbols, then in numbers step by step, then the value; each with the sign
     /// before it.
@@ -172,6 +173,11 @@ impl<'a> ExplanationWriter<'a> {
             notes.push(PLACES.to_string());
         }
         Derivation { lines, with, notes }
+    }
+
+    /// The formula of a cell, worked out in plain text.
+    pub fn worked_in_plain(&self, explanation: &Explanation) -> Derivation {
+        self.worked(explanation, &PlainTerms::symbols(self), |digits| PlainTerms::numbers(self, digits))
     }
 
     /// The note for readers of transposed matrices.
@@ -330,8 +336,7 @@ fn best_of(
         let faults = below[next].faults + usize::from(!follows);
         BestDigits { faults, extra: below[next].extra + choice, next, follows }
     });
-    let least = options.min_by_key(|best| (best.faults, best.extra));
-    least.expect("at least the usual digits")
+    options.min_by_key(|best| (best.faults, best.extra)).expect("at least the usual digits")
 }
 
 fn least(options: &[BestDigits]) -> usize {
@@ -428,19 +433,16 @@ pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) ->
     let viewer = Viewer { story, style };
     let graph = &story.graph;
     let writer = ExplanationWriter::of_nothing(&viewer, Symbols::of(graph, style.convention));
-    let mut told = CellLines {
+    let derivation = derivation_to(&writer, graph, cell, kept).map(|(_, derivation)| derivation);
+    let Derivation { lines, with, notes } = derivation.unwrap_or_default();
+    CellLines {
         address: address_of(graph, cell),
         step: writer.equation(cell).right,
         symbol: writer.symbols.cell(cell),
-        ..CellLines::default()
-    };
-    if let Some((_, derivation)) = derivation_to(&writer, graph, cell, kept) {
-        let Derivation { lines, with, notes } = derivation;
-        told.lines = lines.into_iter().map(|(sign, line)| (sign.text(), line)).collect();
-        told.with = with;
-        told.notes = notes;
+        lines: lines.into_iter().map(|(sign, line)| (sign.text(), line)).collect(),
+        with,
+        notes,
     }
-    told
 }
 
 /// The derivation of a cell in symbols, with the numbers put in, and the value: the steps between are for `--explain`. `None` for a
@@ -468,8 +470,7 @@ fn derivation_to(
     let value = Term::Cell(cell).evaluate(graph);
     let (address, operands) = (String::new(), Vec::new());
     let explanation = Explanation { cell, address, value, term, shown, kept, notes, operands };
-    let mut derivation = writer
-        .worked(&explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
+    let mut derivation = writer.worked_in_plain(&explanation);
     let lines = &mut derivation.lines;
     if lines.len() > 3 {
         let end = lines.len() - 1;

@@ -1,7 +1,7 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{Derivation, ExplanationWriter, PlainTerms, Sign, SymbolicCells, short_derivation};
+use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, short_derivation};
 use super::heat::Shade;
 use super::html_page::{self, escaped};
 use super::plane::Drawing;
@@ -11,23 +11,12 @@ use crate::explain::{Branch, Explanation, Note};
 use crate::explore::{Sources, sources};
 use crate::graph::{CellId, Equation, Graph, NodeId, Op, Origin, Precision, Symbols, address_of};
 use crate::matrix::Shape;
-use crate::story::Table;
-
-/// What surrounds HTML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A page of its own.
-    Page,
-    /// Tables of words that stand inside of a page.
-    Tables,
-    /// A story that a page writes again after each change.
-    Live,
-}
+use crate::story::{ExplainedCell, Table};
 
 /// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
 pub fn live(page: &Page, style: &Style) -> String {
     let pages = std::slice::from_ref(page);
-    let mut html = Html::part(Kind::Live, pages, style);
+    let mut html = Html { is_live: true, ..Html::part(pages, style) };
     super::document::write_all(pages, style, &mut html)
 }
 
@@ -44,8 +33,8 @@ pub struct Html<'a> {
     title: Option<String>,
     titles: usize,
     in_step: bool,
-    /// What surrounds what is written.
-    kind: Kind,
+    /// Whether it is a story that a page writes again after each change.
+    is_live: bool,
     /// Makes of the inside what is written. The program of a page has no use for whole pages, and so does not hold their styles and
     /// scripts.
     whole: fn(&mut Html<'a>, String) -> String,
@@ -59,11 +48,11 @@ pub struct Html<'a> {
 impl<'a> Html<'a> {
     /// For these stories; none where nothing but tables of words is written.
     pub fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
-        Html { command, whole: Html::whole_page, ..Html::part(Kind::Page, pages, style) }
+        Html { command, whole: Html::whole_page, ..Html::part(pages, style) }
     }
 
     /// What stands inside of a page.
-    fn part(kind: Kind, pages: &'a [Page], style: &'a Style) -> Html<'a> {
+    fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
@@ -74,7 +63,7 @@ impl<'a> Html<'a> {
             title: None,
             titles: 0,
             in_step: false,
-            kind,
+            is_live: false,
             whole: |_, inside| inside,
             openings: &[],
             program: "",
@@ -89,7 +78,7 @@ impl<'a> Html<'a> {
 
     /// For tables of words that stand inside of a page.
     pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html::part(Kind::Tables, &[], style)
+        Html::part(&[], style)
     }
 
     fn end_step(&mut self) {
@@ -105,53 +94,36 @@ impl<'a> Html<'a> {
         }
     }
 
-    /// Matrices whose cells have names, and can be chosen.
-    fn live_figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
-        let Some(page) = self.pages.get(self.begun - 1) else { return };
-        let mut inside = String::new();
-        for (sign, view, _) in parts {
-            let table = live_table(view, &page.story.graph);
-            let sign =
-                if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
-            inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
-        }
-        self.text.push_str(&format!(
-            "<figure>\n{}<div class=\"row\">\n{inside}</div>\n</figure>\n",
-            caption(equations)
-        ));
-    }
-
     fn paragraph(&mut self, class: &str, text: &str) {
         self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
     }
 
-    /// Matrices whose cells carry references to their sources, each after its operands; below them is room for a sum.
+    /// Matrices whose cells carry references to their sources, each after its operands, and below them room for a sum; in a story that
+    /// is live, their cells have names and can be chosen.
     fn figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
         let writer = ExplanationWriter::of_nothing(&viewer, symbols.clone());
-        let mut any_made = false;
-        if self.kind == Kind::Live {
-            return self.live_figure(equations, parts);
-        }
-        let mut inside = String::new();
+        let (mut inside, mut any_made) = (String::new(), false);
         for (sign, view, is_result) in parts {
-            let table = if *is_result {
-                let (table, made) = result_table(view, &page.story.graph, &writer, &mut self.sources);
-                any_made |= made;
-                table
-            } else {
-                matrix_table(view)
+            let graph = &page.story.graph;
+            let table = match (self.is_live, is_result) {
+                (true, _) => live_table(view, graph),
+                (false, false) => matrix_table(view),
+                (false, true) => {
+                    let (table, made) = result_table(view, graph, &writer, &mut self.sources);
+                    any_made |= made;
+                    table
+                }
             };
             let sign =
                 if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
             inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
         }
-        self.text.push_str("<figure>\n");
-        self.text.push_str(&caption(equations));
-        if !inside.is_empty() {
+        self.text.push_str(&format!("<figure>\n{}", caption(equations)));
+        if self.is_live || !inside.is_empty() {
             self.text.push_str(&format!("<div class=\"row\">\n{inside}</div>\n"));
         }
         if any_made {
@@ -177,7 +149,7 @@ impl Markup for Html<'_> {
         self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
         if let Some(opening) = self.openings.get(self.begun - 1) {
-            self.text.push_str(&super::html_page::opening(opening));
+            self.text.push_str(&html_page::opening(opening));
         }
     }
 
@@ -292,11 +264,7 @@ impl Html<'_> {
             _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
         let page = html_page::HtmlPage { title: &title, style: "", script: "", main: &main };
-        if self.openings.is_empty() {
-            page.to_string()
-        } else {
-            super::html_page::live_page(page, self.program)
-        }
+        if self.openings.is_empty() { page.to_string() } else { html_page::live_page(page, self.program) }
     }
 }
 
@@ -378,7 +346,7 @@ pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table
 /// All explanations; two of them stand next to each other where there is room.
 pub fn explanations(writer: &ExplanationWriter<'_>) -> String {
     let class = if writer.side_by_side { "told beside" } else { "told" };
-    let one = |one: &crate::story::ExplainedCell| {
+    let one = |one: &ExplainedCell| {
         let caption = if one.caption.is_empty() {
             String::new()
         } else {
@@ -402,9 +370,7 @@ fn root(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
 
 /// The formula in symbols and in numbers, one line below the other, with its notes.
 fn body(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
-    let Derivation { lines, with, notes } =
-        writer
-            .worked(explanation, &PlainTerms::symbols(writer), |digits| PlainTerms::numbers(writer, digits));
+    let Derivation { lines, with, notes } = writer.worked_in_plain(explanation);
     let symbol = escaped(&writer.symbols.cell(explanation.cell));
     let line = |(i, (sign, line)): (usize, &(Sign, String))| {
         let (left, last) = (if i == 0 { &symbol[..] } else { "" }, i + 1 == lines.len());
@@ -505,13 +471,8 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
         let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
         out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
         for cell in cells {
-            out.push_str(&format!(
-                "<td{}{}{}>{}</td>",
-                look(cell.shade),
-                place.of(cell),
-                more(cell),
-                text(cell)
-            ));
+            let (look, place, more) = (look(cell.shade), place.of(cell), more(cell));
+            out.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
         }
         out.push_str("</tr>\n");
     }
@@ -530,11 +491,8 @@ enum CellOrder {
 }
 
 fn place(view: &View) -> CellOrder {
-    let Some(node) =
-        view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of).map(|of| of.node)
-    else {
-        return CellOrder::Mixed;
-    };
+    let first = view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of);
+    let Some(CellId { node, .. }) = first else { return CellOrder::Mixed };
     let all = |at: &dyn Fn(usize, usize) -> CellId| {
         let mut rows = view.cells.iter().enumerate();
         rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
@@ -558,12 +516,10 @@ impl CellOrder {
     }
 
     fn of(&self, cell: &Cell) -> String {
-        match (self, cell.of) {
-            (CellOrder::Mixed, Some(of)) => {
-                format!(" data-at=\"{}:{},{}\"", of.node.position(), of.row + 1, of.col + 1)
-            }
-            _ => String::new(),
-        }
+        let Some(CellId { node, row, col }) = cell.of.filter(|_| matches!(self, CellOrder::Mixed)) else {
+            return String::new();
+        };
+        format!(" data-at=\"{}:{},{}\"", node.position(), row + 1, col + 1)
     }
 }
 

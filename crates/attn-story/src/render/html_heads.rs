@@ -127,13 +127,13 @@ impl ModelPage<'_> {
         let inside = |parts: &[(String, Table)]| {
             format!("<div class=\"parts\">\n{}</div>\n", parts.iter().map(section).collect::<String>())
         };
+        let before = self.before.split_at_checked(1);
+        let before = before.map_or_else(String::new, |(run, rest)| inside(run) + &inside(rest));
         format!(
             "<h1>{}</h1>\n{}{}{}<h2>{}</h2>\n{}<div id=\"heads\"></div>\n{}{}",
             escaped(self.title),
             self.words(),
-            self.before
-                .split_at_checked(1)
-                .map_or_else(String::new, |(run, rest)| inside(run) + &inside(rest)),
+            before,
             PICTURES[0],
             escaped(self.heading),
             self.remarks(detail),
@@ -166,10 +166,10 @@ impl ModelPage<'_> {
         let without_script = "<noscript><style>.script { display: none; }</style><p class=\"notice\">The pictures and the numbers of a head need the script of this page. \
                               The tables do not.</p></noscript>\n";
         let command = escaped(self.command_of_head);
-        let left_out = match detail {
-            Detail::Steps => String::new(),
+        match detail {
+            Detail::Steps => format!("{how}{without_script}"),
             Detail::Weights => format!(
-                "<p class=\"notice\">The text is long: this page has the weights of every head, and leaves out its other steps. \
+                "{how}{without_script}<p class=\"notice\">The text is long: this page has the weights of every head, and leaves out its other steps. \
                  This shows all steps of one head: <code>{command}</code></p>\n"
             ),
             Detail::Nothing => format!(
@@ -178,10 +178,6 @@ impl ModelPage<'_> {
                  one head: <code>{command}</code></p>\n",
                 self.tokens.len()
             ),
-        };
-        match detail {
-            Detail::Nothing => left_out,
-            _ => format!("{how}{without_script}{left_out}"),
         }
     }
 
@@ -213,7 +209,7 @@ const MOST_BYTES: usize = 30_000_000;
 
 /// What a page has of the numbers of heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+enum Detail {
     /// All steps of each head.
     Steps,
     /// The weights alone.
@@ -223,27 +219,25 @@ pub enum Detail {
 }
 
 /// A layer with its heads, as the graph of the layer has it.
-pub struct LayerHeads<'a> {
-    pub graph: &'a Graph,
+struct LayerHeads<'a> {
+    graph: &'a Graph,
     /// Its number, from 1.
-    pub layer: usize,
+    layer: usize,
     /// The numbers of query heads and of key/value heads.
-    pub heads: [usize; 2],
-    pub measures: &'a [HeadMeasures],
-    pub heat: Heat,
+    heads: [usize; 2],
+    measures: &'a [HeadMeasures],
+    heat: Heat,
 }
 
 impl Detail {
     /// The most that fits for a model with this number of layers, each with these steps.
-    pub fn fitting(graph: &Graph, steps: &[HeadStep], layers: usize) -> Detail {
+    fn fitting(graph: &Graph, steps: &[HeadStep], layers: usize) -> Detail {
         let bytes = |is_in: &dyn Fn(&HeadStep) -> bool| -> usize {
             let nodes = steps.iter().filter(|step| is_in(step)).flat_map(|step| unique(&step.nodes));
             nodes.map(|node| size(graph, node)).fold(0, usize::saturating_add)
         };
-        Detail::within(
-            MOST_BYTES,
-            [bytes(&|_| true), bytes(&is_weights)].map(|layer| layer.saturating_mul(layers)),
-        )
+        let all = [bytes(&|_| true), bytes(&is_weights)];
+        Detail::within(MOST_BYTES, all.map(|layer| layer.saturating_mul(layers)))
     }
 
     fn within(most: usize, [steps, weights]: [usize; 2]) -> Detail {
@@ -257,7 +251,7 @@ impl Detail {
     }
 
     /// The most tokens of a text whose weights fit, for a model with this many heads.
-    pub fn most_tokens(graph: &Graph, steps: &[HeadStep], heads: usize) -> usize {
+    fn most_tokens(graph: &Graph, steps: &[HeadStep], heads: usize) -> usize {
         let weights = steps.iter().find(|step| is_weights(step)).map(|step| step.nodes[0]);
         let is_short = weights.and_then(|node| graph[node].tensor()).is_some_and(is_single);
         let fits = |tokens: &usize| {
@@ -302,12 +296,12 @@ impl LayerHeads<'_> {
     ///
     /// # Errors
     /// Those of [`head_steps`].
-    pub fn steps(&self) -> Result<Vec<HeadStep>> {
+    fn steps(&self) -> Result<Vec<HeadStep>> {
         head_steps(self.graph, self.layer, self.heads)
     }
 
     /// The layer as JSON.
-    pub fn value(&self, steps: &[HeadStep], detail: Detail) -> Value {
+    fn value(&self, steps: &[HeadStep], detail: Detail) -> Value {
         let shown: Vec<&HeadStep> = steps.iter().filter(|step| detail.has(step)).collect();
         let of_first: Vec<NodeId> = shown.iter().map(|step| step.nodes[0]).collect();
         let step = |step: &&HeadStep| self.step(step, &of_first);
@@ -377,9 +371,8 @@ impl LayerHeads<'_> {
             1 => "C_whole".to_string(),
             _ => format!("O_removed_{}", head + 1),
         };
-        [of_head.as_str(), "O_removed"]
-            .iter()
-            .any(|name| self.graph.find(&format!("L{}.{name}", self.layer)).is_some())
+        let is_there = |name: &str| self.graph.find(&format!("L{}.{name}", self.layer)).is_some();
+        is_there(&of_head) || is_there("O_removed")
     }
 
     /// The cells that the mask hides, a bit for each, the lowest first; empty without a mask. It is the same for all heads.
@@ -403,7 +396,7 @@ impl LayerHeads<'_> {
 
 /// Rows or columns of an operand, for the cell in row i and column j.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Lines {
+enum Lines {
     /// Line i.
     OfRow,
     /// Line j.
@@ -416,11 +409,11 @@ pub enum Lines {
 
 /// The cells of an operand that a number was made of: these rows, and of them these columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operand {
+struct Operand {
     /// The place of the operand among the steps of the head.
-    pub step: usize,
-    pub rows: Lines,
-    pub cols: Lines,
+    step: usize,
+    rows: Lines,
+    cols: Lines,
 }
 
 impl Lines {
@@ -446,7 +439,7 @@ impl Lines {
 
 impl Operand {
     /// The rule as the script of the page reads it.
-    pub fn value(&self) -> Value {
+    fn value(&self) -> Value {
         json!([self.step, self.rows.value(), self.cols.value()])
     }
 }
@@ -455,7 +448,7 @@ impl Operand {
 type Samples = Vec<((usize, usize), BTreeMap<NodeId, Vec<(usize, usize)>>)>;
 
 /// The operands of a node among the nodes of its head, as rules; `None` where no rule gives the cells in the terms.
-pub fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Option<Vec<Operand>> {
+fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Option<Vec<Operand>> {
     let shape = graph[node].shape();
     let mut order: Vec<NodeId> = Vec::new();
     let mut samples: Samples = Vec::new();
@@ -476,12 +469,9 @@ pub fn operands(graph: &Graph, node: NodeId, of_head: &[NodeId]) -> Option<Vec<O
             samples.push(((row, col), found.into_iter().collect()));
         }
     }
-    let shown = order.into_iter().filter_map(|operand| Some((operand, position(of_head, operand)?)));
+    let place = |operand| of_head.iter().position(|&other| other == operand);
+    let shown = order.into_iter().filter_map(|operand| Some((operand, place(operand)?)));
     shown.map(|(operand, step)| rule(graph, operand, step, &samples)).collect()
-}
-
-fn position(of_head: &[NodeId], node: NodeId) -> Option<usize> {
-    of_head.iter().position(|&other| other == node)
 }
 
 /// The rule that gives the cells of an operand in all samples.
@@ -496,15 +486,11 @@ fn rule(graph: &Graph, operand: NodeId, step: usize, samples: &Samples) -> Optio
             cells.eq(found.get(&operand).unwrap_or(&none).iter().copied())
         })
     };
-    let listed = listed(operand, samples);
-    for rows in [Lines::OfRow, Lines::OfColumn, Lines::All] {
-        for cols in [Lines::OfColumn, Lines::OfRow, Lines::All, listed.clone()] {
-            if is_right(&rows, &cols) {
-                return Some(Operand { step, rows, cols });
-            }
-        }
-    }
-    None
+    let columns = [Lines::OfColumn, Lines::OfRow, Lines::All, listed(operand, samples)];
+    let rows = [Lines::OfRow, Lines::OfColumn, Lines::All].into_iter();
+    let mut pairs = rows.flat_map(|rows| columns.iter().map(move |cols| (rows.clone(), cols.clone())));
+    let (rows, cols) = pairs.find(|(rows, cols)| is_right(rows, cols))?;
+    Some(Operand { step, rows, cols })
 }
 
 /// The columns of an operand that each column reads, where they do not depend on the row.

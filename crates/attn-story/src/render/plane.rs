@@ -135,28 +135,24 @@ impl Drawing {
 
     /// The labels as they are drawn.
     fn labels(&self) -> Vec<String> {
-        let spelled = |spot: &Spot| match self.charset {
-            Charset::Utf8 => spot.label(),
-            Charset::Ascii => in_ascii(&spot.label()),
-        };
-        self.spots().map(spelled).collect()
+        self.spots().map(|spot| self.spelled(spot.label())).collect()
     }
 
     fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {
-        let lines = lines(self, width, most_rows);
+        lines(self, width, most_rows).into_iter().map(|line| self.spelled(line)).collect()
+    }
+
+    fn spelled(&self, text: String) -> String {
         match self.charset {
-            Charset::Utf8 => lines,
-            Charset::Ascii => lines.iter().map(|line| in_ascii(line)).collect(),
+            Charset::Utf8 => text,
+            Charset::Ascii => in_ascii(&text),
         }
     }
 
     /// The drawing in ASCII and without a backslash in a label, which would be a command of LaTeX.
     pub fn lines_in_latex(&self) -> Vec<String> {
-        let lines = lines(self, self.width, MOST_ROWS);
-        lines
-            .iter()
-            .map(|line| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned())
-            .collect()
+        let spelled = |line: String| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned();
+        lines(self, self.width, MOST_ROWS).into_iter().map(spelled).collect()
     }
 }
 
@@ -412,11 +408,8 @@ impl Canvas {
         let steps = down.abs().max(across.abs()) as usize;
         for step in 1..steps {
             let along = step as f64 / steps as f64;
-            let (r, c) = (
-                (row as f64 + along * down).round() as usize,
-                (column as f64 + along * across).round() as usize,
-            );
-            self.cells[r][c] = '·';
+            let at = |from: usize, way: f64| (from as f64 + along * way).round() as usize;
+            self.cells[at(row, down)][at(column, across)] = '·';
         }
         if steps > 0 {
             self.cells[to_row][to_column] = head(across, -down * COLUMNS_PER_ROW);

@@ -261,8 +261,8 @@ impl Viewer<'_> {
         let shape = node.shape();
         let most = if self.story.graph.is_large() { MOST_SHOWN } else { MOST_LOOKED_AT };
         let is_narrow = !self.story.graph.is_of_model() || shape.cols <= MOST_COLUMNS_OF_A_MODEL;
-        let is_small = shape.rows.saturating_mul(shape.cols) <= most && is_narrow;
-        let is_small = is_small && !self.story.window.is_chosen();
+        let is_small =
+            shape.rows.saturating_mul(shape.cols) <= most && is_narrow && !self.story.window.is_chosen();
         match (&node.value, node.matrix()) {
             (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
             (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix, digits), turned),
@@ -279,12 +279,8 @@ impl Viewer<'_> {
         let is_whole = view.rows.len() == self.story.graph[id].shape().rows;
         let notes: Vec<String> =
             (0..view.rows.len()).map(|row| origin.row_note(row).unwrap_or_default()).collect();
-        if is_whole && self.style.convention == Convention::Rows && notes.iter().any(|note| !note.is_empty())
-        {
-            View { notes, ..view }
-        } else {
-            view
-        }
+        let has_notes = is_whole && notes.iter().any(|note| !note.is_empty());
+        if has_notes && self.style.convention == Convention::Rows { View { notes, ..view } } else { view }
     }
 
     /// The first and the last rows and columns of a node, and dots for the others.
@@ -305,10 +301,7 @@ impl Viewer<'_> {
             let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
             of.and_then(|_| shown.next()).map_or_else(left_out, |cell| Cell { of, ..cell })
         };
-        let mut cells: Vec<Vec<Cell>> = Vec::new();
-        for &row in &rows {
-            cells.push(cols.iter().map(|&col| cell(row, col)).collect());
-        }
+        let cells = rows.iter().map(|&row| cols.iter().map(|&col| cell(row, col)).collect()).collect();
         let label = |labels: Option<&Labels>, place: Option<usize>| match (labels, place) {
             (_, None) => ELIDED.to_string(),
             (Some(labels), Some(place)) => labels[place].clone(),
@@ -350,16 +343,10 @@ impl Viewer<'_> {
         };
         let blank = || Cell { text: String::new(), shade: Shade::None, of: None };
         let sums: Vec<Cell> = columns.iter().map(|(_, id)| sum(id).unwrap_or_else(blank)).collect();
-        let labels = parts.first().map_or_else(Vec::new, |part| part.rows.clone());
-        let mut cells: Vec<Vec<Cell>> = (0..labels.len())
-            .map(|i| {
-                parts
-                    .iter()
-                    .map(|part| part.cells.get(i).and_then(|row| row.first()).cloned().unwrap_or_else(blank))
-                    .collect()
-            })
-            .collect();
-        let mut rows = labels;
+        let mut rows = parts.first().map_or_else(Vec::new, |part| part.rows.clone());
+        let first = |part: &View, i: usize| part.cells.get(i).and_then(|row| row.first()).cloned();
+        let row = |i| parts.iter().map(|part| first(part, i).unwrap_or_else(blank)).collect();
+        let mut cells: Vec<Vec<Cell>> = (0..rows.len()).map(row).collect();
         if columns.iter().any(|(_, id)| id.is_some()) {
             cells.push(sums);
             rows.push(SUM.to_string());
@@ -392,12 +379,11 @@ impl Viewer<'_> {
     /// Hatches masked cells, and sets a bar beside the number if bars are wanted.
     fn decorated(&self, text: String, shade: Shade) -> String {
         let width = text.chars().count();
-        let text = match shade {
-            Shade::Masked => {
-                let number = if text.contains('0') { "0" } else { text.trim() };
-                format!("{}{number}", HATCH.to_string().repeat(width.saturating_sub(number.chars().count())))
-            }
-            _ => text,
+        let text = if shade == Shade::Masked {
+            let number = if text.contains('0') { "0" } else { text.trim() };
+            format!("{}{number}", HATCH.to_string().repeat(width.saturating_sub(number.chars().count())))
+        } else {
+            text
         };
         match (self.style.heat, shade.bar()) {
             (Heat::Always, Some(bar)) => format!("{text} {bar}"),
@@ -413,11 +399,9 @@ impl Viewer<'_> {
         }
         let node = &self.story.graph[id];
         let shape = node.shape();
-        let (rows, cols) = node.labels();
-        let (rows, cols) = if cells.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (labels(rows, shape.rows), labels(cols, shape.cols))
+        let (rows, cols) = match node.labels() {
+            _ if cells.is_empty() => (Vec::new(), Vec::new()),
+            (rows, cols) => (labels(rows, shape.rows), labels(cols, shape.cols)),
         };
         self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }

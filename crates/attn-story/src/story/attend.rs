@@ -4,7 +4,7 @@ use super::backward;
 use super::look_at::look_at;
 use super::model::{Plane, Step, StepItem, Story};
 use super::sentence::{in_convention, in_sentence};
-use crate::attention::{HeadOf, Pairing, RopeScaling, Rotation};
+use crate::attention::{Pairing, RopeScaling, Rotation};
 use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role, Stage};
 use crate::matrix::Matrix;
 
@@ -13,7 +13,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = PipelinePart::Given;
-    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == graph::Stage::Weights);
+    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Weights);
     let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
     let backward = graph.backward().cloned();
     let forward = backward.as_ref().map_or(usize::MAX, |backward| backward.first().position());
@@ -29,10 +29,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
         }
         let projects = node.inputs.iter().any(|&input| graph[input].step == Some(Role::WO.into()));
         if stage != last {
-            steps.push(Step {
-                text: in_convention(&sentence(&stage, node, projects), convention),
-                ..Step::default()
-            });
+            steps.push(Step::new(in_convention(&sentence(&stage, node, projects), convention), Vec::new()));
             last = stage;
         }
         if let Some(step) = steps.last_mut() {
@@ -66,7 +63,7 @@ fn first(graph: &Graph, given: Vec<NodeId>) -> Step {
     let in_brief = seen.first().map(|&id| StepItem::Together(vec![id]));
     let shown = [StepItem::Together(seen), StepItem::Folded(folded)];
     let shown = shown.into_iter().filter(|shown| !shown.nodes().is_empty()).collect();
-    Step { text: "The given matrices.".to_string(), shown, in_brief, ..Step::default() }
+    Step { in_brief, ..Step::new("The given matrices.", shown) }
 }
 
 /// Returns true if a node equals its first operand, because the weights are a default identity.
@@ -91,15 +88,14 @@ const MOST_DRAWN: [usize; 2] = [12, 8];
 
 /// The movement of each token, if tokens of two coordinates become results of two coordinates.
 fn movement(graph: &Graph) -> Option<Step> {
-    let (x, o) = (graph.at(Role::X)?, graph.at(graph::Stage::Output)?);
+    let (x, o) = (graph.at(Role::X)?, graph.at(Stage::Output)?);
     let (from, to) = (graph.matrix(x).ok()?, graph.matrix(o).ok()?);
     let most = MOST_DRAWN[usize::from(from.row_labels().is_none())];
     let is_plane = from.cols() == 2 && from.shape() == to.shape() && from.rows() <= most;
     let is_finite = |matrix: &Matrix| matrix.cells().all(|x| x.is_finite());
-    (is_plane && is_finite(from) && is_finite(to)).then(|| Step {
-        text: "In the plane: each token moves from its place in X to its place in O.".to_string(),
-        shown: vec![StepItem::Plane(Plane::new(&[x], &[(x, o)]))],
-        ..Step::default()
+    (is_plane && is_finite(from) && is_finite(to)).then(|| {
+        let plane = StepItem::Plane(Plane::new(&[x], &[(x, o)]));
+        Step::new("In the plane: each token moves from its place in X to its place in O.", vec![plane])
     })
 }
 
@@ -110,7 +106,7 @@ pub(super) enum PipelinePart {
     Projections,
     Split(Role),
     /// A step of today's models.
-    Mechanism(graph::Stage, Option<usize>),
+    Mechanism(Stage, Option<usize>),
     Scores(Option<usize>),
     Scale(Option<usize>),
     Bias(Option<usize>),
@@ -139,20 +135,20 @@ impl PipelinePart {
             return PipelinePart::Mechanism(stage, head);
         }
         match stage {
-            graph::Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
-            graph::Stage::Role(_) => PipelinePart::Projections,
-            graph::Stage::Scores => PipelinePart::Scores(head),
-            graph::Stage::Scaled => PipelinePart::Scale(head),
-            graph::Stage::Biased => PipelinePart::Bias(head),
-            graph::Stage::Tempered => PipelinePart::Temperature(head),
-            graph::Stage::Masked => PipelinePart::Mask(head),
-            graph::Stage::Weights => PipelinePart::Weights(head),
-            graph::Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
+            Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
+            Stage::Role(_) => PipelinePart::Projections,
+            Stage::Scores => PipelinePart::Scores(head),
+            Stage::Scaled => PipelinePart::Scale(head),
+            Stage::Biased => PipelinePart::Bias(head),
+            Stage::Tempered => PipelinePart::Temperature(head),
+            Stage::Masked => PipelinePart::Mask(head),
+            Stage::Weights => PipelinePart::Weights(head),
+            Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
             // The mix of the only head needs no joining.
-            graph::Stage::Mixed | graph::Stage::Joined => PipelinePart::Mix(head),
-            graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
-            graph::Stage::Projected | graph::Stage::Output => PipelinePart::Output,
-            graph::Stage::Lse => PipelinePart::Fused,
+            Stage::Mixed | Stage::Joined => PipelinePart::Mix(head),
+            Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
+            Stage::Projected | Stage::Output => PipelinePart::Output,
+            Stage::Lse => PipelinePart::Fused,
             _ => PipelinePart::Output,
         }
     }
@@ -160,8 +156,8 @@ impl PipelinePart {
     /// The part of a node that is no step: the chosen row of LongRoPE's divisors, the gate of each column.
     fn beside(node: &Node) -> PipelinePart {
         match node.op {
-            Op::Rows { .. } => PipelinePart::Mechanism(graph::Stage::FrequenciesScaled, None),
-            Op::RepeatColumns(_) => PipelinePart::Mechanism(graph::Stage::Gate, None),
+            Op::Rows { .. } => PipelinePart::Mechanism(Stage::FrequenciesScaled, None),
+            Op::RepeatColumns(_) => PipelinePart::Mechanism(Stage::Gate, None),
             _ => PipelinePart::Output,
         }
     }
@@ -248,7 +244,7 @@ pub fn similarity(graph: Graph, remarks: Vec<String>) -> Story {
         if name == "X" && graph[id].shape().cols == 2 {
             shown = vec![StepItem::Together(vec![id]), StepItem::Plane(Plane::new(&[id], &[]))];
         }
-        steps.push(Step { text: text.into(), shown, ..Step::default() });
+        steps.push(Step::new(text, shown));
     }
     Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
 }
@@ -265,8 +261,7 @@ pub fn softmax(graph: Graph) -> Story {
     };
     let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
     let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
-    let steps = vec![Step { text: text.into(), shown: vec![StepItem::Columns(columns)], ..Step::default() }];
-    Story::of_steps("Softmax", graph, steps)
+    Story::of_steps("Softmax", graph, vec![Step::new(text, vec![StepItem::Columns(columns)])])
 }
 
 // The sentences on the steps that today's models add.
@@ -322,7 +317,10 @@ pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
         ),
         (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.".into(),
         (Stage::PositionBias, Op::Alibi(head, _)) => {
-            format!("a bias that grows with the distance, by a slope of {} in this head.", slope(*head))
+            format!(
+                "a bias that grows with the distance, by a slope of {} in this head.",
+                in_sentence(head.slope(), 6)
+            )
         }
         (Stage::PositionBias, _) => {
             "a bias for each distance, from the table. Distances that are far share a bucket.".into()
@@ -343,10 +341,6 @@ fn pairs(pairing: Pairing) -> &'static str {
         Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
         Pairing::Neighbours => "each two neighbouring columns together",
     }
-}
-
-fn slope(head: HeadOf) -> String {
-    in_sentence(head.slope(), 6)
 }
 
 /// The sentence on a change of the frequencies.

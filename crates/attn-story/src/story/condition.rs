@@ -260,12 +260,8 @@ impl Condition {
             Condition::Whole(node) => Some(matrix(graph, node)?.cells().all(|x| x.fract() == 0.0)),
             Condition::NotANumber(address) => Some(cells(graph, address)?.iter().any(|x| x.is_nan())),
             Condition::Own(names) => is_own(graph, names, seed),
-            Condition::All(conditions) => conditions
-                .iter()
-                .try_fold(true, |so_far, condition| Some(so_far & condition.truth(graph, seed)?)),
-            Condition::Any(conditions) => conditions
-                .iter()
-                .try_fold(false, |so_far, condition| Some(so_far | condition.truth(graph, seed)?)),
+            Condition::All(of) => of.iter().try_fold(true, |all, one| Some(all & one.truth(graph, seed)?)),
+            Condition::Any(of) => of.iter().try_fold(false, |any, one| Some(any | one.truth(graph, seed)?)),
             Condition::Not(condition) => Some(!condition.truth(graph, seed)?),
         }
     }
@@ -275,13 +271,12 @@ impl Quantity {
     /// The value; `None` if it names a missing node or cell.
     fn value(&self, graph: &Graph) -> Option<f64> {
         let fold = |address: &str, start: f64, next: fn(f64, f64) -> f64| {
-            let cells = cells(graph, address)?;
-            let step = |so_far: f64, x: f64| if x.is_nan() { f64::NAN } else { next(so_far, x) };
-            Some(
-                cells
-                    .into_iter()
-                    .fold(start, |so_far, x| if so_far.is_nan() { so_far } else { step(so_far, x) }),
-            )
+            let step = |so_far: f64, x: f64| match (so_far.is_nan(), x.is_nan()) {
+                (true, _) => so_far,
+                (_, true) => f64::NAN,
+                _ => next(so_far, x),
+            };
+            Some(cells(graph, address)?.into_iter().fold(start, step))
         };
         match self {
             Quantity::Number(number) => Some(*number),
@@ -342,8 +337,8 @@ fn is_own(graph: &Graph, names: &[String], seed: u32) -> Option<bool> {
     };
     match names {
         [] => Some(graph.nodes().filter_map(|(_, node)| is_stated(&node.op)).all(|own| own)),
-        names => names
-            .iter()
-            .try_fold(true, |so_far, name| Some(so_far & is_stated(&graph[graph.find(name)?].op)?)),
+        names => {
+            names.iter().try_fold(true, |all, name| Some(all & is_stated(&graph[graph.find(name)?].op)?))
+        }
     }
 }

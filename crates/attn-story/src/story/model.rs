@@ -133,7 +133,7 @@ impl Story {
 
     /// A graph, every node a step of its own without words.
     pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
-        let step = |(id, _): (NodeId, &_)| Step { shown: vec![StepItem::Node(id)], ..Step::default() };
+        let step = |(id, _): (NodeId, &_)| Step::new("", vec![StepItem::Node(id)]);
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
     }
@@ -146,8 +146,8 @@ impl Story {
     /// The story with some of its remarks in its first step, which shows the matrices they are about.
     pub fn saying_first(mut self, remarks: &[String]) -> Story {
         if let Some(step) = self.steps.first_mut().filter(|_| !remarks.is_empty()) {
-            step.notice =
-                Some(remarks.iter().cloned().chain(step.notice.take()).collect::<Vec<_>>().join(" "));
+            let notices: Vec<String> = remarks.iter().cloned().chain(step.notice.take()).collect();
+            step.notice = Some(notices.join(" "));
         }
         self
     }
@@ -173,29 +173,25 @@ impl Story {
     /// # Errors
     /// If it is neither; the error lists what there is.
     pub fn named(&self, name: &str) -> Result<StepItem> {
-        if self.graph.find(name).is_none()
-            && let Some(plane) = self.planes().find(|plane| plane.name == name)
-        {
-            return Ok(StepItem::Plane(plane.clone()));
-        }
         let planes: Vec<&str> = self.planes().map(|plane| plane.name.as_str()).collect();
-        if self.graph.find(name).is_none()
-            && let Some(near) = nearest(name, planes.iter().copied())
-                .filter(|near| near.chars().next() == name.chars().next())
-        {
-            return Err(Error::new(format!("there is no node and no picture `{name}`"))
-                .help(format!("did you mean `{near}`? The pictures are {}", planes.join(" "))));
+        if self.graph.find(name).is_none() {
+            if let Some(plane) = self.planes().find(|plane| plane.name == name) {
+                return Ok(StepItem::Plane(plane.clone()));
+            }
+            let near = nearest(name, planes.iter().copied());
+            if let Some(near) = near.filter(|near| near.chars().next() == name.chars().next()) {
+                return Err(Error::new(format!("there is no node and no picture `{name}`"))
+                    .help(format!("did you mean `{near}`? The pictures are {}", planes.join(" "))));
+            }
         }
-        match self.graph.require(name) {
-            Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
+        self.graph.require(name).map(StepItem::Node).map_err(|error| match &planes[..] {
+            [] if name.starts_with("plane") => Error::new(format!(
                 "there is no `{name}` here: no picture of a plane is drawn"
             ))
-            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
-            Err(error) if !planes.is_empty() => {
-                Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
-            }
-            found => found.map(StepItem::Node),
-        }
+            .help("words with two numbers each have one: attn similarity bat cave racket --only plane"),
+            [] => error,
+            planes => error.and_help(&format!("pictures: {}", planes.join(" "))),
+        })
     }
 
     /// The story with every folded matrix shown, and every note.
@@ -236,6 +232,18 @@ impl Story {
     }
 }
 
+impl Step {
+    /// A step of this sentence, and the items below it.
+    pub fn new(text: impl Into<String>, shown: Vec<StepItem>) -> Step {
+        Step { text: text.into(), shown, ..Step::default() }
+    }
+
+    /// A step that only remarks something.
+    pub fn remark(notice: String) -> Step {
+        Step { notice: Some(notice), ..Step::default() }
+    }
+}
+
 impl StepItem {
     /// The part that comes before a node, if this shows several nodes.
     fn before(&self, node: NodeId) -> Option<StepItem> {
@@ -243,11 +251,8 @@ impl StepItem {
             StepItem::Together(ids) | StepItem::Folded(ids) => {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
                 let is_folded = matches!(self, StepItem::Folded(_));
-                (!ids.is_empty()).then_some(if is_folded {
-                    StepItem::Folded(ids)
-                } else {
-                    StepItem::Together(ids)
-                })
+                let part = if is_folded { StepItem::Folded(ids) } else { StepItem::Together(ids) };
+                Some(part).filter(|part| !part.nodes().is_empty())
             }
             StepItem::Columns(columns) => {
                 let early = |&(id, sum): &(NodeId, Option<NodeId>)| {

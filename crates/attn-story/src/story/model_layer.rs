@@ -28,7 +28,7 @@ pub fn model_layer(title: &str, graph: Graph, shown: ShownLayer) -> Story {
         }
         let text = text(node, shown.layer, graph.find(&format!("L{}.MLP", shown.layer)).is_some());
         if text != last || steps.is_empty() {
-            steps.push(Step { text: text.clone(), ..Step::default() });
+            steps.push(Step::new(text.clone(), Vec::new()));
             last = text;
         }
         if let Some(step) = steps.last_mut() {
@@ -56,17 +56,14 @@ impl ShownLayer {
         let Some(head) = self.head else { return true };
         let [heads, groups] = self.heads;
         let group = key_value_head(head - 1, heads, groups) + 1;
-        match node.step {
-            None => false,
-            Some(step) => match (step.stage, step.head) {
-                (Stage::Role(Role::K | Role::V) | Stage::KeysNormed | Stage::KeysRotated, Some(own)) => {
-                    own == group
-                }
-                (_, Some(own)) => own == head,
-                (Stage::Frequencies | Stage::FrequenciesScaled, None) => true,
-                (stage, None) => heads == 1 && stage.is_per_head(),
-            },
-        }
+        node.step.is_some_and(|step| match (step.stage, step.head) {
+            (Stage::Role(Role::K | Role::V) | Stage::KeysNormed | Stage::KeysRotated, Some(own)) => {
+                own == group
+            }
+            (_, Some(own)) => own == head,
+            (Stage::Frequencies | Stage::FrequenciesScaled, None) => true,
+            (stage, None) => heads == 1 && stage.is_per_head(),
+        })
     }
 }
 
@@ -131,10 +128,8 @@ pub struct HeadStep {
 pub fn head_steps(graph: &Graph, layer: usize, heads: [usize; 2]) -> Result<Vec<HeadStep>> {
     let of_head = |head: usize| nodes(graph, ShownLayer { layer, head: Some(head), heads });
     let first = of_head(1);
-    let mut steps: Vec<HeadStep> = first
-        .iter()
-        .map(|&(id, stage)| HeadStep { stage, text: said(&graph[id]), nodes: Vec::new() })
-        .collect();
+    let step = |&(id, stage): &(NodeId, Stage)| HeadStep { stage, text: said(&graph[id]), nodes: Vec::new() };
+    let mut steps: Vec<HeadStep> = first.iter().map(step).collect();
     for head in 1..=heads[0] {
         let own = of_head(head);
         if own.len() != steps.len() || own.iter().zip(&steps).any(|((_, stage), step)| *stage != step.stage) {

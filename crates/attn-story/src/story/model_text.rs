@@ -86,8 +86,8 @@ pub fn change_table(
     name: &dyn Fn(usize) -> String,
     for_people: bool,
 ) -> Table {
-    let mut ids: Vec<usize> = before.top(top).map(|(id, _)| id).collect();
-    for (id, _) in after.top(top) {
+    let mut ids: Vec<usize> = Vec::new();
+    for (id, _) in before.top(top).chain(after.top(top)) {
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -125,14 +125,8 @@ pub fn lens_table(
     } else {
         vec!["after", "first", "p first", "second", "p second", "third", "p third", "p final word", "KL"]
     };
-    Table::new(&header, places.iter().map(row)).with_numbers(&[
-        &of_best,
-        "KL",
-        "p first",
-        "p second",
-        "p third",
-        "p final word",
-    ])
+    let numbers = [&of_best, "KL", "p first", "p second", "p third", "p final word"];
+    Table::new(&header, places.iter().map(row)).with_numbers(&numbers)
 }
 
 /// From where on the residual stream predicts the final token, and what the place before would have said.
@@ -148,11 +142,8 @@ pub fn lens_in_words(
     match (since.checked_sub(1).and_then(|before| places.get(before)), places.get(since)) {
         (Some((before, prediction)), Some((from, _))) => {
             let (other, p) = first(prediction);
-            format!(
-                "After {before} the best guess would be {} ({}); from {from} on, {best} is ahead.",
-                name(other),
-                percent(p, true)
-            )
+            let (other, p) = (name(other), percent(p, true));
+            format!("After {before} the best guess would be {other} ({p}); from {from} on, {best} is ahead.")
         }
         _ => format!("{best} is ahead in every layer, from the embedding on."),
     }
@@ -168,27 +159,20 @@ pub fn position_table(
         let place = [(at + 1).to_string(), token.clone()];
         place.into_iter().chain(top_cells(prediction, name, for_people)).collect()
     };
-    let header: &[&str] = if for_people {
-        &["position", "token", "first", "second", "third"]
-    } else {
-        &["position", "token", "first", "p first", "second", "p second", "third", "p third"]
+    let header: &[&str] = match for_people {
+        true => &["position", "token", "first", "second", "third"],
+        false => &["position", "token", "first", "p first", "second", "p second", "third", "p third"],
     };
-    Table::new(header, positions.iter().enumerate().map(row))
-        .with_numbers(&["position", "p first", "p second", "p third"])
+    let table = Table::new(header, positions.iter().enumerate().map(row));
+    table.with_numbers(&["position", "p first", "p second", "p third"])
 }
 
 /// The most probable tokens, each with its probability; cells stay empty where the vocabulary has fewer.
 fn top_cells(prediction: &Prediction, name: &dyn Fn(usize) -> String, for_people: bool) -> Vec<String> {
-    let width = if for_people { 1 } else { 2 };
-    let mut cells: Vec<String> = Vec::new();
-    for (id, p) in prediction.top(OF_A_LAYER) {
-        if for_people {
-            cells.push(format!("{} {}", name(id), percent(p, true)));
-        } else {
-            cells.extend([name(id), percent(p, false)]);
-        }
-    }
-    cells.resize(OF_A_LAYER * width, String::new());
+    let top = prediction.top(OF_A_LAYER).map(|(id, p)| [name(id), percent(p, for_people)]);
+    let mut cells: Vec<String> =
+        if for_people { top.map(|cell| cell.join(" ")).collect() } else { top.flatten().collect() };
+    cells.resize(OF_A_LAYER * if for_people { 1 } else { 2 }, String::new());
     cells
 }
 
@@ -318,18 +302,13 @@ pub fn head_in_words(measures: &HeadMeasures) -> Option<String> {
 /// What the letters mean, by which rule a head gets one, and on how many queries a mean rests where these are not all.
 pub fn head_rules(texts: &[MeasuredText<'_>]) -> Table {
     let row = |look: Look| vec![letter(look).to_string(), look.name().to_string(), rule(look, texts)];
-    let none = vec![
-        "·".to_string(),
-        "none of these".to_string(),
-        format!(
-            "a head has the letter of its largest mean weight, if this is at least {:.0} % and rests on at least {NAMED_BY} queries",
-            100.0 * NAMED_FROM
-        ),
-    ];
-    Table::new(
-        &["letter", "attends to", "mean weight, in %, over all queries i but the first"],
-        Look::ALL.map(row).into_iter().chain([none]),
-    )
+    let least = format!(
+        "a head has the letter of its largest mean weight, if this is at least {:.0} % and rests on at least {NAMED_BY} queries",
+        100.0 * NAMED_FROM
+    );
+    let none = vec!["·".to_string(), "none of these".to_string(), least];
+    let header = ["letter", "attends to", "mean weight, in %, over all queries i but the first"];
+    Table::new(&header, Look::ALL.map(row).into_iter().chain([none]))
 }
 
 /// The rule of a place; where not every query can attend there, on how many the mean rests: “(here 1 of 9)”.
@@ -364,9 +343,8 @@ pub fn measures_table(layers: &[Vec<HeadMeasures>]) -> Table {
 
 /// The heads of all layers, with their layer and their number, both from 0.
 fn heads_of(layers: &[Vec<HeadMeasures>]) -> impl Iterator<Item = (usize, usize, &HeadMeasures)> {
-    let heads =
-        |(layer, heads): (usize, &'_ Vec<HeadMeasures>)| (0..heads.len()).map(move |head| (layer, head));
-    layers.iter().enumerate().flat_map(heads).map(|(layer, head)| (layer, head, &layers[layer][head]))
+    let layers = layers.iter().enumerate();
+    layers.flat_map(|(layer, heads)| heads.iter().enumerate().map(move |(head, of)| (layer, head, of)))
 }
 
 /// `L5.A_3`, from a layer and a head that count from 0.
@@ -419,13 +397,8 @@ pub fn survey_table(texts: &[(&str, &Vec<Vec<HeadMeasures>>)]) -> Table {
     let shares = OTHERS.iter().map(|look| format!("{}, share without key 1", look.name()));
     let numbers: Vec<String> = looks.iter().cloned().chain(shares).collect();
     let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-    let header = [
-        &["on", "layer", "head", "usual name", "attends to", "mean weight"][..],
-        &numbers,
-        &["entropy"],
-        &RESTS_ON,
-    ]
-    .concat();
+    let first = ["on", "layer", "head", "usual name", "attends to", "mean weight"];
+    let header = [&first[..], &numbers, &["entropy"], &RESTS_ON].concat();
     let numbers = [&["layer", "head", "mean weight", "entropy"][..], &numbers, &RESTS_ON].concat();
     Table::new(&header, rows).with_numbers(&numbers)
 }

@@ -9,30 +9,22 @@ use crate::text::counted;
 
 /// The story of one mistake: what was done, why it is wrong, its symptom, and how to fix it.
 pub fn mistake(mistake: &Mistake) -> Story {
-    let step = |text: &str, notice: Option<String>| Step { text: text.into(), notice, ..Step::default() };
-    let demo = mistake.demo.map(|demo| step(&format!("The correct step: attn demo {demo}."), None));
+    let step = |text: String| Step::new(text, Vec::new());
+    let notice = Some(format!("Symptom: {}", mistake.symptom));
     let mut steps = vec![
-        step(mistake.slip, None),
-        step(mistake.why, Some(format!("Symptom: {}", mistake.symptom))),
-        step(&format!("To fix it: {}", mistake.fix), None),
+        step(mistake.slip.into()),
+        Step { notice, ..step(mistake.why.into()) },
+        step(format!("To fix it: {}", mistake.fix)),
     ];
-    steps.extend(demo);
+    steps.extend(mistake.demo.map(|demo| step(format!("The correct step: attn demo {demo}."))));
     Story::of_steps(mistake.id, Graph::new(), steps)
 }
 
 /// Mistakes by id, with all that is known of each.
 pub fn mistakes_in_full(mistakes: &[&Mistake]) -> Table {
     let row = |mistake: &&Mistake| {
-        [
-            mistake.id,
-            mistake.slip,
-            mistake.why,
-            mistake.symptom,
-            mistake.fix,
-            mistake.demo.unwrap_or_default(),
-        ]
-        .map(str::to_string)
-        .to_vec()
+        let Mistake { id, slip, why, symptom, fix, .. } = **mistake;
+        [id, slip, why, symptom, fix, mistake.demo.unwrap_or_default()].map(str::to_string).to_vec()
     };
     Table::new(&["id", "slip", "why", "symptom", "fix", "demo"], mistakes.iter().map(row))
 }
@@ -61,21 +53,14 @@ pub fn suggested_input(
     let title = format!("A test input that shows {shown} in the result: {}", visible(file));
     let holds: Vec<String> =
         matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
+    let commands = [format!("attn attend {arguments}"), format!("attn diagnose {arguments} --yours FILE")];
+    let commands = Table::new(&["command"], commands.map(|command| vec![command]));
     let mut steps = vec![
-        Step { text: format!("The file holds {}.", holds.join(", ")), ..Step::default() },
-        Step {
-            text: "Compute attention on it with your own code. Then see the right answer, and check yours:"
-                .into(),
-            notice: None,
-            shown: vec![StepItem::Table(Table::new(
-                &["command"],
-                [
-                    vec![format!("attn attend {arguments}")],
-                    vec![format!("attn diagnose {arguments} --yours FILE")],
-                ],
-            ))],
-            ..Step::default()
-        },
+        Step::new(format!("The file holds {}.", holds.join(", ")), Vec::new()),
+        Step::new(
+            "Compute attention on it with your own code. Then see the right answer, and check yours:",
+            vec![StepItem::Table(commands)],
+        ),
     ];
     let (never, not_here): (Vec<_>, Vec<_>) =
         suggestion.hidden.iter().copied().partition(|mistake| task.never_shows(mistake));
@@ -92,13 +77,7 @@ const NOT_SHOWN_HERE: &str = "On this input some mistakes change nothing in the 
 
 /// The step that names mistakes which the input does not show; none where there are none.
 fn hidden(mistakes: &[&Mistake], text: &str) -> Option<Step> {
-    if mistakes.is_empty() {
-        return None;
-    }
     let rows = mistakes.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
-    Some(Step {
-        text: text.into(),
-        shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
-        ..Step::default()
-    })
+    let table = Table::new(&["mistake", "what it would be"], rows);
+    (!mistakes.is_empty()).then(|| Step::new(text, vec![StepItem::Table(table)]))
 }

@@ -78,13 +78,11 @@ fn telling_places(cell: &Evidence) -> usize {
 /// The distance of the answer, the residual with the mistake, and the demo of the step.
 pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task: &Task) -> String {
     let extent = match &node.verdict {
-        _ if compares_nothing(node) => None,
-        Verdict::Wrong(distance) => Some(extent(distance)),
-        Verdict::Close(close) => Some(how_close(close, task.right())),
+        Verdict::Wrong(distance) if !compares_nothing(node) => Some(extent(distance)),
+        Verdict::Close(close) if !compares_nothing(node) => Some(how_close(close, task.right())),
         _ => None,
     };
-    let named = node.mistakes.first();
-    let matches = named.map(|named| {
+    let matches = node.mistakes.first().map(|named| {
         let demos = demos(named).map_or(String::new(), |demos| format!(" {demos}"));
         format!("{}{demos}", match_of(named, node, answer))
     });
@@ -110,10 +108,8 @@ fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -
         (None, Some(decimals @ 1..=6)) => format!(". Your numbers have {}", counted(decimals, "decimal")),
         _ => String::new(),
     };
-    format!(
-        "With {with} we get your numbers (largest difference {}{without}){carried}.",
-        size(named.residual)
-    )
+    let residual = size(named.residual);
+    format!("With {with} we get your numbers (largest difference {residual}{without}){carried}.")
 }
 
 /// A warning that a few rounded numbers, or NaN alone, may fit by chance.
@@ -207,21 +203,13 @@ fn one_sided(both: &GraphPair) -> String {
     let of = |ids: Vec<NodeId>, who: &str| {
         let formulas: Vec<String> =
             ids.iter().take(2).map(|&id| formula(&both.graph, id, Convention::Rows, false)).collect();
-        if formulas.is_empty() {
-            String::new()
-        } else {
-            format!(" Only the {who} computation has {}.", formulas.join(" and "))
-        }
+        let all = formulas.join(" and ");
+        if all.is_empty() { all } else { format!(" Only the {who} computation has {all}.") }
     };
-    let alone = |base: bool| {
-        let pairs = both.differences.iter();
-        pairs.filter_map(move |pair| match (pair.base, pair.other) {
-            (Some(id), None) if base => Some(id),
-            (None, Some(id)) if !base => Some(id),
-            _ => None,
-        })
-    };
-    format!("{}{}", of(alone(true).collect(), "correct"), of(alone(false).collect(), "mistaken"))
+    let pairs = || both.differences.iter();
+    let base = pairs().filter(|pair| pair.other.is_none()).filter_map(|pair| pair.base).collect();
+    let other = pairs().filter(|pair| pair.base.is_none()).filter_map(|pair| pair.other).collect();
+    format!("{}{}", of(base, "correct"), of(other, "mistaken"))
 }
 
 /// The computed steps of both whose numbers differ.
@@ -253,7 +241,7 @@ fn step(
         of.extend(explained(&both.graph, caption, node, row, col)?);
     }
     let shown = vec![StepItem::Explained { of, side_by_side: true }];
-    Ok(Some(Step { text: text.into(), shown, ..Step::default() }))
+    Ok(Some(Step::new(text, shown)))
 }
 
 /// The cell that a cell was copied from: one of a head, not of the concatenated heads.
@@ -279,8 +267,6 @@ fn explained(
 ) -> Result<Vec<ExplainedCell>> {
     let cell = computed(graph, CellId { node, row, col });
     let explanations = explain(graph, &[cell], Depth::Levels(1), LongSums::Shortened)?;
-    Ok(explanations
-        .into_iter()
-        .map(|explanation| ExplainedCell { caption: caption.clone(), explanation })
-        .collect())
+    let captioned = |explanation| ExplainedCell { caption: caption.clone(), explanation };
+    Ok(explanations.into_iter().map(captioned).collect())
 }

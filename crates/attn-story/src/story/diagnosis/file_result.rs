@@ -70,12 +70,8 @@ impl FileResult {
 
     /// Its row, with cells named as in the graph of the right answer.
     pub fn row(&self, right: &Graph) -> FileRow {
-        let row = FileRow {
-            file: self.file.clone(),
-            verdict: self.verdict(),
-            confidence: self.confidence.clone(),
-            ..FileRow::default()
-        };
+        let (file, confidence) = (self.file.clone(), self.confidence.clone());
+        let row = FileRow { file, verdict: self.verdict(), confidence, ..FileRow::default() };
         let Ok(diagnosis) = &self.outcome else { return row };
         let Some(wrong) = diagnosis.first_wrong() else { return row };
         let place = match &wrong.verdict {
@@ -204,29 +200,20 @@ impl Tally {
 
     /// The number of files for each mistake, and what was done; `None` where nothing is wrong.
     pub fn mistakes(&self) -> Option<Table> {
-        let mut rows: Vec<Vec<String>> = self
-            .frequent_first()
-            .into_iter()
-            .map(|(mistakes, done, files)| vec![files.len().to_string(), mistakes.into(), done.into()])
-            .collect();
-        let unnamed = self.unnamed.iter();
-        rows.extend(
-            unnamed.map(|(why, files)| vec![files.len().to_string(), why.to_string(), String::new()]),
-        );
-        let table =
-            || Table::new(&["files", "mistake", "what was done"], rows.clone()).with_numbers(&["files"]);
-        (!rows.is_empty()).then(table)
+        let unnamed = self.unnamed.iter().map(|(why, files)| (*why, "", files));
+        let all = self.frequent_first().into_iter().chain(unnamed);
+        let row = |(mistakes, done, files): (&str, &str, &Vec<String>)| {
+            vec![files.len().to_string(), mistakes.into(), done.into()]
+        };
+        let table = Table::new(&["files", "mistake", "what was done"], all.map(row)).with_numbers(&["files"]);
+        (!table.rows.is_empty()).then_some(table)
     }
 
     /// The files by mistake, and those without one by verdict.
     pub fn by_mistake(&self) -> Table {
         let unusable: Vec<String> = self.unusable.iter().map(|(file, _)| file.clone()).collect();
-        let others = [
-            ("close", &self.close),
-            ("right", &self.right),
-            ("unusable", &unusable),
-            ("ignored", &self.ignored),
-        ];
+        let unusable = ("unusable", &unusable);
+        let others = [("close", &self.close), ("right", &self.right), unusable, ("ignored", &self.ignored)];
         let named = self.frequent_first().into_iter().map(|(mistakes, _, files)| (mistakes, files));
         let unnamed = self.unnamed.iter().map(|(why, files)| (*why, files));
         let all = named.chain(unnamed).chain(others).filter(|(_, files)| !files.is_empty());

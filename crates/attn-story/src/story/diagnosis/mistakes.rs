@@ -58,13 +58,10 @@ fn to_digits(x: f64) -> f64 {
 
 /// “The correct step: attn demo scale.” None where no demo shows it.
 pub(super) fn demos(named: &NamedMistake) -> Option<String> {
-    let mut demos: Vec<&str> = named.slips.iter().filter_map(|slip| slip.mistake.demo).collect();
-    demos.dedup();
-    if demos.is_empty() {
-        return None;
-    }
-    let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();
-    Some(format!("The correct step: {}.", commands.join(", ")))
+    let demos = named.slips.iter().filter_map(|slip| slip.mistake.demo);
+    let mut commands: Vec<String> = demos.map(|demo| format!("attn demo {demo}")).collect();
+    commands.dedup();
+    (!commands.is_empty()).then(|| format!("The correct step: {}.", commands.join(", ")))
 }
 
 // Addresses and numbers of cells, as sentences and tables write them.
@@ -88,12 +85,11 @@ fn address(distance: &Distance, (row, col): (usize, usize), right: &Graph) -> St
 
 /// A number with at most this many decimals: −0.1234, NaN, −∞.
 pub(super) fn number(x: f64, places: usize) -> String {
-    if x.is_nan() {
-        "NaN".into()
-    } else if x.is_infinite() {
-        if x > 0.0 { "∞" } else { "−∞" }.into()
-    } else {
-        in_sentence(x, places)
+    match x {
+        f64::INFINITY => "∞".into(),
+        f64::NEG_INFINITY => "−∞".into(),
+        _ if x.is_nan() => "NaN".into(),
+        _ => in_sentence(x, places),
     }
 }
 

@@ -23,13 +23,9 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let wrong = all_wrong(diagnosis);
     let mut steps = first_lines(diagnosis, task, answers);
     if diagnosis.nodes.len() > 1 {
-        steps.push(Step {
-            notice: forms(&diagnosis.nodes),
-            shown: vec![StepItem::Table(nodes(diagnosis, task))],
-            ..sentence_step("Your steps next to the right ones.".into())
-        });
-    } else if let Some(forms) = forms(&diagnosis.nodes) {
-        steps.push(Step { notice: Some(forms), ..Step::default() });
+        steps.push(side_by_side(diagnosis, task));
+    } else {
+        steps.extend(forms(&diagnosis.nodes).map(Step::remark));
     }
     let title = headline(diagnosis, task.right(), answers);
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
@@ -53,12 +49,7 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
         steps
             .extend(node.mistakes.iter().take(MOST_EXPLAINED).flat_map(|named| explanation(named, is_alone)));
     }
-    steps.push(Step {
-        text: "Your steps next to the right ones.".into(),
-        notice: forms(&diagnosis.nodes),
-        shown: vec![StepItem::Table(nodes(diagnosis, task))],
-        ..Step::default()
-    });
+    steps.push(side_by_side(diagnosis, task));
     let both = diagnosis.first_wrong().and_then(|wrong| {
         // If the computation is too large, the cell is left out; the mistake is named anyway.
         both_ways(task.right(), wrong, wrong.mistakes.first()?).ok()
@@ -79,6 +70,17 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
     story
 }
 
+/// The step with a row for every node.
+fn side_by_side(diagnosis: &Diagnosis, task: &Task) -> Step {
+    let table = StepItem::Table(nodes(diagnosis, task));
+    Step { notice: forms(&diagnosis.nodes), ..Step::new("Your steps next to the right ones.", vec![table]) }
+}
+
+/// A step that is a sentence alone.
+fn sentence_step(text: String) -> Step {
+    Step::new(text, Vec::new())
+}
+
 /// The nodes that are not right, in the order of computing.
 fn all_wrong(diagnosis: &Diagnosis) -> Vec<&JudgedNode> {
     diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect()
@@ -96,18 +98,15 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
             steps.extend(nothing_but_nan(node, diagnosis, task).into_iter().map(sentence_step));
             continue;
         }
-        steps.extend(caution(node, answer).map(remark));
+        steps.extend(caution(node, answer).map(Step::remark));
         let fixes = fixes(node, at > 0);
         let has_fix = !fixes.is_empty();
         steps.extend(fixes.into_iter().chain(clues(node, task)).map(sentence_step));
-        let proof = Step {
-            shown: cells(node, task.right()).map(StepItem::Table).into_iter().collect(),
-            notice: Some(extent_and_match(node, answer, task)).filter(|said| !said.is_empty()),
-            ..Step::default()
-        };
+        let shown = cells(node, task.right()).map(StepItem::Table).into_iter().collect();
+        let notice = Some(extent_and_match(node, answer, task)).filter(|said| !said.is_empty());
         match steps.last_mut().filter(|last| has_fix || (last.shown.is_empty() && last.notice.is_none())) {
-            Some(last) => (last.shown, last.notice) = (proof.shown, proof.notice),
-            None => steps.push(proof),
+            Some(last) => (last.shown, last.notice) = (shown, notice),
+            None => steps.push(Step { notice, ..Step::new("", shown) }),
         }
     }
     steps
@@ -122,14 +121,9 @@ fn is_nothing_but_nan(node: &JudgedNode) -> bool {
 fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
     let before = missing_steps(&node.name, diagnosis);
     let hand_in = match before.as_str() {
-        "" => {
-            "Look at the numbers from which it is computed: the first NaN among them shows where it begins."
-                .into()
-        }
-        before => {
-            format!("Hand in the steps before it: {before}. The first NaN among them shows where it begins.")
-        }
-    };
+        "" => "Look at the numbers from which it is computed: the".to_string(),
+        before => format!("Hand in the steps before it: {before}. The"),
+    } + " first NaN among them shows where it begins.";
     let all: Vec<String> = node.mistakes.iter().map(|named| named.ids().join(" + ")).collect();
     let named = format!("What gives nothing but NaN here: {}.", all_of(&all));
     [hand_in].into_iter().chain(cause(task, node.resembles.as_ref(), &[])).chain([named]).collect()
@@ -150,24 +144,11 @@ fn fixes(node: &JudgedNode, is_further: bool) -> Vec<String> {
     explanations.flat_map(fix).collect()
 }
 
-/// A step that is a remark.
-fn remark(text: String) -> Step {
-    Step { notice: Some(text), ..Step::default() }
-}
-
-/// A step that is a sentence.
-fn sentence_step(text: String) -> Step {
-    Step { text, ..Step::default() }
-}
-
 /// The step that introduces a second wrong node, which does not follow from the first.
 fn further(node: &JudgedNode, task: &Task) -> Step {
     let nothing = if node.mistakes.is_empty() { " No known mistake gives these numbers." } else { "" };
     let opening = opening(node, task.right());
-    Step {
-        text: format!("Also, computed from your own earlier steps: {opening}{nothing}"),
-        ..Step::default()
-    }
+    sentence_step(format!("Also, computed from your own earlier steps: {opening}{nothing}"))
 }
 
 /// Why it is wrong and its symptom. The headline has said already what was done if there is only one explanation.
@@ -391,7 +372,7 @@ pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
             all_of(&hidden)
         );
         if can_show_more(diagnosis, task) {
-            note += &format!(" {} writes an input that may show more.", suggested_input());
+            note += &format!(" {SHOWS_MORE}");
         }
         notes.push(note);
     }
@@ -410,13 +391,9 @@ pub(super) fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
     }
     let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
     let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
-    Some(Step {
-        text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
-        notice: can_show_more(diagnosis, task)
-            .then(|| format!("{} writes an input that may show more.", suggested_input())),
-        shown: vec![StepItem::Table(table)],
-        ..Step::default()
-    })
+    let text = "Some mistakes change nothing on this input. They are neither found nor ruled out.";
+    let notice = can_show_more(diagnosis, task).then(|| SHOWS_MORE.to_string());
+    Some(Step { notice, ..Step::new(text, vec![StepItem::Table(table)]) })
 }
 
 /// Whether another input can show one of the mistakes that this one hides.
@@ -426,10 +403,8 @@ fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
     is_forward && diagnosis.undetectable.iter().any(|mistake| !task.never_shows(mistake))
 }
 
-/// “--suggest-input FILE instead of --yours”.
-fn suggested_input() -> String {
-    "--suggest-input FILE instead of --yours".to_string()
-}
+/// How a better input is made.
+const SHOWS_MORE: &str = "--suggest-input FILE instead of --yours writes an input that may show more.";
 
 /// Suggestions of what to hand in for a better diagnosis.
 fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
@@ -453,7 +428,9 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
         if !missing.is_empty() {
             notes.push(format!("The steps before this one may tell them apart: {missing}."));
         } else if !is_gradient(&wrong.name) {
-            notes.push(format!("{} writes another input, which may tell them apart.", suggested_input()));
+            let other =
+                "--suggest-input FILE instead of --yours writes another input, which may tell them apart.";
+            notes.push(other.to_string());
         }
     }
     notes
