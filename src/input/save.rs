@@ -6,7 +6,6 @@ use std::path::Path;
 
 use ::safetensors::SafeTensorError;
 use ::safetensors::tensor::TensorView;
-use npyz::WriterBuilder;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -284,46 +283,49 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> WriteResult {
 
 // Writing matrices in binary: `.npy`, `.npz` and `.safetensors`.
 
-pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> WriteResult {
-    match table.dtype() {
-        // An f32 is converted to f64 and back without loss.
-        // Of a half type every number is one of f32.
-        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => npy_of(out, table, |x| x as f32),
-        Dtype::F64 => npy_of(out, table, |x| x),
-        Dtype::Bool => npy_of(out, table, |x| x != 0.0),
-    }
-}
-
-fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: fn(f64) -> T) -> WriteResult {
-    let shape = table.shape();
-    let mut buffered = BufWriter::with_capacity(1 << 16, out);
-    let options = npyz::WriteOptions::new().default_dtype().shape(&[shape.rows as u64, shape.cols as u64]);
-    let mut writer = options.writer(&mut buffered).begin_nd()?;
-    for i in 0..shape.rows {
-        writer.extend((0..shape.cols).map(|j| cell(table.at(i, j))))?;
-    }
-    writer.finish()?;
-    buffered.flush()?;
-    Ok(())
+fn npy(out: &mut dyn Write, table: &dyn Table) -> WriteResult {
+    let descr = match table.dtype() {
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => "<f4",
+        Dtype::F64 => "<f8",
+        Dtype::Bool => "|b1",
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    npy_header(&mut out, descr, &format!("{}, {}, ", table.shape().rows, table.shape().cols))?;
+    numbers(&mut out, table)?;
+    Ok(out.flush()?)
 }
 
 /// Text of fixed width, padded with zeros, as NumPy stores an array of `str`: `<U6`.
 fn npy_words(out: &mut dyn Write, words: &[String]) -> WriteResult {
-    /// Bytes of the magic, version 1.0 and the length of the header; the data begin at a multiple of 64.
-    const BEFORE: usize = 10;
     let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
-    let mut header =
-        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({},), }}", words.len());
-    while !(BEFORE + header.len() + 1).is_multiple_of(64) {
-        header.push(' ');
-    }
-    header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
+    npy_header(out, &format!("<U{width}"), &format!("{},", words.len()))?;
     for word in words {
         let padded = word.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
         out.write_all(&padded.flat_map(u32::to_le_bytes).collect::<Vec<u8>>())?;
+    }
+    Ok(())
+}
+
+/// The header of a `.npy` file of version 1.0, behind which the data begin at a multiple of 64 bytes.
+fn npy_header(out: &mut dyn Write, descr: &str, shape: &str) -> WriteResult {
+    /// Bytes of the magic, the version and the length of the header.
+    const BEFORE: usize = 10;
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&u16::try_from(length)?.to_le_bytes())?;
+    Ok(writeln!(out, "{header:<width$}", width = length - 1)?)
+}
+
+/// The numbers of a table in their type, row by row. Of a half type every number is one of f32.
+fn numbers(out: &mut dyn Write, table: &dyn Table) -> WriteResult {
+    let shape = table.shape();
+    for x in (0..shape.rows).flat_map(|i| (0..shape.cols).map(move |j| table.at(i, j))) {
+        match table.dtype() {
+            Dtype::F32 | Dtype::F16 | Dtype::Bf16 => out.write_all(&(x as f32).to_le_bytes()),
+            Dtype::F64 => out.write_all(&x.to_le_bytes()),
+            Dtype::Bool => out.write_all(&[u8::from(x != 0.0)]),
+        }?;
     }
     Ok(())
 }
@@ -353,27 +355,22 @@ pub(super) fn npz(
 }
 
 pub(super) fn safetensors(out: &mut dyn Write, tables: &[(&str, &dyn Table)]) -> WriteResult {
-    let stored: Vec<(::safetensors::Dtype, Vec<u8>)> =
-        tables.iter().map(|(_, table)| typed_bytes(*table)).collect();
-    let views = tables.iter().zip(&stored).map(|((name, table), (dtype, bytes))| {
-        let shape = table.shape();
-        Ok((*name, TensorView::new(*dtype, vec![shape.rows, shape.cols], bytes)?))
-    });
-    let views: Vec<(&str, TensorView<'_>)> = views.collect::<std::result::Result<_, SafeTensorError>>()?;
-    out.write_all(&::safetensors::serialize(views, None)?)?;
-    Ok(())
-}
-
-/// The numbers of a table in their type.
-fn typed_bytes(table: &dyn Table) -> (::safetensors::Dtype, Vec<u8>) {
-    let cells = cells(table);
-    match table.dtype() {
-        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {
-            (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect())
-        }
-        Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
-        Dtype::Bool => (::safetensors::Dtype::BOOL, cells.map(|x| u8::from(x != 0.0)).collect()),
+    let mut stored = Vec::new();
+    for (name, table) in tables {
+        let dtype = match table.dtype() {
+            Dtype::F32 | Dtype::F16 | Dtype::Bf16 => ::safetensors::Dtype::F32,
+            Dtype::F64 => ::safetensors::Dtype::F64,
+            Dtype::Bool => ::safetensors::Dtype::BOOL,
+        };
+        let mut bytes = Vec::new();
+        numbers(&mut bytes, *table)?;
+        stored.push((*name, dtype, vec![table.shape().rows, table.shape().cols], bytes));
     }
+    let views = stored
+        .iter()
+        .map(|(name, dtype, dims, bytes)| Ok((*name, TensorView::new(*dtype, dims.clone(), bytes)?)))
+        .collect::<std::result::Result<Vec<_>, SafeTensorError>>()?;
+    Ok(out.write_all(&::safetensors::serialize(views, None)?)?)
 }
 
 // Matrices as the JSON that is read back with the same bits and labels.
@@ -478,12 +475,6 @@ pub fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
         Some(numbers) => Ok(numbers),
         None => Ok(graph.matrix(node)?),
     }
-}
-
-/// All cells, row by row.
-pub(super) fn cells(table: &dyn Table) -> impl Iterator<Item = f64> + '_ {
-    let shape = table.shape();
-    (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| table.at(i, j)))
 }
 
 impl Table for Matrix {
