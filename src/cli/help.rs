@@ -354,32 +354,8 @@ fn words_of_argument(arg: &Arg, whole: bool) -> Vec<String> {
 }
 
 /// The options that `-h` of a long command leaves to `--help`.
-const LEFT_TO_LONG_HELP: [&str; 24] = [
-    "k",
-    "v",
-    "wk",
-    "wv",
-    "wo",
-    "define",
-    "embeddings",
-    "seed",
-    "mask_kind",
-    "bias",
-    "tokens",
-    "scale",
-    "kv_heads",
-    "residual",
-    "fast",
-    "dtype",
-    "convention",
-    "precision",
-    "heat",
-    "steps",
-    "no_pause",
-    "full",
-    "depth",
-    "symbolic",
-];
+const LEFT_TO_LONG_HELP: &str = "k v wk wv wo define embeddings seed mask_kind bias tokens scale \
+    kv_heads residual fast dtype convention precision heat steps no_pause full depth symbolic";
 
 /// The definitions for `-h`: values and defaults are left to `--help`, and of the two longest commands the rarer options.
 pub(super) fn shortened(command: Command) -> Command {
@@ -388,7 +364,7 @@ pub(super) fn shortened(command: Command) -> Command {
         let arg = match arg.get_id().as_str() {
             "q" if is_long => arg.help("Queries, one row for each token; --k and --v alike"),
             "wq" if is_long => arg.help("W_Q; --wk, --wv and --wo alike [default: identity]"),
-            id if is_long && LEFT_TO_LONG_HELP.contains(&id) => arg.hide_short_help(true),
+            id if is_long && LEFT_TO_LONG_HELP.split(' ').any(|left| left == id) => arg.hide_short_help(true),
             _ => arg,
         };
         if arg.get_action().takes_values() {

@@ -150,8 +150,9 @@ impl Kind {
 /// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
 /// not read.
 pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
-    if let Some(cell) = named(name) {
-        return Some((Kind::Number(cell), false));
+    let listed = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    if let Some((cell, ..)) = TYPES.iter().find(|(.., names)| listed(names, name)) {
+        return Some((Kind::Number(*cell), false));
     }
     let (order, plain) = match name.chars().next()? {
         order @ ('<' | '>' | '=' | '|') => (order, &name[1..]),
@@ -159,8 +160,8 @@ pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     };
     let native = cfg!(target_endian = "big");
     let big = order == '>' || native && order != '<';
-    if let Some(cell) = lettered(plain) {
-        return Some((Kind::Number(cell), big));
+    if let Some((cell, ..)) = TYPES.iter().find(|(_, _, letters, _)| listed(letters, plain)) {
+        return Some((Kind::Number(*cell), big));
     }
     let letter = plain.chars().next()?;
     let digits = &plain[letter.len_utf8()..];
@@ -172,67 +173,26 @@ pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     let kind = match letter {
         'U' if text => Kind::Unicode(size),
         'S' | 'a' if text => Kind::Bytes(size),
-        _ => Kind::Number(sized(letter, size)?),
+        _ => Kind::Number(TYPES.iter().find(|(_, sized, ..)| *sized == format!("{letter}{size}"))?.0),
     };
     Some((kind, big))
 }
 
-/// `f8`, `i4`, `u2`, `b1`.
-fn sized(letter: char, size: usize) -> Option<CellType> {
-    Some(match (letter, size) {
-        ('b', 1) => CellType::Bool,
-        ('i', 1) => CellType::I8,
-        ('i', 2) => CellType::I16,
-        ('i', 4) => CellType::I32,
-        ('i', 8) => CellType::I64,
-        ('u', 1) => CellType::U8,
-        ('u', 2) => CellType::U16,
-        ('u', 4) => CellType::U32,
-        ('u', 8) => CellType::U64,
-        ('f', 2) => CellType::F16,
-        ('f', 4) => CellType::F32,
-        ('f', 8) => CellType::F64,
-        _ => return None,
-    })
-}
-
-/// Letters of types in C, which an order may stand before.
-fn lettered(letter: &str) -> Option<CellType> {
-    Some(match letter {
-        "?" => CellType::Bool,
-        "b" => CellType::I8,
-        "h" => CellType::I16,
-        "i" => CellType::I32,
-        "l" | "q" | "p" | "n" => CellType::I64,
-        "B" => CellType::U8,
-        "H" => CellType::U16,
-        "I" => CellType::U32,
-        "L" | "Q" | "P" | "N" => CellType::U64,
-        "e" => CellType::F16,
-        "f" => CellType::F32,
-        "d" => CellType::F64,
-        _ => return None,
-    })
-}
-
-/// Names, which no order stands before.
-fn named(name: &str) -> Option<CellType> {
-    Some(match name {
-        "bool" | "bool_" => CellType::Bool,
-        "int8" | "byte" => CellType::I8,
-        "int16" | "short" => CellType::I16,
-        "int32" | "intc" => CellType::I32,
-        "int64" | "int" | "int_" | "long" | "longlong" | "intp" => CellType::I64,
-        "uint8" | "ubyte" => CellType::U8,
-        "uint16" | "ushort" => CellType::U16,
-        "uint32" | "uintc" => CellType::U32,
-        "uint64" | "uint" | "ulong" | "ulonglong" | "uintp" => CellType::U64,
-        "float16" | "half" => CellType::F16,
-        "float32" | "single" => CellType::F32,
-        "float64" | "float" | "double" => CellType::F64,
-        _ => return None,
-    })
-}
+/// Types of numbers: with its size, the letters of C, which an order may stand before, and the names, which none stands before.
+const TYPES: [(CellType, &str, &str, &str); 12] = [
+    (CellType::Bool, "b1", "?", "bool bool_"),
+    (CellType::I8, "i1", "b", "int8 byte"),
+    (CellType::I16, "i2", "h", "int16 short"),
+    (CellType::I32, "i4", "i", "int32 intc"),
+    (CellType::I64, "i8", "l q p n", "int64 int int_ long longlong intp"),
+    (CellType::U8, "u1", "B", "uint8 ubyte"),
+    (CellType::U16, "u2", "H", "uint16 ushort"),
+    (CellType::U32, "u4", "I", "uint32 uintc"),
+    (CellType::U64, "u8", "L Q P N", "uint64 uint ulong ulonglong uintp"),
+    (CellType::F16, "f2", "e", "float16 half"),
+    (CellType::F32, "f4", "f", "float32 single"),
+    (CellType::F64, "f8", "d", "float64 float double"),
+];
 
 // The header of a `.npy` file as Python reads it: a literal of a dictionary.
 
