@@ -13,7 +13,7 @@ use crate::matrix::Labels;
 use crate::memory;
 use crate::text::{clip, counted, listed_briefly};
 
-use super::array::{Array, Item, MOST_CELLS};
+use super::array::{Array, ArrayFacts, Item, MOST_CELLS};
 use super::cell_type::MOST_COUNTED;
 use super::layers::own;
 use super::number::{decimals_of, number};
@@ -291,7 +291,7 @@ impl Json {
     /// # Errors
     /// If this is anything else.
     pub(super) fn into_array(self) -> Result<Array> {
-        let rectangle = match self {
+        let Rectangle { dims, values, boolean } = match self {
             Json::Numbers(rectangle) => rectangle,
             Json::Texts(texts) => Rectangle::of_texts(&texts).map_err(Error::new)?,
             Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
@@ -299,12 +299,9 @@ impl Json {
                 return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
             }
         };
-        let decimals = (!rectangle.boolean && rectangle.values.len() <= MOST_COUNTED).then(|| {
-            rectangle.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)
-        });
-        Ok(Array::new(rectangle.dims, rectangle.values)?
-            .with_boolean(rectangle.boolean)
-            .with_decimals(decimals))
+        let decimals = (!boolean && values.len() <= MOST_COUNTED)
+            .then(|| values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0));
+        Ok(Array::new(dims, values)?.with(ArrayFacts { boolean, decimals, ..ArrayFacts::default() }))
     }
 }
 
