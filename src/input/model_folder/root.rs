@@ -6,8 +6,8 @@ use std::{fs, io};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::open::{examined, unreadable};
+use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
-use crate::input::text::read_text;
 use crate::text::listed_briefly;
 
 use super::file::ModelFile;
