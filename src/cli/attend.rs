@@ -7,7 +7,7 @@ pub(super) mod mechanisms;
 use std::io::Read;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::explore::Source;
@@ -21,7 +21,7 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
-use super::options::{DtypeArg, EditArgs, THREADS, machine, simd_names};
+use super::options::{DtypeArg, EditArgs, THREADS, choice, machine, simd_names};
 use super::output::{LiveArgs, OutputArgs};
 use super::presentation::Presentation;
 use super::program::{Env, Outcome, Program, Streams};
@@ -47,8 +47,8 @@ pub(super) struct AttendArgs {
     /// Show tokens as rows or as columns
     ///
     /// JSON and saved files always have rows.
-    #[arg(long, value_enum, default_value = "rows", value_name = "WAY", help_heading = "Output")]
-    convention: ConventionArg,
+    #[arg(long, value_parser = choice(CONVENTIONS), default_value = "rows", value_name = "WAY", help_heading = "Output")]
+    convention: Convention,
     /// Write a matrix to a file: O=out.npy, .csv, .json
     ///
     /// The ending chooses the format: .npy, .npz, .safetensors, .csv, .tsv or .json.
@@ -101,20 +101,14 @@ struct VariedArgs {
 }
 
 /// `--convention`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ConventionArg {
-    /// One row for each token
-    Rows,
-    /// One column for each token
-    Columns,
-}
+const CONVENTIONS: [(&str, &str, Convention); 2] = [
+    ("rows", "One row for each token", Convention::Rows),
+    ("columns", "One column for each token", Convention::Columns),
+];
 
 impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        let convention = match self.convention {
-            ConventionArg::Rows => Convention::Rows,
-            ConventionArg::Columns => Convention::Columns,
-        };
+        let convention = self.convention;
         self.live.check(&self.output)?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {

@@ -236,24 +236,12 @@ fn definitions() -> &'static clap::Command {
 }
 
 /// The commands that print what the program contains: no size of anything is up to their user.
-const WITHOUT_MEMORY: [&str; 12] = [
-    "completions",
-    "directives",
-    "errata",
-    "examples",
-    "find",
-    "follow",
-    "glossary",
-    "help",
-    "list",
-    "man",
-    "new",
-    "notation",
-];
+const WITHOUT_MEMORY: &str =
+    "completions directives errata examples find follow glossary help list man new notation";
 
 /// The command with `--memory`, and so each of its commands, where it has an effect.
 fn with_memory(command: clap::Command) -> clap::Command {
-    if WITHOUT_MEMORY.contains(&command.get_name()) {
+    if WITHOUT_MEMORY.split(' ').any(|name| name == command.get_name()) {
         return command;
     }
     let runs = !command.has_subcommands() || command.get_positionals().next().is_some();
