@@ -269,7 +269,7 @@ fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) 
         "models" => Some("list the models with: attn params".to_string()),
         _ if demos().any(|demo| demo.name == typed) => Some(format!("it is a demo: attn demo {shown}")),
         _ if built_in(typed).is_some() => Some(format!("it is a lesson: attn lesson play {shown}")),
-        name if params::BUILT_IN.iter().any(|model| model.name == name) => {
+        name if params::built_in().iter().any(|model| model.name == name) => {
             Some(format!("it is a model: attn params {name}"))
         }
         _ => None,
@@ -293,7 +293,7 @@ fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
     };
     let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
     let model =
-        || Some(format!("params {}", nearest(typed, params::BUILT_IN.iter().map(|model| model.name))?));
+        || Some(format!("params {}", nearest(typed, params::built_in().iter().map(|model| model.name))?));
     let found = demo().or_else(of_lessons).or_else(lesson).or_else(model)?;
     Some(format!("did you mean: attn {found}"))
 }

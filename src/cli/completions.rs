@@ -87,7 +87,7 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
             Some(pair(file.trim_end_matches(".md"), &read(file, text, LESSON_OPTIONS).ok()?.title))
         })
         .collect();
-    let models: Vec<_> = params::BUILT_IN.iter().map(|model| pair(model.name, model.title)).collect();
+    let models: Vec<_> = params::built_in().iter().map(|model| pair(model.name, model.title)).collect();
     let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
     let files: Vec<_> = bundled().iter().map(|file| pair(file.name, file.about)).collect();
     let terms: Vec<_> = glossary()

@@ -276,16 +276,16 @@ fn by_document() -> Vec<Group> {
         let title = format!("{}  {}", document.number(), document.title());
         Group { title, head: HEAD, rows: demos.map(row).collect() }
     };
-    let of_papers = demo::demos().filter_map(|demo| match demo.source {
-        Source::Papers(passages) => {
-            let cited: Vec<String> = passages.iter().map(Passage::short).collect();
+    let of_papers = demo::demos().filter_map(|demo| match &demo.source {
+        Source::Papers { papers } => {
+            let cited: Vec<String> = papers.iter().map(Passage::short).collect();
             let (name, summary) = row(demo);
             Some((name, format!("{summary} ({})", cited.join("; "))))
         }
-        Source::Section { .. } | Source::Model(_) => None,
+        Source::Section { .. } | Source::Model { .. } => None,
     });
     let papers = Group { title: "Papers".into(), head: HEAD, rows: of_papers.collect() };
-    let of_models = demo::demos().filter(|demo| matches!(demo.source, Source::Model(_)));
+    let of_models = demo::demos().filter(|demo| matches!(demo.source, Source::Model { .. }));
     let models = Group { title: "A trained model".into(), head: HEAD, rows: of_models.map(row).collect() };
     Document::ALL.into_iter().map(of).chain([papers, models]).collect()
 }

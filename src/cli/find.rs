@@ -200,7 +200,7 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
         let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo.unwrap_or_default());
         SearchEntry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
     });
-    let models = params::BUILT_IN.iter().map(|model| {
+    let models = params::built_in().iter().map(|model| {
         SearchEntry::new(format!("attn params {}", model.name), model.title, "model".to_string())
     });
     let examples = bundled()

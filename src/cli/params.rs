@@ -60,7 +60,7 @@ impl ParamsArgs {
                 let run = if is_run { "yes" } else { "no" };
                 Ok([model.name, model.title, run].map(str::to_string).to_vec())
             };
-            let rows = params::BUILT_IN.iter().map(row).collect::<Result<Vec<_>>>()?;
+            let rows = params::built_in().iter().map(row).collect::<Result<Vec<_>>>()?;
             let title = "Built-in models, and whether attn model runs a folder of this type";
             let parts = [(title.to_string(), Table::new(&["model", "title", "attn model"], rows))];
             return self.write(&parts, env, streams).map(Outcome::from);

@@ -238,12 +238,8 @@ fn card(term: &GlossaryTerm, style: &Style) -> String {
     text.push_str(&format!("\n{}\n", wrapped(&style.charset.spelled(term.means), "  ", style.width)));
     let formula = term.formula.map(|formula| ("formula", formula.to_string()));
     let node = term.node.map(|node| ("node", node.to_string()));
-    let see = term
-        .see
-        .iter()
-        .map(ToString::to_string)
-        .enumerate()
-        .map(|(at, see)| (if at == 0 { "see" } else { "" }, see));
+    let see =
+        term.see.iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see.to_string()));
     let facts: Vec<(&str, String)> = formula.into_iter().chain(node).chain(see).collect();
     text.push('\n');
     for (name, fact) in facts {

@@ -1,17 +1,80 @@
-//! Telling a story: given matrices, which the user may replace, computed ones, and sentences.
+//! What demos are built with: given matrices, which the user may replace, computed ones, and sentences.
 
 use std::collections::BTreeMap;
 
-use super::settings::Settings;
-use super::step_builder::StepBuilder;
-use crate::error::{Error, Result};
+// What nearly every demo needs besides.
+pub(super) use crate::attention::{Axis, Base, Mask, MatrixRule, Pairing, Rotation};
+pub(super) use crate::error::{Error, Result};
+pub(super) use crate::graph::recipes::{Recipe, Weights};
+pub(super) use crate::graph::{Factor, NodeId, Op, Start, Statistic};
+pub(super) use crate::matrix::{Labels, Matrix, labels};
+pub(super) use crate::random::LegacyStream;
+pub(super) use crate::story::Table;
+pub(super) use crate::story::condition::*;
+
 use crate::explore::Source;
-use crate::graph::recipes::{self, BiasAndMask, Recipe, Split, Weights};
-use crate::graph::{Gradients, Graph, Node, NodeId, Op, Origin, Start};
-use crate::matrix::{Labels, Matrix, labels};
-use crate::story::condition::{Claim, own};
-use crate::story::{Digits, Step, StepItem, Story, Window, fill};
+use crate::graph::recipes::{self, BiasAndMask, Split};
+use crate::graph::{Gradients, Graph, Node, Origin};
+use crate::story::{Digits, Plane, Step, StepItem, Story, Window, fill};
 use crate::text::nearest;
+
+/// The softmax of each row.
+pub(super) const SOFTMAX: Op = Op::Softmax(Axis::Rows, Base::E);
+/// The size of the largest number.
+pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
+/// The mask that hides later tokens.
+pub(super) const CAUSAL: Mask = Mask {
+    causal: true,
+    window: None,
+    keep_first: 0,
+    from_start: false,
+    matrix: None,
+    hides_own: false,
+    inverted: false,
+};
+/// Differences up to this size are rounding.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+/// The settings that a user changes in a demo.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Numbers in place of the demo's own: node name to matrix and where it came from.
+    pub set: BTreeMap<String, (Matrix, String)>,
+    /// The seed of random matrices, in place of the demo's own.
+    pub seed: Option<u32>,
+    /// Changes of the finished computation, such as `X[1,2]=6` or `mask=none`.
+    pub assignments: Vec<String>,
+    /// Heads that are taken out of it: `A_2`.
+    pub removed: Vec<String>,
+}
+
+/// The max number of rows or columns of a matrix of a demo, given or built in: a larger one would be too large to show.
+const MOST_ROWS: usize = 2048;
+
+impl Settings {
+    /// Checks that the user's matrices are of a size that a demo can describe.
+    ///
+    /// # Errors
+    /// If one has more than 2048 rows or columns, or holds +∞.
+    pub fn check(&self) -> Result<()> {
+        for (name, (matrix, source)) in &self.set {
+            if matrix.rows().max(matrix.cols()) > MOST_ROWS {
+                return Err(Error::new(format!(
+                    "{name} is {}, but a demo takes at most {MOST_ROWS} rows and columns",
+                    matrix.shape()
+                ))
+                .in_source(source.clone())
+                .help("give a smaller matrix; attn attend takes larger ones"));
+            }
+            if matrix.cells().any(|x| x == f64::INFINITY) {
+                return Err(Error::new(format!("{name} holds inf"))
+                    .in_source(source.clone())
+                    .help("write finite numbers, or -inf for a hidden score"));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Builds a story from the given matrices on. Nothing here computes: every value comes from an op of the graph.
 pub struct Builder {
@@ -194,6 +257,80 @@ impl Builder {
         recipes::split(&mut self.graph, name, whole, heads, Split::Blocks)
     }
 
+    /// A product of matrices.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs do not fit.
+    pub fn product(&mut self, name: &str, left: NodeId, right: NodeId) -> Result<NodeId> {
+        self.compute(name, Op::Product, &[left, right])
+    }
+
+    /// Q, K and V of tokens, each name with the suffix.
+    ///
+    /// # Errors
+    /// If a name is taken, or the inputs do not fit.
+    pub fn roles(&mut self, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<[NodeId; 3]> {
+        let mut role = |name: &str, weights| self.product(&format!("{name}{suffix}"), x, weights);
+        Ok([role("Q", weights[0])?, role("K", weights[1])?, role("V", weights[2])?])
+    }
+
+    /// Given weights of a head: `W_Q`, `W_K` and `W_V`, each name with the suffix.
+    ///
+    /// # Errors
+    /// If a name is taken.
+    pub fn head_weights(&mut self, suffix: &str, [q, k, v]: [Matrix; 3]) -> Result<[NodeId; 3]> {
+        let mut weights = |name: &str, matrix| self.given(&format!("{name}{suffix}"), matrix);
+        Ok([weights("W_Q", q)?, weights("W_K", k)?, weights("W_V", v)?])
+    }
+
+    /// One row of a matrix.
+    ///
+    /// # Errors
+    /// If the name is taken, or there is no such row.
+    pub fn row(&mut self, name: &str, of: NodeId, at: usize) -> Result<NodeId> {
+        self.compute(name, Op::Rows { start: at, count: 1 }, &[of])
+    }
+
+    /// The difference of two nodes, and the size of its largest number.
+    ///
+    /// # Errors
+    /// If a name is taken, or the inputs do not fit.
+    pub fn difference(&mut self, names: [&str; 2], nodes: [NodeId; 2]) -> Result<[NodeId; 2]> {
+        let difference = self.compute(names[0], Op::Subtract, &nodes)?;
+        Ok([difference, self.compute(names[1], LARGEST, &[difference])?])
+    }
+
+    /// The largest difference between two nodes that should agree, as `gap_` and the name.
+    ///
+    /// # Errors
+    /// If a name is taken, or the inputs do not fit.
+    pub fn gap(&mut self, name: &str, nodes: [NodeId; 2]) -> Result<NodeId> {
+        let [change, gap] = self.difference([&format!("change_{name}"), &format!("gap_{name}")], nodes)?;
+        self.label(change, "difference");
+        Ok(gap)
+    }
+
+    /// Checks that given weights have an even number of columns, because `why` (“shared by two heads”).
+    ///
+    /// # Errors
+    /// If the number is odd.
+    pub fn even_columns(&self, name: &str, weights: NodeId, why: &str) -> Result<()> {
+        let shape = self.matrix(weights)?.shape();
+        if shape.cols.is_multiple_of(2) {
+            return Ok(());
+        }
+        Err(Error::new(format!("{name} is {shape}, but its columns are {why}"))
+            .help(format!("give {name} an even number of columns")))
+    }
+
+    /// The node of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn node(&self, name: &str) -> Result<NodeId> {
+        self.graph.require(name)
+    }
+
     /// The seed of the demo's random matrices.
     pub fn seed(&self) -> u32 {
         self.seed
@@ -205,11 +342,6 @@ impl Builder {
     /// If the node is never formed.
     pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
         self.graph.matrix(id)
-    }
-
-    /// The graph so far.
-    pub fn graph(&self) -> &Graph {
-        &self.graph
     }
 
     /// Begins a step with a sentence that is true for any numbers.
@@ -258,6 +390,80 @@ impl Builder {
             recipe: None,
             begin: self.begin,
         })
+    }
+}
+
+/// Adds to one step.
+pub struct StepBuilder<'a> {
+    step: &'a mut Step,
+    at: usize,
+    claims: &'a mut Vec<Claim>,
+}
+
+impl StepBuilder<'_> {
+    /// A notice: a sentence that is shown if the condition is true and every cell that the sentence names exists; cells are
+    /// written `{A[1,2]:2}`.
+    pub fn claim(self, condition: Condition, text: &str) -> Self {
+        self.claimed(condition, text, false)
+    }
+
+    /// A sentence that replaces the step's heading if the condition is true. The heading itself has to be true for any numbers.
+    pub fn heading_if(self, condition: Condition, text: &str) -> Self {
+        self.claimed(condition, text, true)
+    }
+
+    fn claimed(self, condition: Condition, text: &str, is_heading: bool) -> Self {
+        let text = text.to_string();
+        self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
+        self
+    }
+
+    /// Shows nodes one after the other, each with its equation.
+    pub fn show(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.extend(nodes.iter().map(|&id| StepItem::Node(id)));
+        self
+    }
+
+    /// Shows matrices next to each other.
+    pub fn together(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.push(StepItem::Together(nodes.to_vec()));
+        self
+    }
+
+    /// Shows a matrix in brief, for a step that only says something of one that is shown before it.
+    pub fn in_brief(self, node: NodeId) -> Self {
+        self.step.in_brief = Some(StepItem::Together(vec![node]));
+        self
+    }
+
+    /// Names matrices by their equations; `--full` shows their numbers.
+    pub fn folded(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.push(StepItem::Folded(nodes.to_vec()));
+        self
+    }
+
+    /// Shows nodes of one row as the columns of one table, under each the number in the node of its sum.
+    pub fn columns(self, columns: &[(NodeId, Option<NodeId>)]) -> Self {
+        self.step.shown.push(StepItem::Columns(columns.to_vec()));
+        self
+    }
+
+    /// Shows the cells of a node written in symbols.
+    pub fn symbols(self, node: NodeId) -> Self {
+        self.step.shown.push(StepItem::Symbols(node));
+        self
+    }
+
+    /// Draws points of the plane, and movements from rows of one node to the same rows of another.
+    pub fn plane(self, points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Self {
+        self.step.shown.push(StepItem::Plane(Plane::new(points, arrows)));
+        self
+    }
+
+    /// Shows a table of words.
+    pub fn table(self, table: Table) -> Self {
+        self.step.shown.push(StepItem::Table(table));
+        self
     }
 }
 
@@ -310,4 +516,17 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
+}
+
+/// A matrix as a user types it: rows between semicolons, with spaces between the numbers.
+pub(super) fn numbers(text: &str) -> Matrix {
+    let number = |cell: &str| cell.parse::<f64>().expect("a demo's own numbers");
+    let rows: Vec<Vec<f64>> =
+        text.split(';').map(|row| row.split_whitespace().map(number).collect()).collect();
+    Matrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
+}
+
+/// The first `count` of these rows, repeated where there are fewer.
+pub(super) fn rows_over_and_over(rows: &Matrix, count: usize) -> Matrix {
+    Matrix::from_fn(count, rows.cols(), |i, j| rows[(i % rows.rows(), j)])
 }

@@ -1,11 +1,88 @@
 //! The source of a demo: a section of one of the five documents, passages of papers, or a model of the program.
 
 use std::fmt;
+use std::sync::LazyLock;
 
-use super::Document;
+use attn_core::data_file::entries;
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+/// One of the five texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub enum Document {
+    /// Interaction matrices, softmax, Q/K/V and the mask in NumPy.
+    #[serde(rename = "000")]
+    Understanding,
+    /// Attention as a series of matrix products.
+    #[serde(rename = "001")]
+    Multiplication,
+    /// Similarity, context vectors, and the effect of the matrices on them.
+    #[serde(rename = "002")]
+    Similarity,
+    /// From averages to attention, heads, the perceptron.
+    #[serde(rename = "003")]
+    Imagined,
+    /// The column convention, Δe, low rank, and where the parameters are.
+    #[serde(rename = "004")]
+    OneThird,
+}
+
+impl Document {
+    /// All five, in order.
+    pub const ALL: [Document; 5] = [
+        Document::Understanding,
+        Document::Multiplication,
+        Document::Similarity,
+        Document::Imagined,
+        Document::OneThird,
+    ];
+
+    /// The document of this number.
+    ///
+    /// # Errors
+    /// If there is none; the error lists them.
+    pub fn numbered(number: &str) -> Result<Document> {
+        let padded = format!("{number:0>3}");
+        Document::ALL.into_iter().find(|document| document.number() == padded).ok_or_else(|| {
+            let known: Vec<String> =
+                Document::ALL.iter().map(|d| format!("{} “{}”", d.number(), d.title())).collect();
+            Error::new(format!("there is no document `{number}`"))
+                .help(format!("the documents are {}", known.join(", ")))
+        })
+    }
+
+    /// Its number on the command line: `000` to `004`.
+    pub fn number(self) -> &'static str {
+        ["000", "001", "002", "003", "004"][self as usize]
+    }
+
+    /// What it says of itself, or its address, so that a reader can find it.
+    pub fn found(self) -> &'static str {
+        [
+            "“All about matrix multiplications.”, published June 19, 2023",
+            "to be found at joshbelanich.com",
+            "adapted from “The math behind Attention: Keys, Queries, and Values matrices”, a video by Luis Serrano",
+            "“An intuitive build up to Attention and Transformer”, licensed under CC BY 4.0",
+            "by ElMan23, following 3Blue1Brown, July 27, 2024",
+        ][self as usize]
+    }
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        [
+            "Understanding the attention mechanism",
+            "Multi-Headed attention as matrix multiplication",
+            "Mathematical details behind self-attention",
+            "Attention and Transformer Imagined",
+            "Attention is about 1/3 of what you need",
+        ][self as usize]
+    }
+}
 
 /// The source of a demo.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
 pub enum Source {
     /// A section of a document.
     Section {
@@ -14,38 +91,46 @@ pub enum Source {
         /// Its section.
         section: &'static str,
         /// Further documents that the demo belongs to.
-        also: &'static [Document],
+        #[serde(default)]
+        also: Vec<Document>,
     },
     /// Passages of papers, the one with the idea first.
-    Papers(&'static [Passage]),
-    /// A model that travels with the program, in words.
-    Model(&'static str),
+    Papers {
+        /// In this order.
+        papers: Vec<Passage>,
+    },
+    /// A model that travels with the program.
+    Model {
+        /// In words.
+        model: &'static str,
+    },
 }
 
 /// A place in a paper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Passage {
-    /// The authors: “Dao et al.”.
-    pub authors: &'static str,
-    /// When it came out.
-    pub year: u16,
-    /// The paper's title.
-    pub title: &'static str,
+    /// The paper's key in `data/papers.toml`.
+    pub paper: &'static str,
     /// The algorithm or the section.
     pub place: &'static str,
 }
 
-impl Source {
-    /// A section of one document alone.
-    pub const fn section(document: Document, section: &'static str) -> Source {
-        Source::Section { document, section, also: &[] }
-    }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paper {
+    key: &'static str,
+    authors: &'static str,
+    year: u16,
+    title: &'static str,
+}
 
+impl Source {
     /// The document, if it is a section of one.
     pub fn document(&self) -> Option<Document> {
         match self {
             Source::Section { document, .. } => Some(*document),
-            Source::Papers(_) | Source::Model(_) => None,
+            Source::Papers { .. } | Source::Model { .. } => None,
         }
     }
 
@@ -53,7 +138,7 @@ impl Source {
     pub fn is_of(&self, document: Document) -> bool {
         match self {
             Source::Section { document: first, also, .. } => *first == document || also.contains(&document),
-            Source::Papers(_) | Source::Model(_) => false,
+            Source::Papers { .. } | Source::Model { .. } => false,
         }
     }
 }
@@ -61,8 +146,19 @@ impl Source {
 impl Passage {
     /// The citation for a text whose title is known: “Dao 2023, section 3.1.1”.
     pub fn short(&self) -> String {
-        format!("{} {}, {}", self.authors, self.year, self.place)
+        let Paper { authors, year, .. } = self.paper();
+        format!("{authors} {year}, {}", self.place)
     }
+
+    fn paper(&self) -> &'static Paper {
+        let is_it = |paper: &&Paper| paper.key == self.paper;
+        papers().iter().find(is_it).expect("a test looks up the papers of all demos")
+    }
+}
+
+fn papers() -> &'static [Paper] {
+    static ENTRIES: LazyLock<Vec<Paper>> = LazyLock::new(|| entries(include_str!("../../data/papers.toml")));
+    &ENTRIES
 }
 
 /// The line below a headline.
@@ -73,13 +169,12 @@ impl fmt::Display for Source {
                 write!(f, "{}, “{section}”", document.title())?;
                 also.iter().try_for_each(|other| write!(f, "; {}", other.title()))
             }
-            Source::Model(model) => f.write_str(model),
-            Source::Papers(passages) => {
-                passages.iter().enumerate().try_for_each(|(i, Passage { authors, year, title, place })| {
-                    let between = if i == 0 { "" } else { "; " };
-                    write!(f, "{between}{authors} {year}, “{title}”, {place}")
-                })
-            }
+            Source::Model { model } => f.write_str(model),
+            Source::Papers { papers } => papers.iter().enumerate().try_for_each(|(i, passage)| {
+                let between = if i == 0 { "" } else { "; " };
+                let Paper { authors, year, title, .. } = passage.paper();
+                write!(f, "{between}{authors} {year}, “{title}”, {}", passage.place)
+            }),
         }
     }
 }
@@ -87,11 +182,11 @@ impl fmt::Display for Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::find;
+    use crate::demo::{demos, find};
 
     #[test]
     fn a_demo_of_papers_belongs_to_no_document_and_names_them_with_their_titles() {
-        let source = find("online").unwrap().source;
+        let source = &find("online").unwrap().source;
         assert_eq!(source.document(), None);
         assert!(Document::ALL.into_iter().all(|document| !source.is_of(document)));
         let said = source.to_string();
@@ -103,9 +198,22 @@ mod tests {
 
     #[test]
     fn a_demo_of_two_documents_belongs_to_both_and_follows_the_first() {
-        let source = find("block").unwrap().source;
+        let source = &find("block").unwrap().source;
         assert_eq!(source.document(), Some(Document::OneThird));
         assert!(source.is_of(Document::Imagined) && !source.is_of(Document::Similarity));
         assert!(source.to_string().ends_with("; Attention and Transformer Imagined"), "{source}");
+    }
+
+    #[test]
+    fn every_paper_is_read_and_every_paper_that_a_demo_names_is_there_and_the_other_way_round() {
+        let mut cited: Vec<&str> = Vec::new();
+        for demo in demos() {
+            if let Source::Papers { papers } = &demo.source {
+                cited.extend(papers.iter().map(|passage| passage.paper));
+            }
+        }
+        cited.sort_unstable();
+        cited.dedup();
+        assert_eq!(cited, papers().iter().map(|paper| paper.key).collect::<Vec<_>>());
     }
 }

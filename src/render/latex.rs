@@ -8,8 +8,8 @@ use super::digits;
 use super::document::{ComputedNode, Markup};
 use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
-use super::names::is_in_name;
 use super::plane::Drawing;
+use super::style::is_in_name;
 use super::view::{HATCH, View};
 
 /// The characters of a table of words that fill the line of an article, about.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use ::csv::Writer;
-use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
+use attn_story::render::{digits, document, explained, heat, html, plane, style, view};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -24,7 +24,7 @@ use crate::story::Table;
 
 pub use attn_story::render::{
     CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
-    cell_lines_to, html_live, html_page, model_page, numpy,
+    cell_lines_to, html_page, model_page, numpy,
 };
 pub use file_rows::{FileRows, wrapped_text};
 pub(crate) use json::page_program;

@@ -11,12 +11,12 @@ use crate::text::ScreenWidth;
 
 use super::document::{ComputedNode, Markup, NumberedStep};
 use super::explained::{ExplanationWriter, SymbolicCells};
+use super::heat::ShadeColours;
 use super::heat::{Shade, shades_at};
-use super::palette::ShadeColours;
 use super::plane::Drawing;
 use super::tree::wrapped_prose;
+use super::view::Viewer;
 use super::view::{INDENT, View};
-use super::viewer::Viewer;
 use super::{Charset, Page, Style, Theme, digits, document, table, tree};
 use table::{Block, Level};
 

@@ -365,8 +365,8 @@ fn each_demo_is_found_by_its_keywords_and_has_a_term_in_the_glossary() {
     for (term, demo) in
         [("rotary pairing", "rope"), ("ALiBi", "alibi"), ("KV cache", "cache"), ("attention sink", "sink")]
     {
-        let see = attn::demo::term(term).unwrap().see;
-        assert!(see.contains(&format!("attn demo {demo}")), "{term}: {see:?}");
+        let see = &attn::demo::term(term).unwrap().see;
+        assert!(see.contains(&&*format!("attn demo {demo}")), "{term}: {see:?}");
     }
 }
 

@@ -8,7 +8,6 @@
 
 use crate::common::attn;
 use attn::demo::{Source, demos};
-use attn::story::Digits;
 
 /// A line of a derivation as a reader sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -307,27 +306,19 @@ fn explained(command: &str) -> String {
     explaining.ok().out
 }
 
-fn decimals(digits: Digits) -> usize {
-    match digits {
-        Digits::Places(places) => places,
-        Digits::AsNumPy => 8,
-    }
-}
-
 #[test]
 fn in_every_demo_each_line_with_an_equals_sign_gives_the_next() {
     let (mut exact, mut rounded) = (0, 0);
     for demo in demos() {
         let out = explained(&format!("demo {}", demo.name));
-        let (more, roughly) = check(demo.name, &out, decimals(demo.digits));
-        if matches!(demo.source, Source::Model(_)) {
+        let (more, roughly) = check(demo.name, &out, demo.decimals);
+        if matches!(demo.source, Source::Model { .. }) {
             // A trained model has long sums of numbers with many digits.
             assert!(roughly * 4 < more, "{}: {roughly} of {more} lines are rounded", demo.name);
             continue;
         }
         exact += more;
-        // NumPy's eight digits are more than six, so no line can have more than the next.
-        rounded += if demo.digits == Digits::AsNumPy { 0 } else { roughly };
+        rounded += roughly;
     }
     assert!(exact > 10_000, "{exact} lines");
     assert!(rounded * 100 < exact, "{rounded} of {exact} lines are rounded");

@@ -335,7 +335,7 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
         if let Some(node) = term.node {
             assert!(known.contains(node), "{}: no node {node} among {known:?}", term.name);
         }
-        for see in term.see {
+        for see in &term.see {
             attn(see.strip_prefix("attn ").expect("a command")).ok();
         }
     }

@@ -29,6 +29,7 @@
 //! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON without repeated names
 //! - [`json_number`]: a number as JSON, every bit of it
+//! - [`data_file`]: data files that are part of the program
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
 //! - [`random`]: the random numbers of NumPy's legacy generator
@@ -67,6 +68,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attention;
+pub mod data_file;
 pub mod diagnose;
 pub mod elementary;
 pub mod error;

@@ -1,20 +1,25 @@
 //! The lessons that a command was given, each checked, and how the findings are shown.
 
-use crate::cli::LESSON_OPTIONS;
-use crate::foreign::visible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use colored::Colorize;
 
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error};
+use crate::cli::LESSON_OPTIONS;
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
+use crate::foreign::visible;
 use crate::input::{is_folder, markdown_files};
 use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
 use crate::lesson::{Faults, built_in, is_built_in, is_lesson, read, text_of};
+use crate::memory;
 use crate::text::counted;
 
 use super::trust::LessonCommands;
 
 /// The maximum number of lines of a diff that are shown.
 const MOST_OF_A_DIFF: usize = 24;
+/// The stack of a thread that checks lessons, as large as that of a program usually is.
+const STACK: usize = 8 << 20;
 
 /// One file and its state.
 pub(super) struct CheckedFile {
@@ -41,31 +46,57 @@ pub(super) enum FileState {
 
 /// Checks the lessons that the paths name: files, built-in names, and the lessons in folders.
 pub(super) fn checked_files(paths: &[String], commands: LessonCommands) -> Vec<CheckedFile> {
-    paths
-        .iter()
-        .flat_map(|path| {
-            if built_in(path).is_none() && is_folder(path) {
-                of_folder(path, commands)
-            } else {
-                vec![of_one(path, commands)]
-            }
-        })
-        .collect()
-}
-
-fn of_folder(path: &str, commands: LessonCommands) -> Vec<CheckedFile> {
-    let unreadable = |error| vec![CheckedFile::unreadable(path, error)];
-    let files = match markdown_files(path) {
-        Ok(files) => files,
-        Err(error) => return unreadable(error),
+    let is_lessons = |path: &str| built_in(path).is_none() && is_folder(path);
+    let files_of = |path: &String| match is_lessons(path) {
+        true => markdown_files(path),
+        false => Ok(vec![path.clone()]),
     };
-    let all: Vec<CheckedFile> =
-        files.iter().map(|name| of_one(name, commands)).filter(|checked| !checked.is_other()).collect();
-    if all.is_empty() {
-        let error = Error::new("this folder has no lessons").in_source(visible(path));
-        return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
+    let files: Vec<Result<Vec<String>>> = paths.iter().map(files_of).collect();
+    let names: Vec<&String> = files.iter().flatten().flatten().collect();
+    let mut checked = on_all_cores(&names, |name| of_one(name, commands)).into_iter();
+    let mut all = Vec::new();
+    for (path, files) in paths.iter().zip(files) {
+        match files.map(|names| checked.by_ref().take(names.len())) {
+            Err(error) => all.push(CheckedFile::unreadable(path, error)),
+            Ok(files) if is_lessons(path) => all.extend(lessons_of(path, files)),
+            Ok(files) => all.extend(files),
+        }
     }
     all
+}
+
+/// The lessons among the files of a folder, which must have one.
+fn lessons_of(folder: &str, files: impl Iterator<Item = CheckedFile>) -> Vec<CheckedFile> {
+    let lessons: Vec<CheckedFile> = files.filter(|checked| !checked.is_other()).collect();
+    if !lessons.is_empty() {
+        return lessons;
+    }
+    let error = Error::new("this folder has no lessons").in_source(visible(folder));
+    let help = "name a folder with lessons; attn lesson new NAME writes one";
+    vec![CheckedFile::unreadable(folder, error.help(help))]
+}
+
+/// The results of the same work for each item, in their order. The work is done on all cores; each thread has the rest of this
+/// command's budget of memory.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, account) = (AtomicUsize::new(0), memory::lent());
+    let work = || -> Vec<(usize, R)> {
+        let _open = account.enter();
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        taken.map_while(|at| Some((at, work(items.get(at)?)))).collect()
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    let mut done = thread::scope(|scope| {
+        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(start).collect();
+        let mut done = work();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use pest::Parser;
-
 use crate::input::number;
 
-use super::parse::{Grammar, Rule};
+use super::parse::Parser;
 
 /// The characters allowed between a number and the directive that checks it: they close bold, italics and code.
 const CLOSING: [char; 3] = ['*', '_', '`'];
@@ -30,7 +28,7 @@ pub struct WrittenNumber {
 impl WrittenNumber {
     /// Reads a text that is one number and nothing else.
     pub fn parse(text: &str) -> Option<WrittenNumber> {
-        let length = length_of_number(text)?;
+        let length = Parser::new(text).written_number()?;
         if length != text.len() { None } else { WrittenNumber::of(text) }
     }
 
@@ -40,7 +38,7 @@ impl WrittenNumber {
         numbers_in(&text[..end]).pop().filter(|(range, _)| range.end == end)
     }
 
-    /// From what the grammar has found to be a number.
+    /// From what the parser has found to be a number.
     fn of(text: &str) -> Option<WrittenNumber> {
         let sign = text.chars().next().filter(|first| ['-', '−', '+'].contains(first));
         let unsigned = &text[sign.map_or(0, char::len_utf8)..];
@@ -150,7 +148,7 @@ pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
         if at < end || !may_begin {
             continue;
         }
-        let Some(length) = length_of_number(&text[at..]) else { continue };
+        let Some(length) = Parser::new(&text[at..]).written_number() else { continue };
         if text[at + length..].starts_with('/') {
             continue;
         }
@@ -160,12 +158,6 @@ pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
         }
     }
     found
-}
-
-/// The length in bytes of the number at the beginning of a text.
-fn length_of_number(text: &str) -> Option<usize> {
-    let pair = Grammar::parse(Rule::written, text).ok()?.next()?;
-    Some(pair.as_span().end())
 }
 
 /// Commas between the thousands of the whole part.

@@ -69,9 +69,7 @@ pub fn linear(x: &Matrix, weights: &Tensor, layout: WeightLayout, bias: Option<&
         None => task.run::<f64>(weights, &mut values),
     }?;
     let labels = weights_labels(weights, layout);
-    Ok(Matrix::from_columns(rows, outputs, values)
-        .with_row_labels(x.row_labels().cloned())
-        .with_col_labels(labels))
+    Ok(Matrix::from_columns(rows, outputs, values).labelled_by(x.row_labels(), labels.as_ref()))
 }
 
 fn weights_labels(weights: &Tensor, layout: WeightLayout) -> Option<crate::matrix::Labels> {
@@ -380,8 +378,7 @@ pub fn diagonal(values: &Matrix) -> Result<Matrix> {
     }
     let cell = |i, j| if i == j { values[(0, j)] } else { 0.0 };
     Ok(Matrix::from_fn(values.cols(), values.cols(), cell)
-        .with_row_labels(values.col_labels().cloned())
-        .with_col_labels(values.col_labels().cloned()))
+        .labelled_by(values.col_labels(), values.col_labels()))
 }
 
 #[cfg(test)]

@@ -24,9 +24,7 @@ pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
         ))
         .of_kind(ErrorKind::Shape));
     }
-    Ok(mixed_columns(a, b.cols(), |k, j| b[(k, j)])
-        .with_row_labels(a.row_labels().cloned())
-        .with_col_labels(b.col_labels().cloned()))
+    Ok(mixed_columns(a, b.cols(), |k, j| b[(k, j)]).labelled_by(a.row_labels(), b.col_labels()))
 }
 
 /// All dot products between rows: `out[i,j] = Σ_k a[i,k] · b[j,k]`, that is `a bᵀ`.
@@ -39,9 +37,7 @@ pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
 /// Vaswani et al. 2017, section 3.2.1: `Q Kᵀ`.
 pub fn product_transposed(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     same_width(a, b)?;
-    Ok(mixed_columns(a, b.rows(), |k, j| b[(j, k)])
-        .with_row_labels(a.row_labels().cloned())
-        .with_col_labels(b.row_labels().cloned()))
+    Ok(mixed_columns(a, b.rows(), |k, j| b[(j, k)]).labelled_by(a.row_labels(), b.row_labels()))
 }
 
 /// All dot products between columns: `out[i,j] = Σ_k a[k,i] · b[k,j]`, that is `aᵀ b`, summed over k from left to right.
@@ -160,8 +156,7 @@ fn cell_by_cell(a: &Matrix, b: &Matrix, done: &str, f: impl Fn(f64, f64) -> f64)
     }
     let labels = |of: fn(&Matrix) -> Option<&crate::matrix::Labels>| of(a).or_else(|| of(b)).cloned();
     Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| f(a[(i, j)], b[(i, j)]))
-        .with_row_labels(labels(Matrix::row_labels))
-        .with_col_labels(labels(Matrix::col_labels)))
+        .labelled_by(labels(Matrix::row_labels).as_ref(), labels(Matrix::col_labels).as_ref()))
 }
 
 /// Both must have rows of one width, as dot products and distances need.
@@ -221,9 +216,7 @@ pub fn euclidean(a: &Matrix, b: &Matrix) -> Result<Matrix> {
         });
         f64::sqrt(squares) / factor
     };
-    Ok(Matrix::from_fn(a.rows(), b.rows(), cell)
-        .with_row_labels(a.row_labels().cloned())
-        .with_col_labels(b.row_labels().cloned()))
+    Ok(Matrix::from_fn(a.rows(), b.rows(), cell).labelled_by(a.row_labels(), b.row_labels()))
 }
 
 /// Every row divided by its length: `out[i,j] = a[i,j] / |a_i|`. A row of zeros stays as it is.

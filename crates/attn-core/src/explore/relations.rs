@@ -136,9 +136,8 @@ fn places(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>
 
 /// The readers in a step, by asking each of its cells.
 fn asked(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>> {
-    let Shape { rows, cols } = graph[id].shape();
     let (mut read, mut found) = (0, Vec::new());
-    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+    for (row, col) in graph[id].shape().places() {
         let of = sources(graph, CellId { node: id, row, col });
         read += of.read;
         if of.cells.iter().any(|(node, places)| *node == cell.node && places.contains(&(cell.row, cell.col)))
@@ -161,32 +160,16 @@ fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
         node.inputs[..input].iter().map(|&other| along(graph[other].shape())).sum()
     };
     match (&node.op, input) {
-        (Op::Product, 0) | (Op::ProductTransposed, 0) | (Op::Linear(_), 0) => {
-            Readers::Block(this_row, 0..cols)
+        (Op::Product | Op::ProductTransposed | Op::Linear(_) | Op::Softmax(Axis::Rows, _), 0)
+        | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => Readers::Block(this_row, 0..cols),
+        (Op::ProductTransposed | Op::Linear(WeightLayout::OutIn), 1) => Readers::Block(0..rows, this_row),
+        (Op::TransposedProduct, 0) => Readers::Block(this_col, 0..cols),
+        (Op::Product | Op::TransposedProduct | Op::Linear(_) | Op::RmsNorm(_) | Op::LayerNorm(_), _) => {
+            Readers::Block(0..rows, this_col)
         }
-        (Op::Product, 1) | (Op::Linear(WeightLayout::InOut), 1) => Readers::Block(0..rows, this_col),
-        (Op::ProductTransposed, 1) | (Op::Linear(WeightLayout::OutIn), 1) => {
-            Readers::Block(0..rows, row..row + 1)
-        }
-        (Op::Linear(_), 2) => Readers::Block(0..rows, this_col),
-        (Op::TransposedProduct, 0) => Readers::Block(col..col + 1, 0..cols),
-        (Op::TransposedProduct, 1) => Readers::Block(0..rows, this_col),
-        (Op::Transpose, _) => Readers::Block(col..col + 1, row..row + 1),
-        (Op::Softmax(Axis::Rows, _), 0) | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => {
-            Readers::Block(this_row, 0..cols)
-        }
-        (Op::RmsNorm(_) | Op::LayerNorm(_), _) => Readers::Block(0..rows, this_col),
-        (
-            Op::Scale(_)
-            | Op::Temperature(_)
-            | Op::SoftCap(_)
-            | Op::Relu
-            | Op::Silu
-            | Op::Gelu(_)
-            | Op::NormalShare
-            | Op::Root,
-            0,
-        ) => Readers::Block(this_row, this_col),
+        (Op::Transpose, _) => Readers::Block(this_col, this_row),
+        (Op::Scale(_) | Op::Temperature(_) | Op::SoftCap(_) | Op::Relu | Op::Silu, 0)
+        | (Op::Gelu(_) | Op::NormalShare | Op::Root, 0) => Readers::Block(this_row, this_col),
         (Op::Columns { start, count }, 0) if (*start..start + count).contains(&col) => {
             Readers::Block(this_row, col - start..col - start + 1)
         }

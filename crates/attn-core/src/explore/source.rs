@@ -441,9 +441,7 @@ pub(super) fn zeros_instead(graph: &Graph, removed: &BTreeSet<HeadPlace>) -> BTr
         let node = &graph[id];
         let (rows, cols) = node.labels();
         let shape = node.shape();
-        let zeros = Matrix::filled(shape.rows, shape.cols, 0.0)
-            .with_row_labels(rows.cloned())
-            .with_col_labels(cols.cloned());
+        let zeros = Matrix::filled(shape.rows, shape.cols, 0.0).labelled_by(rows, cols);
         (node.name.clone(), Given::new(zeros, Origin::Removed))
     };
     outputs.map(zeros).collect()

@@ -67,7 +67,7 @@ fn as_matrix(tensor: &Tensor) -> Result<Cow<'_, Matrix>> {
     let shape = tensor.shape();
     let matrix = Matrix::from_fn(shape.rows, shape.cols, |i, j| tensor.at(i, j));
     let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
-    Ok(Cow::Owned(matrix.with_row_labels(rows).with_col_labels(cols)))
+    Ok(Cow::Owned(matrix.labelled_by(rows.as_ref(), cols.as_ref())))
 }
 
 /// A matrix in single precision. Numbers beyond its range become infinite, as they do in every program that computes in it.

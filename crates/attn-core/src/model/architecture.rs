@@ -1,10 +1,17 @@
 //! The steps of a model. A mistake that porters make is one changed field of it.
 
-use super::activation::Activation;
-use super::slips::Slips;
-use crate::graph::recipes::Recipe;
+use crate::attention::Mask;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::recipes::{NormPlace, PositionKind, Positions, QkNorm, Recipe, Scale};
+use crate::graph::{GeluForm, Op};
 use crate::matrix::Matrix;
-use crate::params::{Model, NormKind};
+use crate::params::config::{LanguagePart, language_part, parsed};
+use crate::params::fields::{Fields, SomeLayers, rotated_layers, windowed_layers};
+use crate::params::model::WindowRule;
+use crate::params::{Family, Model, NormKind, QueryKeyNorm, model};
+use crate::text::clip;
+
+use super::rope::{LayerKind, Rope, rope};
 
 /// The steps of a model, as its configuration has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,4 +102,415 @@ pub enum Sublayers {
     Parallel,
     /// There is no MLP.
     AttentionAlone,
+}
+
+// The function inside an MLP.
+
+/// The function inside an MLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// `max(0, x)`.
+    Relu,
+    /// `x · sigmoid(x)`.
+    Silu,
+    /// x times the share of a normal distribution that lies below it.
+    Gelu(GeluForm),
+}
+
+/// The names that configurations use.
+const NAMES: [(&str, Activation); 8] = [
+    ("relu", Activation::Relu),
+    ("silu", Activation::Silu),
+    ("swish", Activation::Silu),
+    ("gelu", Activation::Gelu(GeluForm::Erf)),
+    ("gelu_python", Activation::Gelu(GeluForm::Erf)),
+    ("gelu_new", Activation::Gelu(GeluForm::Tanh)),
+    ("gelu_fast", Activation::Gelu(GeluForm::Tanh)),
+    ("gelu_pytorch_tanh", Activation::Gelu(GeluForm::Tanh)),
+];
+
+impl Activation {
+    /// The function of this name in a configuration.
+    ///
+    /// # Errors
+    /// If it is none of those that are computed here.
+    pub(super) fn parse(field: &str, name: &str) -> Result<Activation> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, activation)| *activation).ok_or_else(|| {
+            let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            Error::new(format!("`{field}` is `{}`, which is not computed here", clip(name)))
+                .help(format!("known are {}", known.join(", ")))
+        })
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activation::Relu => "ReLU",
+            Activation::Silu => "SiLU",
+            Activation::Gelu(GeluForm::Erf) => "GELU",
+            Activation::Gelu(GeluForm::Tanh) => "GELU (tanh form)",
+        }
+    }
+
+    /// The op that computes it.
+    pub fn op(self) -> Op {
+        match self {
+            Activation::Relu => Op::Relu,
+            Activation::Silu => Op::Silu,
+            Activation::Gelu(form) => Op::Gelu(form),
+        }
+    }
+}
+
+// Mistakes of a port that no other field of an [`Architecture`](super::Architecture) expresses.
+
+/// Changes of how a model is computed, in all layers alike. The default changes nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slips {
+    /// The number that is added to the positions of a learned table.
+    pub position_shift: usize,
+    /// True if the factor √d of the embedding is not rounded to the type of the weights.
+    pub embedding_factor_unrounded: bool,
+    /// True if the head is the embedding, whatever the file has.
+    pub tied: bool,
+    /// The reading of matrices that a file keeps as (in, out).
+    pub conv1d: Conv1dReading,
+    /// The use of the gate of an MLP.
+    pub gate: GateUse,
+    /// True if the biases of queries, keys and values are left out.
+    pub without_qkv_bias: bool,
+    /// True if the biases of the norms are left out.
+    pub without_norm_bias: bool,
+    /// True if a norm that stands before its sublayer stands after it, and the other way round.
+    pub norms_moved: bool,
+    /// True if queries and keys are normed over all heads together where the model does it head by head, and the other way round.
+    pub qk_norm_width_changed: bool,
+}
+
+/// The reading of a matrix that a file keeps as (in, out): GPT-2's Conv1D.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conv1dReading {
+    /// As it is stored.
+    #[default]
+    AsStored,
+    /// Square matrices as (out, in): they fit either way, so that nothing complains.
+    SquareTransposed,
+    /// All numbers in the order of the file, taken for a matrix (out, in).
+    Reshaped,
+}
+
+/// The use of the gate of an MLP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GateUse {
+    /// The function of the gate times the way up.
+    #[default]
+    Own,
+    /// The gate times the function of the way up.
+    OnUp,
+    /// The weights of gate and way up are exchanged.
+    WeightsExchanged,
+}
+
+// From a `config.json` to the steps of a model.
+
+/// More layers than this are no model that is run here; a configuration may claim any number.
+const MOST_LAYERS: u64 = 10_000;
+
+impl Architecture {
+    /// The families that are run, by the `model_type` of their configurations.
+    pub fn families() -> impl Iterator<Item = (&'static str, Family)> {
+        Family::by_model_type().filter(|(_, family)| is_run(*family))
+    }
+
+    /// The steps of the model that a `config.json` describes. `text` is the file's content, `name` its name in errors.
+    ///
+    /// # Errors
+    /// If it is no such configuration, its family is not run here, a number is missing or out of its range, or it asks for a
+    /// step that is not known.
+    pub fn from_config(text: &str, name: &str) -> Result<Architecture> {
+        let value = parsed(text, name)?;
+        check_family(&value).map_err(|error| error.in_source(name))?;
+        let model = Model::from_config(text, name)?;
+        read(&value, model).map_err(|error| error.in_source(name))
+    }
+}
+
+/// Returns true if models of this family are run, and not only counted.
+fn is_run(family: Family) -> bool {
+    match family {
+        Family::Gpt2
+        | Family::GptNeox
+        | Family::Llama
+        | Family::Mistral
+        | Family::Qwen2
+        | Family::Qwen3
+        | Family::SmolLm3
+        | Family::Gemma
+        | Family::Gemma2
+        | Family::Gemma3
+        | Family::Olmo2
+        | Family::Phi3
+        | Family::Bert
+        | Family::AttnSmall => true,
+        Family::HeadByHead
+        | Family::Mixtral
+        | Family::Qwen2Moe
+        | Family::Qwen3Moe
+        | Family::DeepseekV2
+        | Family::DeepseekV3
+        | Family::Opt => false,
+    }
+}
+
+fn check_family(value: &serde_json::Value) -> Result<()> {
+    let known: Vec<&str> = Architecture::families().map(|(name, _)| name).collect();
+    let list = format!("the types that are run: {}", known.join(", "));
+    let stated = match value.get("model_type") {
+        Some(serde_json::Value::String(stated)) => stated,
+        // More types are counted than are run: only these help here.
+        None | Some(serde_json::Value::Null) if value.is_object() => {
+            return Err(Error::new("the configuration has no `model_type`").help(list));
+        }
+        _ => return Ok(()),
+    };
+    if known.contains(&stated.as_str()) {
+        return Ok(());
+    }
+    Err(Error::new(format!("models of the type `{}` are not run here", clip(stated)))
+        .of_kind(ErrorKind::Unknown)
+        .help(list))
+}
+
+fn read(value: &serde_json::Value, mut model: Model) -> Result<Architecture> {
+    let LanguagePart { family, object, .. } = language_part(value)?;
+    if model.layers > MOST_LAYERS {
+        return Err(Error::new(format!("the model has {} layers, more than {MOST_LAYERS}", model.layers))
+            .help("check the number of layers in the configuration: no model has that many"));
+    }
+    let mut fields = Fields { object, assumed: Vec::new() };
+    let norm = norm(&mut fields, &model)?;
+    let activation = activation(&mut fields, family)?;
+    let layers = LayerSettings::read(&mut fields, &model)?;
+    let blocks = (0..model.layers)
+        .map(|layer| layers.block(&mut fields, &model, layer, (norm, activation)))
+        .collect::<Result<_>>()?;
+    let logit_cap = match family {
+        Family::Gemma2 => cap(&mut fields, "final_logit_softcapping", Some(30.0))?,
+        Family::Gemma3 => cap(&mut fields, "final_logit_softcapping", None)?,
+        _ => None,
+    };
+    for assumed in fields.assumed {
+        if !model.assumed.contains(&assumed) {
+            model.assumed.push(assumed);
+        }
+    }
+    Ok(Architecture {
+        embedding_scaled: is_gemma(family),
+        norm,
+        blocks,
+        logit_cap,
+        head_activation: activation,
+        slips: Slips::default(),
+        model,
+    })
+}
+
+fn is_gemma(family: Family) -> bool {
+    matches!(family, Family::Gemma | Family::Gemma2 | Family::Gemma3)
+}
+
+fn norm(fields: &mut Fields, model: &Model) -> Result<Norm> {
+    let family = model.family;
+    let gain = match family {
+        Family::AttnSmall if model.norms.is_some() => Gain::Nothing,
+        _ if is_gemma(family) => Gain::FromOne,
+        _ => Gain::Itself,
+    };
+    if model.norms.is_none() {
+        // No step reads it.
+        return Ok(Norm { kind: NormKind::RmsNorm, epsilon: 0.0, gain });
+    }
+    let (kind, key, usual) = match family {
+        Family::Gpt2 => (NormKind::LayerNorm, "layer_norm_epsilon", 1e-5),
+        Family::GptNeox => (NormKind::LayerNorm, "layer_norm_eps", 1e-5),
+        Family::Bert => (NormKind::LayerNorm, "layer_norm_eps", 1e-12),
+        Family::Olmo2 | Family::Phi3 | Family::AttnSmall => (NormKind::RmsNorm, "rms_norm_eps", 1e-5),
+        _ => (NormKind::RmsNorm, "rms_norm_eps", 1e-6),
+    };
+    let epsilon = fields.number_or(key, usual)?;
+    if !(epsilon >= 0.0 && epsilon.is_finite()) {
+        return Err(Error::new(format!("`{key}` is {epsilon}, but it must not be negative"))
+            .help(format!("{usual} is usual: take the number that the model was trained with")));
+    }
+    Ok(Norm { kind, epsilon, gain })
+}
+
+fn activation(fields: &mut Fields, family: Family) -> Result<Activation> {
+    let (key, usual) = match family {
+        // Its `mlp` names the function.
+        Family::AttnSmall => return Ok(Activation::Relu),
+        Family::Gpt2 => ("activation_function", "gelu_new"),
+        Family::GptNeox | Family::Bert => ("hidden_act", "gelu"),
+        Family::Gemma2 | Family::Gemma3 => ("hidden_activation", "gelu_pytorch_tanh"),
+        // The published files say `gelu`, and mean the tanh form.
+        Family::Gemma => {
+            return match fields.text_or("hidden_act", "gelu_pytorch_tanh")?.as_str() {
+                "gelu" => {
+                    let tanh = "gelu_pytorch_tanh";
+                    let why = format!("`{tanh}`, which the family means by its `hidden_act` `gelu`,");
+                    Activation::parse("hidden_act", fields.assume("hidden_activation", tanh, why))
+                }
+                other => Activation::parse("hidden_act", other),
+            };
+        }
+        _ => ("hidden_act", "silu"),
+    };
+    Activation::parse(key, &fields.text_or(key, usual)?)
+}
+
+/// A soft-cap, which null switches off.
+fn cap(fields: &mut Fields, key: &str, usual: Option<f64>) -> Result<Option<f64>> {
+    match (fields.object.contains_key(key), usual) {
+        (true, _) | (false, None) => fields.optional_number(key),
+        (false, Some(usual)) => fields.number_or(key, usual).map(Some),
+    }
+}
+
+/// The settings from which each layer takes its own.
+struct LayerSettings {
+    full: Option<Rope>,
+    sliding: Option<Rope>,
+    windows: Option<(u64, SomeLayers)>,
+    rotated: SomeLayers,
+    scale: Scale,
+    /// GPT-2's division of the scores by the number of the layer.
+    by_layer: bool,
+    soft_cap: Option<f64>,
+}
+
+impl LayerSettings {
+    fn read(fields: &mut Fields, model: &Model) -> Result<LayerSettings> {
+        let family = model.family;
+        let rule = match family.architecture() {
+            model::Architecture::Llama(defaults) => defaults.windows,
+            _ => WindowRule::Never,
+        };
+        let windows = windowed_layers(fields, rule, model.layers)?;
+        let is_rotary = !matches!(family, Family::Gpt2 | Family::Bert | Family::AttnSmall);
+        let mut of_kind = |kind| match is_rotary {
+            true => rope(fields, family, model.head_width, kind).map(Some),
+            false => Ok(None),
+        };
+        let full = of_kind(LayerKind::Full)?;
+        let sliding = if family == Family::Gemma3 { of_kind(LayerKind::Sliding)? } else { None };
+        let rotated = match family {
+            Family::SmolLm3 => rotated_layers(fields, model.layers)?,
+            _ => SomeLayers::All,
+        };
+        let (scale, by_layer) = scale(fields, family)?;
+        let soft_cap = match family {
+            Family::Gemma2 => cap(fields, "attn_logit_softcapping", Some(50.0))?,
+            Family::Gemma3 => cap(fields, "attn_logit_softcapping", None)?,
+            _ => None,
+        };
+        if fields.flag("use_bidirectional_attention", false)?
+            || fields.flag("is_decoder", false)? && family == Family::Bert
+        {
+            return Err(Error::new("the configuration changes who sees whom: `use_bidirectional_attention`, or `is_decoder` of BERT")
+                .help("only causal decoders and BERT as an encoder are run"));
+        }
+        Ok(LayerSettings { full, sliding, windows, rotated, scale, by_layer, soft_cap })
+    }
+
+    /// A layer, counted from 0.
+    fn block(
+        &self,
+        fields: &mut Fields,
+        model: &Model,
+        layer: u64,
+        (norm, activation): (Norm, Activation),
+    ) -> Result<Block> {
+        let family = model.family;
+        let window = self.windows.as_ref().filter(|(_, layers)| layers.has(layer)).map(|(window, _)| *window);
+        let own =
+            if window.is_some() { self.sliding.as_ref().or(self.full.as_ref()) } else { self.full.as_ref() };
+        let rope = own.filter(|_| self.rotated.has(layer));
+        let kind = rope.map_or(PositionKind::None, |rope| PositionKind::Rotary(rope.rotary));
+        let query_key = model.norms.map_or(QueryKeyNorm::None, |norms| norms.query_key);
+        let qk_norm = QkNorm {
+            place: if query_key == QueryKeyNorm::None {
+                NormPlace::Nowhere
+            } else {
+                NormPlace::BeforeRotation
+            },
+            epsilon: norm.epsilon,
+            ..QkNorm::default()
+        };
+        let scale = match self.scale {
+            Scale::Auto if self.by_layer => {
+                Scale::Number(1.0 / (model.head_width as f64).sqrt() / (layer as f64 + 1.0))
+            }
+            Scale::None if self.by_layer => Scale::Number(1.0 / (layer as f64 + 1.0)),
+            scale => scale,
+        };
+        let mask =
+            Mask { causal: model.causal, window: window.map(|window| window as usize), ..Mask::default() };
+        let recipe = Recipe {
+            heads: model.query_heads as usize,
+            kv_heads: model.key_value_heads as usize,
+            positions: Positions { kind, ..Positions::default() },
+            qk_norm,
+            scale,
+            soft_cap: self.soft_cap,
+            mask,
+            ..Recipe::default()
+        };
+        recipe.check()?;
+        let sublayers = match family {
+            Family::GptNeox if fields.flag("use_parallel_residual", true)? => Sublayers::Parallel,
+            _ if !model.has_mlp() => Sublayers::AttentionAlone,
+            _ => Sublayers::Sequential,
+        };
+        Ok(Block {
+            recipe,
+            divisors: rope.and_then(|rope| rope.divisors.clone()),
+            projections: match family {
+                Family::Gpt2 | Family::Phi3 => Projections::Fused,
+                Family::GptNeox => Projections::FusedByHead,
+                _ => Projections::Separate,
+            },
+            after: if family == Family::Bert { AfterNorm::Sum } else { AfterNorm::Result },
+            sublayers,
+            activation,
+            gated: model.gated,
+        })
+    }
+}
+
+/// The factor of the scores, and whether the number of the layer divides it.
+fn scale(fields: &mut Fields, family: Family) -> Result<(Scale, bool)> {
+    Ok(match family {
+        Family::Gpt2 => {
+            let scaled = fields.flag("scale_attn_weights", true)?;
+            let by_layer = fields.flag("scale_attn_by_inverse_layer_idx", false)?;
+            (if scaled { Scale::Auto } else { Scale::None }, by_layer)
+        }
+        Family::Gemma2 | Family::Gemma3 => {
+            let scalar = fields.number_or("query_pre_attn_scalar", 256.0)?;
+            if !(scalar > 0.0 && scalar.is_finite()) {
+                return Err(Error::new(format!(
+                    "`query_pre_attn_scalar` is {scalar}, but it must be positive"
+                ))
+                .help("256 is usual: take the number that the model was trained with"));
+            }
+            let whole = scalar.fract() == 0.0 && scalar < 1e9;
+            let scale = if whole {
+                Scale::InverseRootOf(scalar as usize)
+            } else {
+                Scale::Number(1.0 / scalar.sqrt())
+            };
+            (scale, false)
+        }
+        _ => (Scale::Auto, false),
+    })
 }

@@ -21,33 +21,18 @@
 //! | `L3.MLP` | (T, d) | its result |
 //! | `logits` | (T, n_vocab) | a score for each token that may come next |
 
-mod activation;
 mod architecture;
-mod checkpoint;
-mod continuation;
-mod edits;
 mod forward;
-mod measures;
-mod names;
 pub mod porting;
-mod reading;
 mod rope;
 mod run;
-mod settings;
-mod slips;
 mod tensors;
-mod vocabulary;
-
-pub use activation::Activation;
-pub use architecture::{AfterNorm, Architecture, Block, Gain, Norm, Projections, Sublayers};
-pub use checkpoint::{Checkpoint, Entry, same_numbers};
-pub use edits::{Edits, LayerEdit, Removal};
-pub use forward::{Forward, PassOptions};
-pub use measures::{HeadMeasures, Look, NAMED_BY, NAMED_FROM, Share};
-pub use reading::WeightReading;
-pub use run::{LayerInput, LayerOutput, ModelRun, Text};
-pub use slips::{Conv1dReading, GateUse, Slips};
-pub use tensors::{NamedWeight, Slot, Tensors};
-pub use vocabulary::name_vocabulary;
 
 pub use crate::graph::recipes::HeadCache;
+pub use architecture::{
+    Activation, AfterNorm, Architecture, Block, Conv1dReading, Gain, GateUse, Norm, Projections, Slips,
+    Sublayers,
+};
+pub use forward::{Forward, HeadMeasures, Look, NAMED_BY, NAMED_FROM, PassOptions, Share, name_vocabulary};
+pub use run::{Edits, LayerEdit, LayerInput, LayerOutput, ModelRun, Removal, Text};
+pub use tensors::{Checkpoint, Entry, NamedWeight, Slot, Tensors, WeightReading, same_numbers};

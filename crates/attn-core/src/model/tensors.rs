@@ -1,16 +1,19 @@
 //! The tensors of a model: every weight of its listing, found in the files.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
 use std::sync::Mutex;
 
-use super::architecture::Architecture;
-use super::checkpoint::{Checkpoint, Entry};
-use super::names::{listed_name, reason_to_ignore};
 use crate::attention::WeightLayout;
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Machine, read_once};
+use crate::matrix::Shape;
+use crate::memory;
 use crate::params::{Family, ModelPart, NormSite, Weight, weights};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{counted, listed_briefly};
+
+use super::architecture::Architecture;
 
 /// A weight by what it does: its symbol in the listing of weights, or the place of its norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -475,4 +478,201 @@ fn check_type(name: &str, entry: &Entry) -> Result<()> {
 /// A shape as people write it: `48×144`.
 fn by(dims: &[u64]) -> String {
     dims.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}
+
+// The tensors of a model, wherever they are.
+
+/// A tensor as a file's header describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its dimensions.
+    pub dims: Vec<usize>,
+    /// Its type in the file's own words: `BF16`.
+    pub type_name: String,
+    /// Its type, if attention computes with it.
+    pub dtype: Option<Dtype>,
+}
+
+impl Entry {
+    /// The number of its numbers.
+    pub fn count(&self) -> u64 {
+        self.dims.iter().fold(1, |count: u64, size| count.saturating_mul(*size as u64))
+    }
+}
+
+/// Named tensors that can be asked for one by one.
+pub trait Checkpoint: Debug + Send + Sync {
+    /// Its name in errors: the folder.
+    fn name(&self) -> &str;
+
+    /// All tensors by their names in the files.
+    fn entries(&self) -> &BTreeMap<String, Entry>;
+
+    /// A tensor, which may stay in its file. A vector is one row.
+    ///
+    /// # Errors
+    /// If there is none of this name, or its type is not computed with.
+    fn tensor(&self, name: &str) -> Result<Tensor>;
+
+    /// Returns true if two tensors have the same dimensions and the same numbers, of which a part at a time is read.
+    ///
+    /// # Errors
+    /// Those of [`Checkpoint::tensor`], and if the numbers cannot be read.
+    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
+        same_numbers(self, name, other)
+    }
+}
+
+/// At most this many numbers of a tensor, or one row, are in memory while two are compared.
+const COMPARED: usize = 1 << 18;
+
+/// [`Checkpoint::same_numbers`], for a checkpoint that remembers the answer.
+///
+/// # Errors
+/// Those of [`Checkpoint::same_numbers`].
+pub fn same_numbers<C: Checkpoint + ?Sized>(checkpoint: &C, name: &str, other: &str) -> Result<bool> {
+    let dims = |name: &str| checkpoint.entries().get(name).map(|entry| &entry.dims);
+    if dims(name) != dims(other) || dims(name).is_some_and(|dims| dims.len() > 2) {
+        return Ok(false);
+    }
+    let (one, other) = (checkpoint.tensor(name)?, checkpoint.tensor(other)?);
+    let Shape { rows, cols } = one.shape();
+    let step = (COMPARED / cols.max(1)).max(1);
+    for start in (0..rows).step_by(step) {
+        let _part = memory::part();
+        let rows = start..rows.min(start + step);
+        if !same(&one.rows(rows.clone())?, &other.rows(rows)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the numbers of two tensors of one shape are equal; NaN is equal to itself.
+fn same(one: &Tensor, other: &Tensor) -> bool {
+    let is_same = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan();
+    one.dtype() == other.dtype() && one.bytes() == other.bytes() && one.bytes().is_some()
+        || one.cells().zip(other.cells()).all(is_same)
+}
+
+// The names of tensors in files: prefixes that may be there or not, old spellings, tensors that no step reads.
+
+/// The name under which a tensor is listed, from its name in a file: with the family's prefix, and with `weight` and `bias` for the
+/// `gamma` and `beta` of older files.
+pub(super) fn listed_name(family: Family, name: &str) -> String {
+    let name = match name.strip_prefix("language_model.") {
+        Some(inner) => inner.to_string(),
+        None => name.replacen("model.language_model.", "model.", 1),
+    };
+    let name = match name.rsplit_once('.') {
+        Some((stem, "gamma")) => format!("{stem}.weight"),
+        Some((stem, "beta")) => format!("{stem}.bias"),
+        _ => name,
+    };
+    let (prefix, heads) = prefix(family);
+    if name.starts_with(prefix) || heads.iter().any(|head| name.starts_with(head)) {
+        name
+    } else {
+        format!("{prefix}{name}")
+    }
+}
+
+/// The prefix of a family's tensors, and the beginnings of the names that stand without it.
+fn prefix(family: Family) -> (&'static str, &'static [&'static str]) {
+    match family {
+        Family::Gpt2 => ("transformer.", &["lm_head."]),
+        Family::GptNeox => ("gpt_neox.", &["embed_out."]),
+        Family::Bert => ("bert.", &["cls."]),
+        Family::AttnSmall => ("", &[]),
+        _ => ("model.", &["lm_head.", "vision_tower.", "multi_modal_projector."]),
+    }
+}
+
+/// Why no step reads a tensor of this listed name; none for a tensor that is no well-known one.
+pub(super) fn reason_to_ignore(listed: &str) -> Option<&'static str> {
+    let ends = |tails: &[&str]| tails.iter().any(|tail| listed.ends_with(tail));
+    let begins = |heads: &[&str]| heads.iter().any(|head| listed.starts_with(head));
+    if ends(&[".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"]) {
+        Some("mask buffers")
+    } else if ends(&["rotary_emb.inv_freq"]) {
+        Some("rotary frequencies")
+    } else if ends(&["embeddings.position_ids", "embeddings.token_type_ids"]) {
+        Some("numbers of positions and types")
+    } else if begins(&["bert.pooler."]) {
+        Some("the pooler")
+    } else if begins(&["cls.seq_relationship."]) {
+        Some("the next-sentence head")
+    } else if begins(&[
+        "vision_tower.",
+        "multi_modal_projector.",
+        "model.vision_tower.",
+        "model.multi_modal_projector.",
+    ]) {
+        Some("the vision tower")
+    } else {
+        None
+    }
+}
+
+// Reading a model's weights and doing nothing with them: no token can be decoded faster.
+
+/// The weights that each new token reads once, in memory.
+#[derive(Clone, Debug)]
+pub struct WeightReading {
+    weights: Vec<Tensor>,
+}
+
+impl WeightReading {
+    /// All weights that a token is multiplied with.
+    ///
+    /// # Errors
+    /// If one cannot be read from its file.
+    pub fn of(tensors: &Tensors<'_>) -> Result<WeightReading> {
+        Ok(WeightReading { weights: tensors.product_weights()? })
+    }
+
+    /// The number of bytes.
+    pub fn bytes(&self) -> u64 {
+        self.numbers().map(|numbers| size_of_val(numbers) as u64).sum()
+    }
+
+    /// Reads them once, on the threads of a machine.
+    ///
+    /// # Errors
+    /// If this machine is none.
+    pub fn read(&self, machine: Machine) -> Result<()> {
+        read_once(machine, &self.numbers().collect::<Vec<_>>())?;
+        Ok(())
+    }
+
+    /// The bytes of whole `f32` numbers, whatever they mean.
+    fn numbers(&self) -> impl Iterator<Item = &[f32]> {
+        self.weights.iter().filter_map(Tensor::bytes).map(|bytes| bytemuck::pod_align_to(bytes).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_with_and_without_their_prefix() {
+        for (family, name, listed) in [
+            (Family::Gpt2, "h.0.attn.c_attn.weight", "transformer.h.0.attn.c_attn.weight"),
+            (Family::Gpt2, "transformer.wte.weight", "transformer.wte.weight"),
+            (Family::Gpt2, "lm_head.weight", "lm_head.weight"),
+            (Family::Bert, "embeddings.LayerNorm.gamma", "bert.embeddings.LayerNorm.weight"),
+            (
+                Family::Bert,
+                "cls.predictions.transform.LayerNorm.beta",
+                "cls.predictions.transform.LayerNorm.bias",
+            ),
+            (Family::Gemma3, "language_model.model.norm.weight", "model.norm.weight"),
+            (Family::Gemma3, "model.language_model.norm.weight", "model.norm.weight"),
+            (Family::Llama, "layers.1.mlp.up_proj.weight", "model.layers.1.mlp.up_proj.weight"),
+            (Family::GptNeox, "embed_out.weight", "embed_out.weight"),
+        ] {
+            assert_eq!(listed_name(family, name), listed);
+        }
+    }
 }

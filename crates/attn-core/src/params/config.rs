@@ -7,11 +7,11 @@ use crate::json_tree::tree;
 use crate::text::clip;
 use crate::unique::check_names;
 
-use super::family::Family;
-use super::family_defaults::{Architecture, FamilyDefaults};
 use super::fields::{Fields, LONGEST_NAME, divided, shown};
-use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, QueryKeyNorm};
-use super::{config_attn_small, config_experts, config_other_families, layers_of};
+use super::model::{
+    Architecture, Biases, Experts, Family, FamilyDefaults, Latent, Model, NormKind, NormPlaces, Norms,
+    Positions, QueryKeyNorm,
+};
 
 impl Model {
     /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` its
@@ -94,10 +94,10 @@ fn read(value: &Value, name: &str) -> Result<Model> {
         Architecture::HeadByHead => unreachable!("no `model_type` leads to a count head by head"),
         Architecture::Gpt2 => gpt2(&mut fields, name)?,
         Architecture::Llama(defaults) => llama(&mut fields, family, defaults, name)?,
-        Architecture::GptNeox => config_other_families::gpt_neox(&mut fields, name)?,
-        Architecture::Opt => config_other_families::opt(&mut fields, name)?,
-        Architecture::Bert => config_other_families::bert(&mut fields, name)?,
-        Architecture::AttnSmall => config_attn_small::read(&mut fields, name)?,
+        Architecture::GptNeox => gpt_neox(&mut fields, name)?,
+        Architecture::Opt => opt(&mut fields, name)?,
+        Architecture::Bert => bert(&mut fields, name)?,
+        Architecture::AttnSmall => attn_small(&mut fields, name)?,
     };
     if inside {
         model.notes.push(
@@ -182,7 +182,7 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
         (None, Some(usual)) => fields.size_or("num_key_value_heads", usual, "")?,
         _ => fields.size_or("num_key_value_heads", query_heads, " (as many as query heads)")?,
     };
-    let latent = config_experts::latent(fields, family)?;
+    let latent = latent(fields, family)?;
     let head_width = match (fields.optional_size("head_dim")?, defaults.head_width) {
         _ if let Some(latent) = latent => latent.width(name)?,
         (Some(stated), _) => stated,
@@ -194,7 +194,7 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
         }
     };
     let intermediate = size(fields, "intermediate_size")?;
-    let experts = config_experts::experts(fields, family, layers, intermediate)?;
+    let experts = experts(fields, family, layers, intermediate)?;
     Ok(Model {
         name: name.to_string(),
         counting: None,
@@ -216,12 +216,302 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
             mlp: fields.bias(defaults.mlp_bias)?,
         },
         norms: Some(defaults.norms),
-        windows: layers_of::windows(fields, defaults.windows, layers)?,
+        windows: super::fields::windows(fields, defaults.windows, layers)?,
         experts,
         latent,
         embedding_width: None,
         token_types: None,
         assumed: Vec::new(),
-        notes: config_experts::left_out(fields, family)?,
+        notes: left_out(fields, family)?,
     })
+}
+
+// The configurations of families that are not built like GPT-2 or Llama.
+
+/// GPT-NeoX and Pythia.
+pub(super) fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
+    let bias = fields.flag("attention_bias", true)?;
+    let model = Model {
+        intermediate: fields.size("intermediate_size")?,
+        positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
+        tied: fields.flag("tie_word_embeddings", false)?,
+        biases: Biases { query_key_value: bias, output: bias, mlp: true },
+        ..common(fields, Family::GptNeox, name)?
+    };
+    Ok(model)
+}
+
+/// OPT. Only the 350M model projects its embeddings and normalises after the sublayers.
+pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
+    let bias = fields.flag("enable_bias", true)?;
+    let before = fields.flag("do_layer_norm_before", true)?;
+    let model = common(fields, Family::Opt, name)?;
+    let embedding = fields.optional_size("word_embed_proj_dim")?.unwrap_or(model.hidden);
+    if !fields.flag("layer_norm_elementwise_affine", true)?
+        || fields.flag("_remove_final_layer_norm", false)?
+    {
+        return Err(Error::new("this OPT leaves out gains of its norms, which is not counted here")
+            .help("the published models from opt-125m to opt-66b are"));
+    }
+    let places = if before { NormPlaces::Before } else { NormPlaces::After };
+    Ok(Model {
+        intermediate: fields.size("ffn_dim")?,
+        positions: Positions::Learned(fields.size("max_position_embeddings")?),
+        tied: fields.flag("tie_word_embeddings", true)?,
+        biases: Biases { query_key_value: bias, output: bias, mlp: bias },
+        norms: Some(Norms { kind: NormKind::LayerNorm, places, query_key: QueryKeyNorm::None }),
+        embedding_width: (embedding != model.hidden).then_some(embedding),
+        ..model
+    })
+}
+
+/// BERT: the encoder with its pooler.
+pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
+    let model = common(fields, Family::Bert, name)?;
+    Ok(Model {
+        causal: false,
+        intermediate: fields.size("intermediate_size")?,
+        positions: Positions::Learned(fields.size("max_position_embeddings")?),
+        token_types: Some(fields.size_or("type_vocab_size", 2, "")?),
+        tied: fields.flag("tie_word_embeddings", true)?,
+        biases: Biases { query_key_value: true, output: true, mlp: true },
+        norms: Some(Norms {
+            kind: NormKind::LayerNorm,
+            places: NormPlaces::After,
+            query_key: QueryKeyNorm::None,
+        }),
+        notes: vec!["the encoder and its pooler are counted; what was added for pre-training is not".into()],
+        ..model
+    })
+}
+
+/// The fields that these families have in common: the same names for sizes, as many key/value heads as query heads, no gate.
+pub(super) fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
+    let hidden = fields.size("hidden_size")?;
+    let query_heads = fields.size("num_attention_heads")?;
+    Ok(Model {
+        name: name.to_string(),
+        counting: None,
+        family,
+        layers: fields.size("num_hidden_layers")?,
+        hidden,
+        query_heads,
+        key_value_heads: query_heads,
+        head_width: divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?,
+        intermediate: 0,
+        gated: false,
+        vocabulary: fields.size("vocab_size")?,
+        causal: true,
+        positions: Positions::NotCounted,
+        tied: false,
+        biases: Biases::default(),
+        norms: Some(Norms {
+            kind: NormKind::LayerNorm,
+            places: NormPlaces::Before,
+            query_key: QueryKeyNorm::None,
+        }),
+        windows: None,
+        experts: None,
+        latent: None,
+        embedding_width: None,
+        token_types: None,
+        assumed: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+// The fields of a configuration that only some families have: experts, and compressed keys and values.
+
+/// The experts of a family that has some.
+pub(super) fn experts(
+    fields: &mut Fields,
+    family: Family,
+    layers: u64,
+    intermediate: u64,
+) -> Result<Option<Experts>> {
+    let plain = Experts {
+        layers,
+        number: 0,
+        used: 0,
+        width: intermediate,
+        shared: None,
+        shared_gate: false,
+        correction: false,
+    };
+    Ok(Some(match family {
+        Family::Mixtral => Experts {
+            number: fields.size_or("num_local_experts", 8, "")?,
+            used: fields.size_or("num_experts_per_tok", 2, "")?,
+            ..plain
+        },
+        Family::Qwen2Moe => Experts {
+            layers: sparse_layers(fields, layers)?,
+            number: fields.size_or("num_experts", 60, "")?,
+            used: fields.size_or("num_experts_per_tok", 4, "")?,
+            width: fields.size_or("moe_intermediate_size", 1408, "")?,
+            shared: Some(fields.size_or("shared_expert_intermediate_size", 5632, "")?),
+            shared_gate: true,
+            ..plain
+        },
+        Family::Qwen3Moe => Experts {
+            layers: sparse_layers(fields, layers)?,
+            number: fields.size_or("num_experts", 128, "")?,
+            used: fields.size_or("num_experts_per_tok", 8, "")?,
+            width: fields.size_or("moe_intermediate_size", 768, "")?,
+            ..plain
+        },
+        Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
+        Family::HeadByHead
+        | Family::Gpt2
+        | Family::Llama
+        | Family::Mistral
+        | Family::Qwen2
+        | Family::Qwen3
+        | Family::Gemma
+        | Family::Gemma2
+        | Family::Gemma3
+        | Family::Phi3
+        | Family::GptNeox
+        | Family::Olmo2
+        | Family::SmolLm3
+        | Family::Opt
+        | Family::Bert
+        | Family::AttnSmall => return Ok(None),
+    }))
+}
+
+/// DeepSeek's: the first layers have one MLP, and the shared experts are one that is as wide as all of them.
+fn deepseek_experts(fields: &mut Fields, family: Family, plain: Experts) -> Result<Option<Experts>> {
+    let Some(number) = fields.stated_size("n_routed_experts")? else { return Ok(None) };
+    let width = fields.size("moe_intermediate_size")?;
+    let step = fields.optional_size("moe_layer_freq")?.unwrap_or(1);
+    let dense = fields.whole_or("first_k_dense_replace", if family == Family::DeepseekV3 { 3 } else { 0 })?;
+    let shared = match fields.stated_size("n_shared_experts")? {
+        Some(shared) => Some(shared.checked_mul(width).ok_or_else(|| {
+            Error::new("`n_shared_experts` and `moe_intermediate_size` are too large to be counted")
+        })?),
+        None => None,
+    };
+    Ok(Some(Experts {
+        layers: plain.layers.div_ceil(step).saturating_sub(dense.div_ceil(step)),
+        number,
+        used: fields.size("num_experts_per_tok")?,
+        width,
+        shared,
+        correction: family == Family::DeepseekV3,
+        ..plain
+    }))
+}
+
+/// Qwen's: every n-th layer has experts, except those of a list.
+fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
+    let step = fields.size_or("decoder_sparse_step", 1, "")?;
+    let mut dense: Vec<u64> = match fields.object.get("mlp_only_layers") {
+        None | Some(serde_json::Value::Null) => Vec::new(),
+        Some(serde_json::Value::Array(listed)) => {
+            let number = |entry: &serde_json::Value| {
+                entry.as_u64().ok_or_else(|| {
+                    Error::new(format!("an entry of `mlp_only_layers` is {}", shown(entry)))
+                        .help("layers are whole numbers from 0")
+                })
+            };
+            listed.iter().map(number).collect::<Result<_>>()?
+        }
+        Some(other) => return Err(Error::new(format!("`mlp_only_layers` is {}, not a list", shown(other)))),
+    };
+    dense.sort_unstable();
+    dense.dedup();
+    let taken = dense.iter().filter(|&&layer| layer < layers && (layer + 1).is_multiple_of(step)).count();
+    Ok((layers / step).saturating_sub(taken as u64))
+}
+
+/// DeepSeek's compression of keys and values.
+pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Latent>> {
+    if !matches!(family, Family::DeepseekV2 | Family::DeepseekV3) {
+        return Ok(None);
+    }
+    if fields.flag("attention_bias", false)? {
+        return Err(Error::new("`attention_bias` is set: biases in latent attention are not counted here")
+            .help("published DeepSeek models have none"));
+    }
+    Ok(Some(Latent {
+        query: fields.stated_size("q_lora_rank")?,
+        key_value: fields.size("kv_lora_rank")?,
+        rotary: fields.size("qk_rope_head_dim")?,
+        plain: fields.size("qk_nope_head_dim")?,
+        value: fields.size("v_head_dim")?,
+    }))
+}
+
+/// The parts that a count leaves out, in words.
+pub(super) fn left_out(fields: &mut Fields, family: Family) -> Result<Vec<String>> {
+    let further = fields.whole_or_none("num_nextn_predict_layers")?.unwrap_or(0);
+    Ok(match family {
+        Family::DeepseekV3 if further > 0 => {
+            vec![
+                "the extra layer that predicts one token more (num_nextn_predict_layers) is not counted"
+                    .into(),
+            ]
+        }
+        _ => Vec::new(),
+    })
+}
+
+impl Latent {
+    /// d_N + d_R: the width of a key.
+    pub(super) fn width(&self, name: &str) -> Result<u64> {
+        let sum = self.plain.checked_add(self.rotary);
+        sum.ok_or_else(|| Error::new("a key is too wide to be counted").in_source(name))
+    }
+}
+
+// The configurations of the small models that this program trains.
+
+/// Learned positions, a head of its own, no biases; a norm without gains, an MLP and a causal mask where the configuration has them.
+pub(super) fn attn_small(fields: &mut Fields, name: &str) -> Result<Model> {
+    let model = common(fields, Family::AttnSmall, name)?;
+    let norms = match choice(fields, "norm", ["none", "rms"])? {
+        "none" => None,
+        _ => {
+            Some(Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: QueryKeyNorm::None })
+        }
+    };
+    let intermediate = match choice(fields, "mlp", ["none", "relu"])? {
+        "none" => without_mlp(fields)?,
+        _ => fields.size("intermediate_size")?,
+    };
+    if fields.flag("tie_word_embeddings", false)? {
+        return Err(Error::new("`tie_word_embeddings` is true, but these models have a head of their own")
+            .help("write false: the file has a matrix `W_U` beside `W_E`"));
+    }
+    Ok(Model {
+        intermediate,
+        causal: fields.flag_stated("causal", true)?,
+        positions: Positions::Learned(fields.size("max_position_embeddings")?),
+        norms,
+        ..model
+    })
+}
+
+/// The width inside an MLP that is not there: 0.
+fn without_mlp(fields: &Fields) -> Result<u64> {
+    match fields.whole_or_none("intermediate_size")? {
+        None | Some(0) => Ok(0),
+        Some(width) => Err(Error::new(format!("`mlp` is `none`, but `intermediate_size` is {width}"))
+            .help("write \"relu\" for layers with an MLP, or the size 0 for layers without")),
+    }
+}
+
+/// One of two words, which must be stated: models with and without a norm or an MLP compute different numbers.
+fn choice(fields: &Fields, key: &str, words: [&'static str; 2]) -> Result<&'static str> {
+    let [first, second] = words;
+    let said = match fields.object.get(key) {
+        Some(Value::String(stated)) => match words.into_iter().find(|word| word == stated) {
+            Some(word) => return Ok(word),
+            None => format!("`{key}` is `{}`, which is not known", clip(stated)),
+        },
+        None | Some(Value::Null) => format!("the configuration has no `{key}`"),
+        Some(other) => format!("`{key}` is {}, not a text", shown(other)),
+    };
+    Err(Error::new(said).help(format!("write \"{first}\" or \"{second}\"")))
 }

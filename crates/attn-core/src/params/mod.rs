@@ -14,7 +14,7 @@
 //!    configuration has parts that are not counted, a note in `left_out`.
 //! 4. For an architecture of its own: a reader in `config_other_families.rs` and a listing in `listing_other_families.rs`; for
 //!    other names of experts, `listing_experts.rs`; for an encoder, `Model::is_encoder` in `model.rs`.
-//! 5. `built_in.rs`: its published models that can be named on the command line.
+//! 5. `data/models.toml`: its published models that can be named on the command line.
 //! 6. `tests/golden/params_more.py`: a configuration and its count by plain arithmetic, from the paper and not from this code;
 //!    `python params_more.py` writes `params_more.json`, which `cargo test --test all input::params::` reads.
 //!
@@ -37,31 +37,18 @@
 mod built_in;
 mod cache;
 pub(crate) mod config;
-mod config_attn_small;
-mod config_experts;
-mod config_other_families;
-mod counts;
-mod family;
-pub(crate) mod family_defaults;
 pub(crate) mod fields;
-pub(crate) mod layers_of;
 mod listing;
-mod listing_attn_small;
-mod listing_experts;
-mod listing_other_families;
-mod model;
+pub(crate) mod model;
 mod weight;
-mod weight_groups;
 
 pub use crate::attention::WeightLayout;
-pub use built_in::{BUILT_IN, BuiltIn, named};
+pub use built_in::{BuiltIn, built_in, named};
 pub use cache::{Cache, Sharing, cache, caches_by_sharing};
 pub use config::check_length as check_config_length;
-pub use counts::Counts;
-pub use family::Family;
 pub use listing::weights;
 pub use model::{
-    AssumedValue, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, QueryKeyNorm,
-    Windows,
+    AssumedValue, Biases, Experts, Family, Latent, Model, NormKind, NormPlaces, Norms, Positions,
+    QueryKeyNorm, Windows,
 };
-pub use weight::{Dimension, Extent, ModelPart, NormSite, Weight};
+pub use weight::{Counts, Dimension, Extent, ModelPart, NormSite, Weight};

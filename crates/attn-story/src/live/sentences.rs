@@ -1,6 +1,6 @@
 //! Facts of a state in words.
 
-use super::what_if::{ChangedField, changed_fields};
+use super::opening::{ChangedField, changed_fields};
 use crate::attention::Mask;
 use crate::elementary;
 use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};

@@ -2,8 +2,7 @@
 
 use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
-use super::view::View;
-use super::viewer::Viewer;
+use super::view::{View, Viewer};
 use super::{Page, Style};
 use crate::graph::{self, Equation, NodeId, Op, Origin};
 use crate::matrix::Shape;

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::graph::{Factor, GeluForm, Graph, NodeId, Op, Stage, Statistic};
 use crate::matrix::Shape;
 
-use super::naming;
+use crate::graph::stage::name_beside;
 
 /// Adds what a step hands on to one of its inputs.
 pub type Rule = Box<dyn Fn(&mut Backward<'_>) -> Result<NodeId>>;
@@ -757,13 +757,13 @@ impl<'g> Backward<'g> {
 
     /// Adds a node that belongs to the gradient of the step: `dA_mean`.
     pub(super) fn part(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        let name = naming::beside(&self.graph[self.dy].name, what);
+        let name = name_beside(&self.graph[self.dy].name, what);
         self.once(&name, op, inputs)
     }
 
     /// Adds a node that belongs to the step and not to its gradient: `S_capped_slope`.
     pub(super) fn of_step(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        let name = naming::beside(&self.graph[self.y].name, what);
+        let name = name_beside(&self.graph[self.y].name, what);
         self.once(&name, op, inputs)
     }
 
@@ -783,7 +783,7 @@ impl<'g> Backward<'g> {
             if self.graph[there].op == op && self.graph[there].inputs == inputs {
                 return Ok(there);
             }
-            name = naming::beside(&name, "again");
+            name = name_beside(&name, "again");
         }
         self.graph.add(&name, op, inputs)
     }
@@ -819,7 +819,7 @@ impl<'g> Backward<'g> {
                 self.part(what, Op::Times, &[ones, numbers])?
             }
         };
-        naming::as_of(self.graph, id, like);
+        self.graph.name_lines_as(id, like);
         Ok(id)
     }
 

@@ -1,10 +1,10 @@
 //! A dumped tensor against the right numbers of its step.
 
+use half::{bf16, f16};
+
 use super::Dumped;
-use super::arrangement::Arrangement;
-use super::naming::Naming;
-use super::step::Step;
-use super::wanted::Wanted;
+use super::names::Naming;
+use super::wanted::{Step, Wanted};
 
 /// A mean that a tool takes away.
 const CENTRED: &str =
@@ -216,4 +216,124 @@ fn paired(wanted: &Wanted) -> Wanted {
     let source = |c: usize| c / 2 + (c % 2) * half;
     let cells = wanted.cells.chunks(wanted.cols).flat_map(|row| (0..row.len()).map(|c| row[source(c)]));
     Wanted { cells: cells.collect(), ..wanted.clone() }
+}
+
+// The order of the axes of a dumped tensor.
+
+/// Where the number of a head, a row and a column stands in a dumped tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrangement {
+    head: usize,
+    row: usize,
+    col: usize,
+    /// True if rows and columns are exchanged.
+    pub transposed: bool,
+}
+
+impl Arrangement {
+    pub fn at(self, head: usize, row: usize, col: usize) -> usize {
+        head * self.head + row * self.row + col * self.col
+    }
+
+    /// The arrangements in which these dimensions hold the numbers: heads before or after the rows, heads side by side, rows and
+    /// columns exchanged. Axes of 1 do not count.
+    pub fn all(dims: &[usize], wanted: &Wanted) -> Vec<Arrangement> {
+        let (h, r, c) = (wanted.heads, wanted.rows, wanted.cols);
+        let heads_first = Arrangement { head: r * c, row: c, col: 1, transposed: false };
+        let rows_first = Arrangement { head: c, row: h * c, col: 1, transposed: false };
+        let transposed = Arrangement { head: c * r, row: 1, col: r, transposed: true };
+        let known: [(&[usize], Arrangement); 5] = [
+            (&[h, r, c], heads_first),
+            (&[r, h, c], rows_first),
+            (&[r, h * c], rows_first),
+            (&[h, c, r], transposed),
+            (&[h * c, r], transposed),
+        ];
+        let dims = without_ones(dims);
+        let mut fitting: Vec<Arrangement> = Vec::new();
+        for (shape, arrangement) in known {
+            if without_ones(shape) == dims && !fitting.contains(&arrangement) {
+                fitting.push(arrangement);
+            }
+        }
+        fitting
+    }
+}
+
+fn without_ones(dims: &[usize]) -> Vec<usize> {
+    dims.iter().copied().filter(|side| *side != 1).collect()
+}
+
+// How near is near enough: the numbers that a dump was computed in.
+
+/// The numbers that a dump was computed in, as its values show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumpPrecision {
+    /// bfloat16: 8 significant bits.
+    Bf16,
+    /// Half precision: 11 significant bits.
+    F16,
+    /// Single precision or better.
+    F32,
+}
+
+impl DumpPrecision {
+    /// The coarsest type that most of the tensors fit exactly.
+    pub(super) fn of(dump: &[Dumped]) -> DumpPrecision {
+        let fits = |is_exact: fn(f64) -> bool| {
+            let exact = |dumped: &&Dumped| dumped.cells.iter().all(|x| !x.is_finite() || is_exact(*x));
+            2 * dump.iter().filter(exact).count() > dump.len()
+        };
+        if fits(|x| bf16::from_f64(x).to_f64() == x) {
+            DumpPrecision::Bf16
+        } else if fits(|x| f16::from_f64(x).to_f64() == x) {
+            DumpPrecision::F16
+        } else {
+            DumpPrecision::F32
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DumpPrecision::Bf16 => "bf16",
+            DumpPrecision::F16 => "f16",
+            DumpPrecision::F32 => "f32",
+        }
+    }
+
+    /// The distance of a number from its neighbours, as a part of it.
+    pub fn unit(self) -> f64 {
+        match self {
+            DumpPrecision::Bf16 => 1.0 / 256.0,
+            DumpPrecision::F16 => 1.0 / 2048.0,
+            DumpPrecision::F32 => 1.0 / 16_777_216.0,
+        }
+    }
+
+    /// The largest difference of a right tensor in a layer, as a part of its largest number: errors grow with the layers.
+    pub(super) fn tolerance(self, layer: usize) -> f64 {
+        let steps = match self {
+            DumpPrecision::F32 => 16.0,
+            DumpPrecision::F16 | DumpPrecision::Bf16 => 4.0,
+        };
+        steps * self.unit() * (1.0 + layer as f64 / 2.0)
+    }
+
+    /// A mistake may leave this difference: what a pass in few bits is off by.
+    pub(super) fn noise(self) -> f64 {
+        match self {
+            DumpPrecision::F32 => 0.0,
+            DumpPrecision::F16 | DumpPrecision::Bf16 => self.doubtful() / 2.0,
+        }
+    }
+
+    /// Up to this difference, what no known mistake gives is counted as rounding.
+    pub(super) fn doubtful(self) -> f64 {
+        match self {
+            DumpPrecision::F32 => 1e-4,
+            DumpPrecision::F16 => 0.02,
+            DumpPrecision::Bf16 => 0.1,
+        }
+    }
 }

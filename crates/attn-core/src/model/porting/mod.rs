@@ -8,25 +8,16 @@
 //! 5. `trace.rs`: a pass of such a model against all tensors.
 //! 6. `best.rs`, `search.rs`: the first tensor that differs, the mistakes that give its numbers, and what they leave unexplained.
 
-mod arrangement;
-mod best;
 mod judge;
-mod layers;
-mod lens;
 mod mistakes;
-mod module_path;
 mod names;
-mod naming;
-mod precision;
 mod search;
-mod step;
 mod trace;
 mod wanted;
 
-pub use judge::Difference;
+pub use judge::{Difference, DumpPrecision};
 pub use mistakes::PortingMistake;
-pub use naming::Naming;
-pub use precision::DumpPrecision;
+pub use names::Naming;
 pub use search::{Found, PortingReport, diagnose};
 
 /// A tensor that was dumped: its name, its dimensions and its numbers, row by row.

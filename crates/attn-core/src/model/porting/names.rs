@@ -1,11 +1,8 @@
 //! Which step a dumped tensor is, by its name.
 
-use super::layers::{in_layer, outside_layers};
-use super::lens;
-use super::module_path::Module;
-use super::naming::{Meaning, Naming};
-use super::step::{Place, Step};
 use crate::params::Family;
+
+use super::wanted::{Place, Step};
 
 /// What a dumped tensor's name means in a model of this family with this many layers.
 pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
@@ -15,7 +12,7 @@ pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {
     let dotted = dotted(name);
     let parts: Vec<&str> = dotted.split('.').filter(|part| !part.is_empty()).collect();
     if parts.first() == Some(&"blocks") || parts.last().is_some_and(|last| last.starts_with("hook_")) {
-        return lens::meaning(&parts, layers);
+        return lens_meaning(&parts, layers);
     }
     let module = Module::of(&parts);
     let place = match module.layer {
@@ -46,4 +43,325 @@ fn own(name: &str, layers: usize) -> Option<Place> {
 /// `h[0]` as `h.0`, without slashes.
 fn dotted(name: &str) -> String {
     name.replace(['[', '/'], ".").replace([']', '\''], "")
+}
+
+// Whose names tensors have, and what a name may mean.
+
+/// Whose names they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Naming {
+    /// The nodes of this program: `L3.Q_2`.
+    Own,
+    /// Modules and outputs of `transformers`: `model.layers.0.self_attn.q_proj`.
+    Transformers,
+    /// Hooks of TransformerLens: `blocks.0.attn.hook_q`.
+    TransformerLens,
+    /// Modules with `.input` or `.output`, as nnsight has them.
+    Nnsight,
+}
+
+impl Naming {
+    /// All of them.
+    pub(super) fn all() -> impl Iterator<Item = Naming> {
+        // The last of several equal ones is the most usual.
+        [Naming::Own, Naming::Nnsight, Naming::TransformerLens, Naming::Transformers].into_iter()
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Naming::Own => "names of attn",
+            Naming::Transformers => "transformers",
+            Naming::TransformerLens => "TransformerLens",
+            Naming::Nnsight => "nnsight",
+        }
+    }
+}
+
+/// What a name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A step of the model.
+    Known(Naming, Place),
+    /// A tensor that is known and not compared: the scale of a norm.
+    NotCompared,
+    /// No tensor of the model.
+    Unknown,
+}
+
+// The path of a module of `transformers`, as dumps write it.
+
+/// The path of a module, and which of its tensors is meant.
+#[derive(Clone, Debug)]
+pub(super) struct Module<'n> {
+    pub naming: Naming,
+    /// The parts of its path, without the wrappers around the model and without `output`.
+    pub path: Vec<&'n str>,
+    /// Its layer, counted from 0, and the number of parts up to it.
+    pub layer: Option<(usize, usize)>,
+    /// True if it is what the module reads.
+    pub is_input: bool,
+    /// The element of a tuple.
+    pub element: Option<usize>,
+    /// True if it is the function that computes attention.
+    pub is_interface: bool,
+}
+
+/// Names of lists of layers.
+const LISTS: [&str; 4] = ["h", "layers", "layer", "blocks"];
+/// What wraps a model.
+const WRAPPERS: [&str; 4] = ["_orig_mod", "module", "base_model", "_model"];
+
+impl<'n> Module<'n> {
+    /// The module behind the parts of a name.
+    pub fn of(parts: &[&'n str]) -> Module<'n> {
+        let mut path: Vec<&str> = parts.iter().copied().filter(|part| !WRAPPERS.contains(part)).collect();
+        let mut naming = Naming::Transformers;
+        let mut element = None;
+        let interface = path.iter().position(|part| *part == "source");
+        let is_number = |part: &&str| part.parse::<usize>().is_ok();
+        let ends = |path: &[&str], words: &[&str]| path.last().is_some_and(|last| words.contains(last));
+        if path.len() > 2
+            && is_number(&path[path.len() - 1])
+            && ends(&path[..path.len() - 1], &["output", "nns_output"])
+        {
+            element = path.pop().and_then(|last| last.parse().ok());
+        }
+        let is_input = path.len() > 1 && ends(&path, &["input", "inputs"]);
+        let is_layer_norm_of_bert = |path: &[&str]| path.len() > 3 && path[path.len() - 3] == "layer";
+        let is_output = path.len() > 1
+            && ends(&path, &["output", "nns_output"])
+            && !(is_layer_norm_of_bert(&path)
+                || ends(&path[..path.len() - 1], &["attention"]) && path.contains(&"encoder"));
+        if is_input || is_output {
+            path.pop();
+            naming = Naming::Nnsight;
+        }
+        if let Some(at) = interface {
+            path.truncate(at);
+            naming = Naming::Nnsight;
+        }
+        let layer = path.windows(2).position(|pair| LISTS.contains(&pair[0]) && is_number(&pair[1]));
+        let layer = layer.and_then(|at| Some((path[at + 1].parse().ok()?, at + 2)));
+        Module { naming, path, layer, is_input, element, is_interface: interface.is_some() }
+    }
+
+    /// The path within its layer, or after the names of the model's parts.
+    pub fn inside(&self, at: usize) -> String {
+        self.path.get(at..).unwrap_or_default().join(".")
+    }
+}
+
+// Modules and outputs of `transformers`, as steps.
+
+/// A module in a layer; `at` parts of its path lead to the layer.
+pub(super) fn in_layer(
+    module: &Module<'_>,
+    at: usize,
+    (family, layer, layers): (Family, usize, usize),
+) -> Option<Place> {
+    let inside = module.inside(at);
+    if inside.is_empty() {
+        return Some(if module.is_input {
+            entering(layer)
+        } else {
+            Place { layer, step: Step::LeavingLayer }
+        });
+    }
+    if inside.ends_with("source") || module.is_interface {
+        let step = if module.element == Some(1) { Step::Pattern } else { Step::Mixed };
+        return Some(Place { layer, step });
+    }
+    let step =
+        if module.is_input { input(&inside, family) } else { output(&inside, family, module.element) }?;
+    // What the first norm of a layer reads is the residual stream that enters it.
+    Some(match step {
+        Step::Embedded => entering(layer),
+        step => Place { layer: layer.min(layers), step },
+    })
+}
+
+/// The residual stream that enters a layer is the one that leaves the layer before.
+pub(super) fn entering(layer: usize) -> Place {
+    match layer {
+        0 | 1 => Place { layer: 1, step: Step::Embedded },
+        layer => Place { layer: layer - 1, step: Step::LeavingLayer },
+    }
+}
+
+/// Returns true if a layer has norms behind its sublayers and before them, or only behind.
+fn is_normed_behind(family: Family) -> bool {
+    matches!(family, Family::Gemma2 | Family::Gemma3 | Family::Olmo2)
+}
+
+fn output(inside: &str, family: Family, element: Option<usize>) -> Option<Step> {
+    Some(match inside {
+        "ln_1" | "input_layernorm" => Step::Normed,
+        "attn.c_attn" | "attention.query_key_value" | "self_attn.qkv_proj" => Step::Fused,
+        "self_attn.q_proj" | "attention.self.query" => Step::Queries,
+        "self_attn.k_proj" | "attention.self.key" => Step::Keys,
+        "self_attn.v_proj" | "attention.self.value" => Step::Values,
+        "self_attn.q_norm" => Step::QueriesNormed,
+        "self_attn.k_norm" => Step::KeysNormed,
+        "attn" | "self_attn" | "attention" | "attention.self" if element == Some(1) => Step::Pattern,
+        "attention.self" => Step::Mixed,
+        "attention" | "attention.output" | "attention.output.LayerNorm" if family == Family::Bert => {
+            Step::Middle
+        }
+        "attn"
+        | "self_attn"
+        | "attention"
+        | "attn.c_proj"
+        | "attn.resid_dropout"
+        | "self_attn.o_proj"
+        | "attention.dense"
+        | "attention.output.dense" => Step::AttentionProjected,
+        "post_attention_layernorm" if is_normed_behind(family) => Step::AttentionAdded,
+        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::MiddleNormed,
+        "mlp.c_fc" | "mlp.dense_h_to_4h" | "intermediate.dense" | "mlp.up_proj" => Step::Up,
+        "mlp.gate_proj" => Step::Gate,
+        "mlp.gate_up_proj" => Step::GateAndUp,
+        "mlp.act" | "mlp.act_fn" | "mlp.activation_fn" | "intermediate" => Step::Active,
+        "mlp" | "mlp.c_proj" | "mlp.dropout" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => {
+            Step::MlpProjected
+        }
+        "post_feedforward_layernorm" => Step::MlpAdded,
+        "output" | "output.LayerNorm" => Step::LeavingLayer,
+        _ => return None,
+    })
+}
+
+/// What a module reads. [`Step::Embedded`] stands for the residual stream that enters the layer.
+fn input(inside: &str, family: Family) -> Option<Step> {
+    let is_parallel = family == Family::GptNeox;
+    Some(match inside {
+        "ln_1" | "input_layernorm" => Step::Embedded,
+        "attn"
+        | "self_attn"
+        | "attn.c_attn"
+        | "attention"
+        | "attention.query_key_value"
+        | "self_attn.qkv_proj"
+        | "self_attn.q_proj"
+        | "self_attn.k_proj"
+        | "self_attn.v_proj"
+            if family != Family::Bert && family != Family::Olmo2 =>
+        {
+            Step::Normed
+        }
+        "attention"
+        | "attention.self"
+        | "self_attn"
+        | "attention.self.query"
+        | "attention.self.key"
+        | "attention.self.value"
+        | "self_attn.q_proj"
+        | "self_attn.k_proj"
+        | "self_attn.v_proj" => Step::Embedded,
+        "attn.c_proj" | "self_attn.o_proj" | "attention.dense" | "attention.output.dense" => Step::Mixed,
+        "post_attention_layernorm" if is_normed_behind(family) => Step::AttentionProjected,
+        "post_attention_layernorm" if is_parallel => return None,
+        "ln_2" | "post_attention_layernorm" | "pre_feedforward_layernorm" => Step::Middle,
+        "mlp" | "mlp.c_fc" | "mlp.gate_proj" | "mlp.up_proj" | "mlp.gate_up_proj" | "mlp.dense_h_to_4h"
+            if family != Family::Olmo2 =>
+        {
+            Step::MiddleNormed
+        }
+        "intermediate" | "intermediate.dense" | "mlp" | "mlp.gate_proj" | "mlp.up_proj" => Step::Middle,
+        "mlp.act" | "mlp.activation_fn" => Step::Up,
+        "mlp.act_fn" => Step::Gate,
+        "mlp.c_proj" | "mlp.down_proj" | "mlp.dense_4h_to_h" | "output.dense" => Step::Inside,
+        "post_feedforward_layernorm" => Step::MlpProjected,
+        "attn.resid_dropout" => Step::AttentionProjected,
+        "mlp.dropout" => Step::MlpProjected,
+        _ => return None,
+    })
+}
+
+/// A module outside the layers, or an output of the whole model: `hidden_states.3`, `attentions.0`, `logits`.
+pub(super) fn outside_layers(module: &Module<'_>, family: Family, layers: usize) -> Option<Place> {
+    let last = *module.path.last()?;
+    if let (Ok(number), Some(list)) = (last.parse::<usize>(), module.path.iter().rev().nth(1)) {
+        return of_list(list, number, family, layers);
+    }
+    let (layer, step) = match (last, module.is_input) {
+        ("wte" | "embed_tokens" | "embed_in" | "word_embeddings", false) => (1, Step::TokenEmbedding),
+        ("wpe" | "position_embeddings", false) => (1, Step::PositionEmbedding),
+        ("drop" | "embeddings", _) => (1, Step::Embedded),
+        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", false) => (layers + 1, Step::FinalNormed),
+        ("ln_f" | "norm" | "final_layer_norm" | "ln_final", true) => (layers, Step::LeavingLayer),
+        ("lm_head" | "embed_out", true) => (layers + 1, Step::FinalNormed),
+        ("lm_head" | "embed_out" | "decoder", false) => (layers + 1, Step::UncappedLogits),
+        ("logits", _) => (layers + 1, Step::Logits),
+        ("last_hidden_state", _) => (layers + 1, Step::LastHidden),
+        ("LayerNorm", false) if module.path.contains(&"embeddings") => (1, Step::Embedded),
+        _ => return None,
+    };
+    Some(Place { layer, step })
+}
+
+/// An entry of a list of outputs, counted from 0.
+fn of_list(list: &str, number: usize, family: Family, layers: usize) -> Option<Place> {
+    let is_layer = number < layers;
+    let place = |layer, step| Some(Place { layer, step });
+    match list {
+        "hidden_states" if number == layers && family == Family::Bert => place(layers, Step::LeavingLayer),
+        "hidden_states" if number == layers => place(layers + 1, Step::LastHidden),
+        "hidden_states" | "layers_input" if is_layer => Some(entering(number + 1)),
+        "attentions" | "attention_probabilities" if is_layer => place(number + 1, Step::Pattern),
+        "layers_output" if is_layer => place(number + 1, Step::LeavingLayer),
+        "attentions_output" if is_layer => place(number + 1, Step::AttentionProjected),
+        "mlps_output" if is_layer => place(number + 1, Step::MlpProjected),
+        _ => None,
+    }
+}
+
+// Hooks of TransformerLens, as steps.
+
+/// What a hook is.
+pub(super) fn lens_meaning(parts: &[&str], layers: usize) -> Meaning {
+    if parts.last() == Some(&"hook_scale") {
+        return Meaning::NotCompared;
+    }
+    let known = |layer, step| Meaning::Known(Naming::TransformerLens, Place { layer, step });
+    if let ["blocks", number, inside @ ..] = parts {
+        let Ok(layer) = number.parse::<usize>() else { return Meaning::Unknown };
+        if layer >= layers {
+            return Meaning::Unknown;
+        }
+        return match inside.join(".").as_str() {
+            "hook_resid_pre" | "hook_in" => Meaning::Known(Naming::TransformerLens, entering(layer + 1)),
+            inside => in_block(inside).map_or(Meaning::Unknown, |step| known(layer + 1, step)),
+        };
+    }
+    match parts.join(".").as_str() {
+        "hook_embed" | "embed.hook_out" => known(1, Step::TokenEmbedding),
+        "hook_pos_embed" | "pos_embed.hook_out" => known(1, Step::PositionEmbedding),
+        "ln_final.hook_normalized" | "ln_final.hook_out" => known(layers + 1, Step::FinalNormed),
+        "hook_unembed" | "unembed.hook_out" => known(layers + 1, Step::UncappedLogits),
+        _ => Meaning::Unknown,
+    }
+}
+
+fn in_block(inside: &str) -> Option<Step> {
+    Some(match inside {
+        "ln1.hook_normalized" | "ln1.hook_out" => Step::Normed,
+        "attn.hook_q" | "attn.q.hook_out" => Step::Queries,
+        "attn.hook_k" | "attn.k.hook_out" => Step::Keys,
+        "attn.hook_v" | "attn.v.hook_out" => Step::Values,
+        "attn.hook_rot_q" => Step::QueriesRotated,
+        "attn.hook_rot_k" => Step::KeysRotated,
+        "attn.hook_attn_scores" => Step::Scores,
+        "attn.hook_pattern" => Step::Pattern,
+        "attn.hook_z" | "attn.o.hook_in" => Step::Mixed,
+        "hook_attn_out" | "attn.hook_out" => Step::AttentionAdded,
+        "hook_resid_mid" => Step::Middle,
+        "ln2.hook_normalized" | "ln2.hook_out" => Step::MiddleNormed,
+        "mlp.hook_pre" => Step::BeforeActivation,
+        "mlp.hook_pre_linear" => Step::Up,
+        "mlp.hook_post" => Step::Inside,
+        "hook_mlp_out" | "mlp.hook_out" => Step::MlpAdded,
+        "hook_resid_post" | "hook_out" => Step::LeavingLayer,
+        _ => return None,
+    })
 }

@@ -1,11 +1,5 @@
 //! A pass of the model, right or with a mistake, against all tensors of a dump.
 
-use super::Dumped;
-use super::judge::{Difference, Judged, Judging, VALUE_BIASES};
-use super::naming::Naming;
-use super::precision::DumpPrecision;
-use super::step::{Place, Step};
-use super::wanted::wanted;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::model::architecture::Architecture;
@@ -13,6 +7,11 @@ use crate::model::forward::{Forward, PassOptions, numbers};
 use crate::model::run::{ModelRun, Text};
 use crate::model::tensors::Tensors;
 use crate::tensor::Tensor;
+
+use super::Dumped;
+use super::judge::{Difference, DumpPrecision, Judged, Judging, VALUE_BIASES};
+use super::names::Naming;
+use super::wanted::{Place, Step, wanted};
 
 /// A dumped tensor, and the step that it is.
 #[derive(Clone, Debug)]

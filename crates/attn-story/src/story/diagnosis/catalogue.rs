@@ -1,8 +1,11 @@
 //! The catalogue of mistakes, and everything about one of them.
 
-use crate::diagnose::Mistake;
+use crate::diagnose::{Mistake, Suggestion, Task};
+use crate::foreign::visible;
 use crate::graph::Graph;
-use crate::story::{Step, Story, Table};
+use crate::matrix::Matrix;
+use crate::story::{Step, StepItem, Story, Table};
+use crate::text::counted;
 
 /// The story of one mistake: what was done, why it is wrong, its symptom, and how to fix it.
 pub fn mistake(mistake: &Mistake) -> Story {
@@ -38,4 +41,64 @@ pub fn mistakes_in_full(mistakes: &[&Mistake]) -> Table {
 pub fn mistakes(mistakes: &[&Mistake]) -> Table {
     let row = |mistake: &&Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
     Table::new(&["id", "the mistake"], mistakes.iter().map(row))
+}
+
+// A suggested input: a file on which mistakes show, and how to use it.
+
+/// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it, and
+/// `task` is the exercise that the input is for.
+pub fn suggested_input(
+    file: &str,
+    suggestion: &Suggestion,
+    task: &Task,
+    matrices: &[(&str, &Matrix)],
+    arguments: &str,
+) -> Story {
+    let shown = match (suggestion.told_apart, suggestion.hidden.len()) {
+        (all, 0) => format!("all {}", counted(all, "mistake")),
+        (shown, hidden) => format!("{shown} of {}", counted(shown + hidden, "mistake")),
+    };
+    let title = format!("A test input that shows {shown} in the result: {}", visible(file));
+    let holds: Vec<String> =
+        matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
+    let mut steps = vec![
+        Step { text: format!("The file holds {}.", holds.join(", ")), ..Step::default() },
+        Step {
+            text: "Compute attention on it with your own code. Then see the right answer, and check yours:"
+                .into(),
+            notice: None,
+            shown: vec![StepItem::Table(Table::new(
+                &["command"],
+                [
+                    vec![format!("attn attend {arguments}")],
+                    vec![format!("attn diagnose {arguments} --yours FILE")],
+                ],
+            ))],
+            ..Step::default()
+        },
+    ];
+    let (never, not_here): (Vec<_>, Vec<_>) =
+        suggestion.hidden.iter().copied().partition(|mistake| task.never_shows(mistake));
+    steps.extend(hidden(&never, NEVER_SHOWN));
+    steps.extend(hidden(&not_here, NOT_SHOWN_HERE));
+    Story::of_steps(&title, Graph::new(), steps)
+}
+
+/// Above mistakes that no input shows.
+const NEVER_SHOWN: &str = "With these options some mistakes change nothing in the result, on any numbers.";
+/// Above mistakes that this input does not show.
+const NOT_SHOWN_HERE: &str = "On this input some mistakes change nothing in the result, or too little for three digits. Other \
+                              numbers, another number of tokens or another mask may show them.";
+
+/// The step that names mistakes which the input does not show; none where there are none.
+fn hidden(mistakes: &[&Mistake], text: &str) -> Option<Step> {
+    if mistakes.is_empty() {
+        return None;
+    }
+    let rows = mistakes.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
+    Some(Step {
+        text: text.into(),
+        shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
+        ..Step::default()
+    })
 }

@@ -1,0 +1,846 @@
+//! The graph of a model on a text: the embedding, the layers, the logits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use half::bf16;
+
+use crate::attention::{MatrixRule, WeightLayout};
+use crate::error::{Error, Result};
+use crate::graph::recipes::{
+    HeadCache, HeadInputs, LookAtWeights, NormPlace, Positions as AttendPositions, Recipe, StepsOfHeads,
+    heads_inside, removed,
+};
+use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
+use crate::kernel::read_ahead;
+use crate::matrix::{Labels, Matrix};
+use crate::params::{NormKind, NormSite, Positions};
+use crate::tensor::{Dtype, Tensor};
+use crate::text::counted;
+
+use super::architecture::{
+    AfterNorm, Architecture, Block, Conv1dReading, Gain, GateUse, Projections, Sublayers,
+};
+use super::tensors::{NamedWeight, Slot, Tensors};
+
+/// The symbols of the biases of queries, keys and values.
+const QKV_BIASES: [&str; 4] = ["b_Q", "b_K", "b_V", "b_Q b_K b_V"];
+
+/// A text as a model reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    /// The ids of its tokens.
+    pub ids: Vec<usize>,
+    /// The tokens, as rows and columns are named after them.
+    pub tokens: Labels,
+}
+
+/// A model that can be run: its steps and its weights.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelRun<'m> {
+    pub(super) architecture: &'m Architecture,
+    pub(super) tensors: &'m Tensors<'m>,
+}
+
+impl<'m> ModelRun<'m> {
+    /// The steps of this architecture on these weights.
+    pub fn new(architecture: &'m Architecture, tensors: &'m Tensors<'m>) -> ModelRun<'m> {
+        ModelRun { architecture, tensors }
+    }
+
+    /// The number of layers.
+    pub fn layers(&self) -> usize {
+        self.architecture.blocks.len()
+    }
+
+    /// The recipe of a layer's attention; layers count from 1.
+    ///
+    /// # Errors
+    /// If there is no such layer.
+    pub fn recipe(&self, layer: usize) -> Result<&'m Recipe> {
+        Ok(&self.block(layer)?.recipe)
+    }
+
+    /// A layer, counted from 1.
+    pub(super) fn block(&self, layer: usize) -> Result<&'m Block> {
+        layer.checked_sub(1).and_then(|at| self.architecture.blocks.get(at)).ok_or_else(|| {
+            Error::new(format!("there is no layer {layer}"))
+                .help(format!("the model has {} layers, counted from 1", self.layers()))
+        })
+    }
+
+    /// Records a weight under a name, in memory, and gives the order of its numbers.
+    fn weight(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        (slot, layer): (Slot, Option<usize>),
+    ) -> Result<(NodeId, WeightLayout)> {
+        let NamedWeight { name: in_file, layout, tensor } = self.tensors.loaded(slot, layer)?;
+        if graph.precision() != Precision::Exact
+            && let Some(next) = self.tensors.after(slot, layer)
+        {
+            read_ahead(next.each_ref().map(|next| next.as_ref().and_then(Tensor::bytes).unwrap_or_default()));
+        }
+        if let Some(known) = graph.find(name) {
+            return Ok((known, layout));
+        }
+        Ok((graph.weights(name, tensor, Origin::Weights(in_file))?, layout))
+    }
+
+    /// A linear layer: x times a matrix, plus its bias where the model has one. `symbols` are those of the listing of weights,
+    /// `names` those of the nodes of the matrix and of the bias.
+    fn linear(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        x: NodeId,
+        (symbols, names): ([&'static str; 2], [&str; 2]),
+        layer: Option<usize>,
+    ) -> Result<NodeId> {
+        let weights = self.weight(graph, names[0], (Slot::Weight(symbols[0]), layer))?;
+        let (weights, layout) = self.read_as_ported(graph, names[0], weights)?;
+        let mut inputs = vec![x, weights];
+        let bias = Slot::Weight(symbols[1]);
+        let is_left_out = self.architecture.slips.without_qkv_bias && QKV_BIASES.contains(&symbols[1]);
+        if self.tensors.has(bias, layer) && !is_left_out {
+            inputs.push(self.weight(graph, names[1], (bias, layer))?.0);
+        }
+        graph.add(name, Op::Linear(layout), &inputs)
+    }
+}
+
+// Steps that only a mistaken port has; see [`Slips`](crate::model::Slips).
+
+impl ModelRun<'_> {
+    /// A matrix as a port reads it, that may take a matrix (in, out) for one (out, in).
+    fn read_as_ported(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        (weights, layout): (NodeId, WeightLayout),
+    ) -> Result<(NodeId, WeightLayout)> {
+        let reading = self.architecture.slips.conv1d;
+        if layout != WeightLayout::InOut || reading == Conv1dReading::AsStored {
+            return Ok((weights, layout));
+        }
+        let (inside, outside) = (graph[weights].shape().rows, graph[weights].shape().cols);
+        if inside == outside {
+            return Ok((weights, WeightLayout::OutIn));
+        }
+        if reading == Conv1dReading::SquareTransposed {
+            return Ok((weights, layout));
+        }
+        let name = format!("{name}_reshaped");
+        if let Some(known) = graph.find(&name) {
+            return Ok((known, WeightLayout::OutIn));
+        }
+        let cells: Vec<f64> =
+            graph[weights].tensor().ok_or_else(|| Error::new("there are no weights"))?.cells().collect();
+        let reshaped = Tensor::from(Matrix::from_row_major(outside, inside, &cells)?);
+        Ok((graph.weights(&name, reshaped, Origin::Stated)?, WeightLayout::OutIn))
+    }
+}
+
+impl LayerBuilder<'_> {
+    /// Queries and keys, normed over all heads together where the model does it head by head, and the other way round.
+    fn normed_in_another_width(&mut self, qkv: &mut [NodeId; 3], recipe: &mut Recipe) -> Result<()> {
+        if recipe.qk_norm.place == NormPlace::Nowhere {
+            return Ok(());
+        }
+        let heads = [recipe.heads, recipe.kv_heads];
+        for (at, role) in [Role::Q, Role::K].into_iter().enumerate() {
+            qkv[at] = self.normed_otherwise(qkv[at], (role, heads[at]), recipe.qk_norm.epsilon)?;
+        }
+        recipe.qk_norm.place = NormPlace::Nowhere;
+        Ok(())
+    }
+
+    fn normed_otherwise(
+        &mut self,
+        node: NodeId,
+        (role, heads): (Role, usize),
+        epsilon: f64,
+    ) -> Result<NodeId> {
+        let gains = match role {
+            Role::Q => Role::QueryGain,
+            _ => Role::KeyGain,
+        };
+        let gain = self.graph.at(gains).ok_or_else(|| Error::new("queries and keys have no norm"))?;
+        let (width, gains) = (self.graph[node].shape().cols, self.graph[gain].shape().cols);
+        let name = format!("{}_normed", role.name());
+        let op = Op::RmsNorm(epsilon);
+        if heads == 1 {
+            return self.graph.add(&name, op, &[node, gain]);
+        }
+        if gains < width {
+            let repeated = vec![gain; heads];
+            let gain = self.graph.add(&format!("{name}_gains"), Op::Concatenate, &repeated)?;
+            return self.graph.add(&name, op, &[node, gain]);
+        }
+        let count = width / heads;
+        let mut blocks = Vec::new();
+        for head in 0..heads {
+            let columns = Op::Columns { start: head * count, count };
+            let suffix = format!("of_{}", head + 1);
+            let block = self.graph.add(&format!("{name}_columns_{suffix}"), columns.clone(), &[node])?;
+            let gain = self.graph.add(&format!("{name}_gains_{suffix}"), columns, &[gain])?;
+            blocks.push(self.graph.add(&format!("{name}_{suffix}"), op.clone(), &[block, gain])?);
+        }
+        self.graph.add(&name, Op::Concatenate, &blocks)
+    }
+}
+
+// Changes of a model for one run: heads, sublayers and layers that are taken out.
+
+/// What stands in for the output of a part that is taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Removal {
+    /// 0.
+    #[default]
+    Zero,
+    /// Its mean over the positions of the text.
+    Mean,
+}
+
+/// Parts of a layer that are taken out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayerEdit {
+    /// Query heads, counted from 1.
+    pub heads: BTreeSet<usize>,
+    /// The whole of attention.
+    pub attention: bool,
+    /// The MLP.
+    pub mlp: bool,
+}
+
+/// Changes of a model for one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edits {
+    /// Parts that are taken out, by their layers, counted from 1.
+    pub layers: BTreeMap<usize, LayerEdit>,
+    /// What stands in for them.
+    pub removal: Removal,
+    /// True if no query but the first sees the first token, so that the other weights sum to 1.
+    pub without_first: bool,
+}
+
+impl Edits {
+    /// Returns true if nothing is changed.
+    pub fn is_nothing(&self) -> bool {
+        self.layers.values().all(|edit| *edit == LayerEdit::default()) && !self.without_first
+    }
+}
+
+// From the ids of tokens to the input of the first layer.
+
+impl ModelRun<'_> {
+    /// The input of the first layer, `E`: the embedding of each token, with what the model adds for its position and its kind.
+    /// `first` is the position of the first token.
+    ///
+    /// # Errors
+    /// If an id is outside the vocabulary, or the text is longer than the model's positions.
+    pub fn embed(&self, graph: &mut Graph, text: &Text, first: usize) -> Result<NodeId> {
+        let model = &self.architecture.model;
+        let tokens = text.ids.len();
+        let is_learned = matches!(model.positions, Positions::Learned(_));
+        let is_normed = self.tensors.has(Slot::Gain(NormSite::Embedding), None);
+        let is_sum = is_learned || model.token_types.is_some();
+        let last = |name: &str, more: bool| if more { name.to_string() } else { "E".to_string() };
+
+        let table = self.table(graph, "W_E")?;
+        let rows = Op::TokenRows(text.ids.clone());
+        let mut e = graph.add(
+            &last("E_tokens", is_sum || is_normed || self.architecture.embedding_scaled),
+            rows,
+            &[table],
+        )?;
+        graph.name_lines(e, Some(text.tokens.clone()), None);
+        let mut parts = vec![e];
+        if let Positions::Learned(positions) = model.positions {
+            let first = first + self.architecture.slips.position_shift;
+            if (first + tokens) as u64 > positions {
+                let error = Error::new(format!(
+                    "the text has {}, but the model has positions for {positions}",
+                    counted(first + tokens, "token")
+                ));
+                return Err(error.help("give a shorter text"));
+            }
+            let table = self.table(graph, "W_P")?;
+            parts.push(graph.add("E_positions", Op::Rows { start: first, count: tokens }, &[table])?);
+        }
+        if model.token_types.is_some() {
+            let table = self.table(graph, "W_T")?;
+            parts.push(graph.add("E_types", Op::TokenRows(vec![0; tokens]), &[table])?);
+        }
+        if is_sum {
+            e = graph.add(&last("E_sum", is_normed), Op::Add, &parts)?;
+        }
+        if self.architecture.embedding_scaled {
+            let factor = Op::Scale(Factor::Number(self.embedding_factor()?));
+            e = graph.add("E", factor, &[e])?;
+        }
+        self.normed(graph, "E", e, (NormSite::Embedding, None))
+    }
+
+    /// √d as Gemma has it: rounded to single precision, and to the type of the weights.
+    ///
+    /// # Errors
+    /// If that type is not known.
+    pub fn embedding_factor(&self) -> Result<f64> {
+        let root = (self.architecture.model.hidden as f64).sqrt();
+        if self.architecture.slips.embedding_factor_unrounded {
+            return Ok(f64::from(root as f32));
+        }
+        Ok(match self.tensors.dtype()? {
+            Dtype::Bf16 => bf16::from_f64(root).to_f64(),
+            Dtype::F16 => half::f16::from_f64(root).to_f64(),
+            Dtype::F32 | Dtype::F64 | Dtype::Bool => f64::from(root as f32),
+        })
+    }
+
+    /// A remark on the factor of the embeddings, where it is another number in the type of the weights than in single precision.
+    ///
+    /// # Errors
+    /// Those of [`ModelRun::embedding_factor`].
+    pub fn rounded_factor(&self) -> Result<Option<String>> {
+        if !self.architecture.embedding_scaled {
+            return Ok(None);
+        }
+        let (used, d) = (self.embedding_factor()?, self.architecture.model.hidden);
+        let single = (d as f64).sqrt() as f32;
+        Ok((used != f64::from(single)).then(|| {
+            let name = match self.tensors.dtype() {
+                Ok(Dtype::F16) => "float16",
+                _ => "bfloat16",
+            };
+            format!(
+                "E is the embedding times {used}: √d = √{d} = {single}, rounded to {name}, the type of the weights, as in a \
+                 model that runs in {name}; one that is loaded in float32 has {single}"
+            )
+        }))
+    }
+
+    /// A table of embeddings, which stays in its file: only the rows of the text are read.
+    fn table(&self, graph: &mut Graph, symbol: &'static str) -> Result<NodeId> {
+        let table = self.tensors.stored(Slot::Weight(symbol), None)?;
+        graph.weights(symbol, table.tensor, Origin::Weights(table.name))
+    }
+}
+
+// The norms of a layer.
+
+impl ModelRun<'_> {
+    /// The norm at a place, under this name; x itself where the model has none there.
+    fn normed(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        x: NodeId,
+        (site, layer): (NormSite, Option<usize>),
+    ) -> Result<NodeId> {
+        match self.norm_inputs(graph, x, (site, layer))? {
+            Some(inputs) => graph.add(name, self.norm_op(), &inputs),
+            None => Ok(x),
+        }
+    }
+
+    /// What the norm at a place reads: x, its gain, and its bias where it has one; none where the model has no norm there.
+    fn norm_inputs(
+        &self,
+        graph: &mut Graph,
+        x: NodeId,
+        (site, layer): (NormSite, Option<usize>),
+    ) -> Result<Option<Vec<NodeId>>> {
+        if self.architecture.norm.gain == Gain::Nothing {
+            return Ok(has_norm_without_gain(site).then(|| vec![x]));
+        }
+        if !self.tensors.has(Slot::Gain(site), layer) {
+            return Ok(None);
+        }
+        let gain = self.gain(graph, gain_name(site), (Slot::Gain(site), layer))?;
+        let mut inputs = vec![x, gain];
+        let has_bias = self.tensors.has(Slot::Bias(site), layer) && !self.norms_without_bias();
+        if has_bias {
+            inputs.push(self.weight(graph, bias_name(site), (Slot::Bias(site), layer))?.0);
+        }
+        Ok(Some(inputs))
+    }
+
+    /// Returns true if the biases of the norms are left out by mistake.
+    fn norms_without_bias(&self) -> bool {
+        self.architecture.slips.without_norm_bias || self.architecture.norm.kind == NormKind::RmsNorm
+    }
+
+    /// The op of the model's norms.
+    fn norm_op(&self) -> Op {
+        let norm = self.architecture.norm;
+        match norm.kind {
+            NormKind::LayerNorm => Op::LayerNorm(norm.epsilon),
+            NormKind::RmsNorm => Op::RmsNorm(norm.epsilon),
+        }
+    }
+
+    /// A gain, and 1 more than what the file has where it stores the distance from 1.
+    fn gain(&self, graph: &mut Graph, name: &str, slot: (Slot, Option<usize>)) -> Result<NodeId> {
+        if self.architecture.norm.gain != Gain::FromOne {
+            return Ok(self.weight(graph, name, slot)?.0);
+        }
+        let stored = self.weight(graph, &format!("{name}_stored"), slot)?.0;
+        graph.add(name, Op::OnePlus, &[stored])
+    }
+}
+
+/// Returns true if a model whose norms have no weights has one at this place.
+fn has_norm_without_gain(site: NormSite) -> bool {
+    matches!(site, NormSite::BeforeAttention | NormSite::BeforeMlp | NormSite::Final)
+}
+
+/// The name of the node of a gain.
+fn gain_name(site: NormSite) -> &'static str {
+    match site {
+        NormSite::Embedding => "g_E",
+        NormSite::BeforeAttention => "g_attention",
+        NormSite::AfterAttention => "g_O",
+        NormSite::BeforeMlp => "g_MLP",
+        NormSite::AfterMlp => "g_MLP_out",
+        NormSite::Final => "g_final",
+    }
+}
+
+/// The name of the node of a norm's bias.
+fn bias_name(site: NormSite) -> &'static str {
+    match site {
+        NormSite::Embedding => "b_E",
+        NormSite::BeforeAttention => "b_attention",
+        NormSite::AfterAttention => "b_O_norm",
+        NormSite::BeforeMlp => "b_MLP",
+        NormSite::AfterMlp => "b_MLP_out",
+        NormSite::Final => "b_final",
+    }
+}
+
+// One layer: two sublayers on the residual stream.
+
+/// What a layer starts from.
+#[derive(Clone, Debug)]
+pub struct LayerInput<'a> {
+    /// The residual stream.
+    pub x: NodeId,
+    /// The keys and values of earlier tokens; empty where there are none.
+    pub past: HeadCache,
+    /// The parts that are taken out.
+    pub edits: &'a Edits,
+}
+
+/// What a layer gives.
+#[derive(Clone, Debug)]
+pub struct LayerOutput {
+    /// The residual stream after it: the `L4.X` of the next layer, or `X_final`.
+    pub x: NodeId,
+    /// Its keys and values, with those of earlier tokens.
+    pub cache: HeadCache,
+}
+
+/// The norms of a layer, by where they stand.
+#[derive(Clone, Copy, Debug)]
+struct NormSites {
+    before_attention: NormSite,
+    after_attention: NormSite,
+    before_mlp: NormSite,
+    after_mlp: NormSite,
+    after: AfterNorm,
+}
+
+impl NormSites {
+    /// What stands before a sublayer stands after the sum, and what stands after it before.
+    fn moved(self, had_norms_after: bool) -> NormSites {
+        NormSites {
+            before_attention: self.after_attention,
+            after_attention: self.before_attention,
+            before_mlp: self.after_mlp,
+            after_mlp: self.before_mlp,
+            after: if had_norms_after { AfterNorm::Result } else { AfterNorm::Sum },
+        }
+    }
+}
+
+/// A layer under construction.
+struct LayerBuilder<'a> {
+    pub run: ModelRun<'a>,
+    pub graph: &'a mut Graph,
+    pub block: &'a Block,
+    /// Its number, from 1.
+    pub number: usize,
+    pub edit: LayerEdit,
+    pub removal: Removal,
+    pub without_first: bool,
+    /// What stays of the steps of each head.
+    pub steps: StepsOfHeads<'a>,
+}
+
+impl ModelRun<'_> {
+    /// Layer `layer`, counted from 1, on the residual stream.
+    ///
+    /// # Errors
+    /// If there is no such layer, its weights cannot be read, or more numbers would be recorded than the graph may have.
+    pub fn layer(&self, graph: &mut Graph, layer: usize, input: LayerInput<'_>) -> Result<LayerOutput> {
+        self.layer_of(graph, layer, input, StepsOfHeads::Kept)
+    }
+
+    /// A layer, of which the steps of each head are forgotten, once its weights have been looked at, where somebody looks.
+    ///
+    /// # Errors
+    /// Those of [`ModelRun::layer`].
+    pub(in crate::model) fn layer_in_passing(
+        &self,
+        graph: &mut Graph,
+        layer: usize,
+        input: LayerInput<'_>,
+        look: Option<LookAtWeights<'_>>,
+    ) -> Result<LayerOutput> {
+        self.layer_of(graph, layer, input, StepsOfHeads::Forgotten(look))
+    }
+
+    fn layer_of(
+        &self,
+        graph: &mut Graph,
+        layer: usize,
+        input: LayerInput<'_>,
+        steps: StepsOfHeads<'_>,
+    ) -> Result<LayerOutput> {
+        let block = self.block(layer)?;
+        let before = graph.enter_layer(Some(layer));
+        let LayerInput { x, past, edits } = input;
+        let mut builder = LayerBuilder {
+            run: *self,
+            graph: &mut *graph,
+            block,
+            number: layer,
+            edit: edits.layers.get(&layer).cloned().unwrap_or_default(),
+            removal: edits.removal,
+            without_first: edits.without_first,
+            steps,
+        };
+        let output = builder.output(x, past);
+        graph.enter_layer(before);
+        output
+    }
+}
+
+impl LayerBuilder<'_> {
+    fn output(&mut self, x: NodeId, past: HeadCache) -> Result<LayerOutput> {
+        let read = self.normed("X_normed", x, self.sites().before_attention)?;
+        let (output, cache) = self.attention(read, past)?;
+        let output = self.unless_removed("O_removed", output, self.edit.attention)?;
+        let x = match self.block.sublayers {
+            Sublayers::Parallel => self.parallel(x, output),
+            Sublayers::Sequential => self.sequential(x, output),
+            Sublayers::AttentionAlone => self.alone(x, output),
+        }?;
+        Ok(LayerOutput { x, cache })
+    }
+
+    fn parallel(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
+        let read = self.normed("X_normed_MLP", x, NormSite::BeforeMlp)?;
+        let mlp = self.mlp(read)?;
+        let mlp = self.unless_removed("MLP_removed", mlp, self.edit.mlp)?;
+        let name = self.enter_next();
+        self.graph.add(name, Op::Add, &[x, output, mlp])
+    }
+
+    /// The stream plus the result of attention is what the next layer reads.
+    fn alone(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
+        let name = self.enter_next();
+        self.graph.add(name, Op::Add, &[x, output])
+    }
+
+    fn sequential(&mut self, x: NodeId, output: NodeId) -> Result<NodeId> {
+        let sites = self.sites();
+        let middle = match sites.after {
+            AfterNorm::Result => {
+                let output = self.normed("O_normed", output, sites.after_attention)?;
+                self.graph.add("X_mid", Op::Add, &[x, output])?
+            }
+            AfterNorm::Sum => {
+                let sum = self.graph.add("X_mid_sum", Op::Add, &[x, output])?;
+                self.normed("X_mid", sum, sites.after_attention)?
+            }
+        };
+        let read = self.normed("X_mid_normed", middle, sites.before_mlp)?;
+        let mlp = self.mlp(read)?;
+        let mlp = self.unless_removed("MLP_removed", mlp, self.edit.mlp)?;
+        match sites.after {
+            AfterNorm::Result => {
+                let mlp = self.normed("MLP_normed", mlp, sites.after_mlp)?;
+                let name = self.enter_next();
+                self.graph.add(name, Op::Add, &[middle, mlp])
+            }
+            AfterNorm::Sum => {
+                let sum = self.graph.add("X_out_sum", Op::Add, &[middle, mlp])?;
+                let site = (sites.after_mlp, Some(self.number));
+                let Some(inputs) = self.run.norm_inputs(self.graph, sum, site)? else { return Ok(sum) };
+                let name = self.enter_next();
+                self.graph.add(name, self.run.norm_op(), &inputs)
+            }
+        }
+    }
+
+    /// The norms of this layer, by where they stand.
+    fn sites(&self) -> NormSites {
+        let own = NormSites {
+            before_attention: NormSite::BeforeAttention,
+            after_attention: NormSite::AfterAttention,
+            before_mlp: NormSite::BeforeMlp,
+            after_mlp: NormSite::AfterMlp,
+            after: self.block.after,
+        };
+        if self.run.architecture.slips.norms_moved { own.moved(self.has_norms_after()) } else { own }
+    }
+
+    fn has_norms_after(&self) -> bool {
+        self.run.tensors.has(Slot::Gain(NormSite::AfterAttention), Some(self.number))
+    }
+
+    fn normed(&mut self, name: &str, x: NodeId, site: NormSite) -> Result<NodeId> {
+        self.run.normed(self.graph, name, x, (site, Some(self.number)))
+    }
+
+    /// A linear layer of this layer; see [`ModelRun::linear`].
+    pub fn linear(
+        &mut self,
+        name: &str,
+        x: NodeId,
+        symbols: [&'static str; 2],
+        names: [&str; 2],
+    ) -> Result<NodeId> {
+        self.run.linear(self.graph, name, x, (symbols, names), Some(self.number))
+    }
+
+    fn unless_removed(&mut self, name: &str, part: NodeId, is_removed: bool) -> Result<NodeId> {
+        if !is_removed {
+            return Ok(part);
+        }
+        removed(self.graph, name, part, self.removal == Removal::Mean)
+    }
+
+    /// The stream after a layer belongs to the next one.
+    fn enter_next(&mut self) -> &'static str {
+        if self.number < self.run.layers() {
+            self.graph.enter_layer(Some(self.number + 1));
+            "X"
+        } else {
+            self.graph.enter_layer(None);
+            "X_final"
+        }
+    }
+}
+
+// The MLP of a layer.
+
+impl LayerBuilder<'_> {
+    /// The MLP: up, the function inside, down; with a gate, the function of the gate times the way up.
+    pub fn mlp(&mut self, x: NodeId) -> Result<NodeId> {
+        let inside = if self.block.gated {
+            self.gated(x)?
+        } else {
+            let up = self.linear("MLP_up", x, ["W_up", "b_up"], ["W_up", "b_up"])?;
+            self.graph.add("MLP_hidden", self.block.activation.op(), &[up])?
+        };
+        self.linear("MLP", inside, ["W_down", "b_down"], ["W_down", "b_down"])
+    }
+
+    fn gated(&mut self, x: NodeId) -> Result<NodeId> {
+        let exchanged = self.run.architecture.slips.gate == GateUse::WeightsExchanged;
+        let fused = Slot::Weight("W_gate W_up");
+        let [gate, up] = if self.run.tensors.has(fused, Some(self.number)) {
+            let symbols = ["W_gate W_up", "b_gate b_up"];
+            let both = self.linear("MLP_gate_up", x, symbols, ["W_gate_up", "b_gate_up"])?;
+            let count = self.graph[both].shape().cols / 2;
+            let starts = if exchanged { [count, 0] } else { [0, count] };
+            let gate = self.graph.add("MLP_gate", Op::Columns { start: starts[0], count }, &[both])?;
+            [gate, self.graph.add("MLP_up", Op::Columns { start: starts[1], count }, &[both])?]
+        } else if exchanged {
+            let gate = self.linear("MLP_gate", x, ["W_up", "b_up"], ["W_up", "b_up"])?;
+            [gate, self.linear("MLP_up", x, ["W_gate", "b_gate"], ["W_gate", "b_gate"])?]
+        } else {
+            let gate = self.linear("MLP_gate", x, ["W_gate", "b_gate"], ["W_gate", "b_gate"])?;
+            [gate, self.linear("MLP_up", x, ["W_up", "b_up"], ["W_up", "b_up"])?]
+        };
+        let [gate, up] = match self.run.architecture.slips.gate {
+            GateUse::OnUp => [up, gate],
+            GateUse::Own | GateUse::WeightsExchanged => [gate, up],
+        };
+        let active = self.graph.add("MLP_active", self.block.activation.op(), &[gate])?;
+        self.graph.add("MLP_hidden", Op::Multiply, &[active, up])
+    }
+}
+
+// From the residual stream to a score for each token of the vocabulary.
+
+/// The nodes of an unembedding, by a suffix that keeps several of them apart.
+struct Names<'a>(&'a str);
+
+impl Names<'_> {
+    fn of(&self, name: &str) -> String {
+        format!("{name}{}", self.0)
+    }
+}
+
+impl ModelRun<'_> {
+    /// `logits` of every row of the residual stream x: the final norm, times the unembedding.
+    ///
+    /// # Errors
+    /// If the model has no head, or its weights cannot be read.
+    pub fn logits(&self, graph: &mut Graph, x: NodeId) -> Result<NodeId> {
+        self.unembedded(graph, x, "")
+    }
+
+    /// What the residual stream x would predict if the model ended here: `logits` with a suffix (the logit lens).
+    ///
+    /// # Errors
+    /// Those of [`ModelRun::logits`].
+    pub fn unembedded(&self, graph: &mut Graph, x: NodeId, suffix: &str) -> Result<NodeId> {
+        if !self.tensors.has_head() {
+            return Err(Error::new("the model has no head, so there are no logits")
+                .help("ask for the residual stream or for a layer"));
+        }
+        let names = Names(suffix);
+        let read = match self.tensors.has(Slot::Weight("W_head"), None) {
+            true => self.head_of_masked_words(graph, x, &names)?,
+            false => self.final_norm(graph, x, &names)?,
+        };
+        let symbol = if self.architecture.slips.tied { "W_E" } else { "W_U" };
+        let (weights, layout) = self.weight(graph, "W_U", (Slot::Weight(symbol), None))?;
+        let mut inputs = vec![read, weights];
+        if self.tensors.has(Slot::Weight("b_U"), None) {
+            inputs.push(self.weight(graph, "b_U", (Slot::Weight("b_U"), None))?.0);
+        }
+        let cap = self.architecture.logit_cap;
+        let name = names.of(if cap.is_some() { "logits_uncapped" } else { "logits" });
+        let logits = graph.add(&name, Op::Linear(layout), &inputs)?;
+        match cap {
+            Some(cap) => graph.add(&names.of("logits"), Op::SoftCap(cap), &[logits]),
+            None => Ok(logits),
+        }
+    }
+
+    fn final_norm(&self, graph: &mut Graph, x: NodeId, names: &Names<'_>) -> Result<NodeId> {
+        self.normed(graph, &names.of("X_final_normed"), x, (NormSite::Final, None))
+    }
+
+    /// BERT's way from the stream to the unembedding: a linear layer, a function, a norm.
+    fn head_of_masked_words(&self, graph: &mut Graph, x: NodeId, names: &Names<'_>) -> Result<NodeId> {
+        let weights = (["W_head", "b_head"], ["W_head", "b_head"]);
+        let out = self.linear(graph, &names.of("H_linear"), x, weights, None)?;
+        let out = graph.add(&names.of("H_active"), self.architecture.head_activation.op(), &[out])?;
+        let gain = self.weight(graph, "g_head", (Slot::Weight("g_head"), None))?.0;
+        let bias = self.weight(graph, "beta_head", (Slot::Weight("beta_head"), None))?.0;
+        graph.add(&names.of("H"), self.norm_op(), &[out, gain, bias])
+    }
+}
+
+// Attention in a layer: projections, heads, output.
+
+impl LayerBuilder<'_> {
+    /// Attention over the rows of x: `O`, times W_O; and the cache after it.
+    pub fn attention(&mut self, x: NodeId, past: HeadCache) -> Result<(NodeId, HeadCache)> {
+        let mut qkv = self.projections(x)?;
+        self.given_of_heads()?;
+        let mut recipe = self.block.recipe;
+        if self.run.architecture.slips.qk_norm_width_changed {
+            self.normed_in_another_width(&mut qkv, &mut recipe)?;
+        }
+        for (id, role) in qkv.into_iter().zip([Role::Q, Role::K, Role::V]) {
+            self.graph.mark(id, role);
+        }
+        recipe.positions = AttendPositions { first: past.tokens(), ..recipe.positions };
+        let mask = self.mask_of_first(&mut recipe, self.graph[x].shape().rows, past.tokens())?;
+        let removed_heads = self.edit.heads.clone();
+        let inputs = HeadInputs {
+            qkv,
+            mask,
+            past,
+            is_removed: &|head| removed_heads.contains(&head),
+            by_mean: self.removal == Removal::Mean,
+            steps: self.steps,
+        };
+        let (joined, cache) = heads_inside(self.graph, &recipe, inputs)?;
+        let output = self.linear("O", joined, ["W_O", "b_O"], ["W_O", "b_O"])?;
+        self.graph.mark(output, Stage::Output);
+        Ok((output, cache))
+    }
+
+    /// Gains of the norms of queries and keys, and LongRoPE's divisors.
+    fn given_of_heads(&mut self) -> Result<()> {
+        if self.block.recipe.qk_norm.place != NormPlace::Nowhere {
+            for (symbol, role) in [("gamma_Q", Role::QueryGain), ("gamma_K", Role::KeyGain)] {
+                let slot = (Slot::Weight(symbol), Some(self.number));
+                let gain = self.run.gain(self.graph, role.name(), slot)?;
+                self.graph.mark(gain, role);
+            }
+        }
+        if let Some(divisors) = &self.block.divisors {
+            let origin = Origin::Config("rope_parameters".into());
+            let node = self.graph.given(Role::Divisors.name(), divisors.clone(), origin)?;
+            self.graph.mark(node, Role::Divisors);
+        }
+        Ok(())
+    }
+
+    /// A mask that hides the first token from all queries but its own, where it is taken out.
+    fn mask_of_first(&mut self, recipe: &mut Recipe, queries: usize, past: usize) -> Result<Option<NodeId>> {
+        if !self.without_first {
+            return Ok(None);
+        }
+        recipe.mask.matrix = Some(MatrixRule::Block);
+        let hides = |i: usize, j: usize| f64::from(u8::from(j == 0 && past + i > 0));
+        let mask = Matrix::from_fn(queries, past + queries, hides);
+        let mask = self.graph.given(Role::Mask.name(), mask, Origin::Stated)?;
+        self.graph.mark(mask, Role::Mask);
+        Ok(Some(mask))
+    }
+
+    /// Queries, keys and values of all heads.
+    fn projections(&mut self, x: NodeId) -> Result<[NodeId; 3]> {
+        if self.block.projections == Projections::Separate {
+            let mut one = |name: &str, weights: &'static str, bias: &'static str| {
+                self.linear(name, x, [weights, bias], [weights, bias])
+            };
+            return Ok([one("Q", "W_Q", "b_Q")?, one("K", "W_K", "b_K")?, one("V", "W_V", "b_V")?]);
+        }
+        let all = self.linear("QKV", x, ["W_Q W_K W_V", "b_Q b_K b_V"], ["W_QKV", "b_QKV"])?;
+        let (heads, groups) = (self.block.recipe.heads, self.block.recipe.kv_heads);
+        let width = self.graph[all].shape().cols / (heads + 2 * groups);
+        if self.block.projections == Projections::FusedByHead {
+            return self.by_head((all, width));
+        }
+        let mut start = 0;
+        let mut part = |name: &str, heads: usize| {
+            let count = heads * width;
+            start += count;
+            self.graph.add(name, Op::Columns { start: start - count, count }, &[all])
+        };
+        Ok([part("Q", heads)?, part("K", groups)?, part("V", groups)?])
+    }
+
+    /// Queries, keys and values that stand head by head in one matrix.
+    fn by_head(&mut self, (all, width): (NodeId, usize)) -> Result<[NodeId; 3]> {
+        let heads = self.block.recipe.heads;
+        let mut collected = [const { Vec::new() }; 3];
+        for (at, role) in [Role::Q, Role::K, Role::V].into_iter().enumerate() {
+            for head in 0..heads {
+                let step = Stage::Role(role).of_head((heads > 1).then_some(head + 1));
+                let columns = Op::Columns { start: (3 * head + at) * width, count: width };
+                let block = self.graph.add(&step.to_string(), columns, &[all])?;
+                self.graph.mark(block, step);
+                collected[at].push(block);
+            }
+        }
+        let [q, k, v] = &collected;
+        if heads == 1 {
+            return Ok([q[0], k[0], v[0]]);
+        }
+        let mut whole = |name: &str, blocks: &[NodeId]| self.graph.add(name, Op::Concatenate, blocks);
+        Ok([whole("Q", q)?, whole("K", k)?, whole("V", v)?])
+    }
+}
