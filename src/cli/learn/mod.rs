@@ -2,7 +2,6 @@
 
 mod history;
 mod report;
-mod step;
 mod training;
 
 use std::path::PathBuf;
@@ -62,11 +61,11 @@ Examples:
 
 impl LearnArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        self.agree()?;
+        self.check_options()?;
         let mut files = Files::new(streams.input).within(env.reading.clone());
         let (task, defaults) = self.task.task(&mut files)?;
         let settings = self.settings.settings(&task, &defaults)?;
-        match (self.at, self.settings.dtype()) {
+        match (self.at, self.settings.dtype.into()) {
             (Some(at), Dtype::F64) => self.look_into::<f64>((task, settings), at as usize, env, streams),
             (Some(at), _) => self.look_into::<f32>((task, settings), at as usize, env, streams),
             (None, Dtype::F64) => self.train::<f64>((task, settings), env, streams),
@@ -255,11 +254,6 @@ struct SettingsArgs {
 }
 
 impl SettingsArgs {
-    /// The type of the numbers.
-    fn dtype(&self) -> Dtype {
-        self.dtype.into()
-    }
-
     /// The settings for a task.
     ///
     /// # Errors
