@@ -183,9 +183,6 @@ fn rounded(number: f64, decimals: usize) -> f64 {
     at_decimals(number, decimals).parse().unwrap_or(number)
 }
 
-#[cfg(test)]
-mod tests;
-
 // The largest cell, the smallest, and the order of a row; a tie is an error, because a class cannot decide it.
 
 /// Relative difference up to which two numbers are a tie: no table shows it.
@@ -261,7 +258,10 @@ fn tie(names: impl Iterator<Item = String>, value: f64) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod ranking_tests {
     use crate::matrix::Matrix;
 
     use super::*;
