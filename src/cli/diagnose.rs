@@ -267,7 +267,7 @@ fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Stream
 
 /// The mistakes of one step that have a name of their own.
 fn group(group: &Group) -> (String, Table) {
-    let named: Vec<&Mistake> = group.mistakes().filter(|mistake| !mistake.is_class()).collect();
+    let named: Vec<&Mistake> = group.mistakes.iter().filter(|mistake| !mistake.is_class()).collect();
     (group.title.to_string(), mistakes(&named))
 }
 
