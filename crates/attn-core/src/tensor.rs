@@ -10,13 +10,13 @@ use std::fmt::Debug;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use attn_kernel::{Heads, Layout};
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
 use crate::error::{Error, Result};
-use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
 use crate::text::counted;

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
-use crate::matrix::Shape;
-use crate::text::{counted, nearest};
-use crate::{kernel, memory};
+use attn_kernel as kernel;
+use attn_kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
 
-use super::mask::{Mask, MaskCells, MatrixRule, Pairs, fits};
+use crate::error::{Error, ErrorKind, Result};
+use crate::matrix::Shape;
+use crate::memory;
+use crate::text::{counted, nearest};
+
+use super::softmax::{Mask, MaskCells, MatrixRule, Pairs, fits};
 
 impl From<kernel::Error> for Error {
     /// The kernel's message, with help where there is any.

@@ -1,4 +1,4 @@
-//! Splitting a width into heads, putting the heads side by side again, and stacking rows.
+//! Rows and columns chosen, put together and rearranged: heads split and put side by side again, stacks, blocks, rows of a table.
 
 use std::cmp::Ordering;
 

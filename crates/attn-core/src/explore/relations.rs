@@ -1,4 +1,4 @@
-//! The cells that a cell was made of.
+//! The cells that a cell was made of, those that it feeds, the one to look at first, and the one that a text means.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -225,13 +225,11 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
     let shape = tensor.shape();
     let is_of_tokens = is_weights(&graph[node]) && shape.rows == shape.cols;
     let mut best: Option<(f64, CellId)> = None;
-    for row in 0..shape.rows {
-        for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
-            let size = tensor.at(row, col).abs();
-            let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
-            if is_telling && best.is_none_or(|(most, _)| size > most) {
-                best = Some((size, CellId { node, row, col }));
-            }
+    for (row, col) in shape.places().filter(|&(row, col)| !(is_of_tokens && row == col)) {
+        let size = tensor.at(row, col).abs();
+        let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
+        if is_telling && best.is_none_or(|(most, _)| size > most) {
+            best = Some((size, CellId { node, row, col }));
         }
     }
     best.map(|(_, cell)| cell)
@@ -242,10 +240,7 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
 /// The cell that a text means, seen from this cell: an address, a row or a column of this matrix by its label, the next cell with
 /// this number, or a step whose name begins so.
 pub(super) fn found(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
-    let text = text.trim();
-    if text.is_empty() {
-        return None;
-    }
+    let text = Some(text.trim()).filter(|text| !text.is_empty())?;
     addressed(graph, from, text)
         .or_else(|| labelled(graph, from, text))
         .or_else(|| with_number(graph, from, text))
@@ -288,23 +283,15 @@ fn with_number(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
     let is_it = |x: f64| x == wanted || (x - wanted).abs() <= near && decimals > 0;
     let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
     let start = from.node.position();
-    let place_after = |cell: CellId| {
-        let later = nodes.iter().cycle().skip(start).take(nodes.len() + 1);
-        let mut is_first = true;
-        for &node in later {
-            let shape = graph[node].shape();
-            let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored());
-            let skip = if is_first { cell.row * shape.cols + cell.col + 1 } else { 0 };
-            is_first = false;
-            let Some(tensor) = tensor else { continue };
-            let mut cells = (skip..shape.rows * shape.cols).map(|at| (at / shape.cols, at % shape.cols));
-            if let Some((row, col)) = cells.find(|&(row, col)| tensor.number(row, col).is_some_and(is_it)) {
-                return Some(CellId { node, row, col });
-            }
-        }
-        None
+    let in_node = |(at, &node): (usize, &NodeId)| {
+        let shape = graph[node].shape();
+        let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored())?;
+        let skip = if at == 0 { from.row * shape.cols + from.col + 1 } else { 0 };
+        let mut cells = (skip..shape.rows * shape.cols).map(|at| (at / shape.cols, at % shape.cols));
+        let (row, col) = cells.find(|&(row, col)| tensor.number(row, col).is_some_and(is_it))?;
+        Some(CellId { node, row, col })
     };
-    place_after(from)
+    nodes.iter().cycle().skip(start).take(nodes.len() + 1).enumerate().find_map(in_node)
 }
 
 /// The next step whose name begins with the text, whatever the case of its letters.

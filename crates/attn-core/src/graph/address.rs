@@ -1,4 +1,4 @@
-//! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
+//! Addresses of cells, with the labels that name rows and columns, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
 use crate::error::{Error, Result};
 use crate::foreign::{hidden, visible};

@@ -1,4 +1,4 @@
-//! Running an op: inputs to value, by calling [`crate::attention`].
+//! An op on its inputs: its value, by calling [`crate::attention`]; how many inputs it takes, and of which shapes.
 //!
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]

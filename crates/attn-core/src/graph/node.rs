@@ -1,4 +1,4 @@
-//! One matrix of a computation.
+//! What a graph is made of: its nodes, the backward pass at its end, and the watch of another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use attn_kernel::{Layout, Machine};
 use half::{bf16, f16};
 use serde::Deserialize;
 use serde::de::value::MapDeserializer;
@@ -15,7 +16,6 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
 use crate::json_tree::bytes;
-use crate::kernel::{Layout, Machine};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::tensor::{Element, Tensor, in_type};
 use crate::text::{clip, counted};

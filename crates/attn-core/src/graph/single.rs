@@ -1,19 +1,20 @@
-//! Ops in single precision: products in [`crate::kernel`], the frequent ops row by row, every other op in double precision, each
+//! Ops in single precision: products in [`attn_kernel`], the frequent ops row by row, every other op in double precision, each
 //! number then rounded. Each of them gives the same bits on every machine.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use attn_kernel as kernel;
+use attn_kernel::{
+    Activation, Band, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
+};
 use half::{bf16, f16};
 
 use crate::attention::{Axis, Base, WeightLayout};
 use crate::error::{Error, Result};
-use crate::kernel::{
-    Activation, Band, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
-};
 use crate::matrix::{Labels, Matrix, Shape};
+use crate::memory;
 use crate::tensor::{Dtype, Tensor};
-use crate::{kernel, memory};
 
 use super::op::{GeluForm, Op};
 

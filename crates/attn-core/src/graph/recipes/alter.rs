@@ -1,4 +1,4 @@
-//! Alterations: operations that attention does not have, at one site of it: a norm, a function, another order of rows.
+//! The steps of an alteration: a norm, a function, another order of rows.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule, Order, Pairing, Rotation};
 use crate::error::{Error, Result};

@@ -1,5 +1,7 @@
 //! The graph of a pipeline on the fast path: the same steps, most of them recorded as never formed.
 
+use attn_kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
+
 use crate::attention::{
     FastAttention, FusedOutput, HeadOf, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
@@ -8,7 +10,6 @@ use crate::graph::warnings::{ZeroRow, warning_of_rows};
 use crate::graph::{
     Factor, FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step,
 };
-use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 use crate::matrix::{Labels, Shape};
 use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
+use attn_kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
+
 use crate::attention::{Axis, Base, Mask, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::single::{hide, named, singles, softmax_in_place};
 use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
-use crate::kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
 use crate::matrix::Shape;
 use crate::memory;
 use crate::tensor::Tensor;

@@ -110,10 +110,10 @@ mod tests {
     };
     use crate::attention::{Mask, MatrixRule, RopeScaling};
     use crate::graph::{BackwardPass, Given, Graph, Op, Origin, Precision, Role, Stage, Step};
-    use crate::kernel::{Layout, Machine};
     use crate::matrix::Matrix;
     use crate::random::LegacyStream;
     use crate::tensor::{Dtype, Tensor};
+    use attn_kernel::{Layout, Machine};
 
     fn given(rows: usize, cols: usize) -> Option<Given> {
         Some(Matrix::from_fn(rows, cols, |i, j| (i * 3 + j) as f64 / 7.0).into())

@@ -1,11 +1,11 @@
-//! Masks: the rules that decide which keys a query may attend to.
+//! From scores to weights: masks, which decide which keys a query may attend to, and the softmax with the steps it is made of.
 
 use std::ops::Range;
 
+use attn_kernel::{Heads, Layout};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::kernel::{Heads, Layout};
 use crate::matrix::{Matrix, Shape};
 use crate::{elementary, json_number};
 
@@ -187,8 +187,6 @@ pub(super) fn fits(what: &str, shape: Option<Shape>, scores: Shape) -> Result<()
         _ => Ok(()),
     }
 }
-
-// A cell for each pair of a query and a key, as masks and biases have them: read where they lie.
 
 /// (T, N) cells, the same for every head.
 #[derive(Clone, Copy, Debug)]

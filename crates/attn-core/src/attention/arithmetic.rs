@@ -1,4 +1,4 @@
-//! Products and cell-by-cell arithmetic of two matrices.
+//! Products, arithmetic cell by cell, the similarity of rows, functions of each number, and norms of rows.
 
 use std::borrow::Cow;
 
