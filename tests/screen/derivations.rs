@@ -8,7 +8,6 @@
 
 use crate::common::attn;
 use attn::demo::{Source, demos};
-use attn::story::Digits;
 
 /// A line of a derivation as a reader sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -305,13 +304,6 @@ fn explained(command: &str) -> String {
         explaining = explaining.arg("--explain").arg(address);
     }
     explaining.ok().out
-}
-
-fn decimals(digits: Digits) -> usize {
-    match digits {
-        Digits::Places(places) => places,
-        Digits::AsNumPy => 8,
-    }
 }
 
 #[test]
