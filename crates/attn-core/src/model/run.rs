@@ -109,87 +109,6 @@ impl<'m> ModelRun<'m> {
     }
 }
 
-// Steps that only a mistaken port has; see [`Slips`](crate::model::Slips).
-
-impl ModelRun<'_> {
-    /// A matrix as a port reads it, that may take a matrix (in, out) for one (out, in).
-    fn read_as_ported(
-        &self,
-        graph: &mut Graph,
-        name: &str,
-        (weights, layout): (NodeId, WeightLayout),
-    ) -> Result<(NodeId, WeightLayout)> {
-        let reading = self.architecture.slips.conv1d;
-        if layout != WeightLayout::InOut || reading == Conv1dReading::AsStored {
-            return Ok((weights, layout));
-        }
-        let (inside, outside) = (graph[weights].shape().rows, graph[weights].shape().cols);
-        if inside == outside {
-            return Ok((weights, WeightLayout::OutIn));
-        }
-        if reading == Conv1dReading::SquareTransposed {
-            return Ok((weights, layout));
-        }
-        let name = format!("{name}_reshaped");
-        if let Some(known) = graph.find(&name) {
-            return Ok((known, WeightLayout::OutIn));
-        }
-        let cells: Vec<f64> =
-            graph[weights].tensor().ok_or_else(|| Error::new("there are no weights"))?.cells().collect();
-        let reshaped = Tensor::from(Matrix::from_row_major(outside, inside, &cells)?);
-        Ok((graph.weights(&name, reshaped, Origin::Stated)?, WeightLayout::OutIn))
-    }
-}
-
-impl LayerBuilder<'_> {
-    /// Queries and keys, normed over all heads together where the model does it head by head, and the other way round.
-    fn normed_in_another_width(&mut self, qkv: &mut [NodeId; 3], recipe: &mut Recipe) -> Result<()> {
-        if recipe.qk_norm.place == NormPlace::Nowhere {
-            return Ok(());
-        }
-        let heads = [recipe.heads, recipe.kv_heads];
-        for (at, role) in [Role::Q, Role::K].into_iter().enumerate() {
-            qkv[at] = self.normed_otherwise(qkv[at], (role, heads[at]), recipe.qk_norm.epsilon)?;
-        }
-        recipe.qk_norm.place = NormPlace::Nowhere;
-        Ok(())
-    }
-
-    fn normed_otherwise(
-        &mut self,
-        node: NodeId,
-        (role, heads): (Role, usize),
-        epsilon: f64,
-    ) -> Result<NodeId> {
-        let gains = match role {
-            Role::Q => Role::QueryGain,
-            _ => Role::KeyGain,
-        };
-        let gain = self.graph.at(gains).ok_or_else(|| Error::new("queries and keys have no norm"))?;
-        let (width, gains) = (self.graph[node].shape().cols, self.graph[gain].shape().cols);
-        let name = format!("{}_normed", role.name());
-        let op = Op::RmsNorm(epsilon);
-        if heads == 1 {
-            return self.graph.add(&name, op, &[node, gain]);
-        }
-        if gains < width {
-            let repeated = vec![gain; heads];
-            let gain = self.graph.add(&format!("{name}_gains"), Op::Concatenate, &repeated)?;
-            return self.graph.add(&name, op, &[node, gain]);
-        }
-        let count = width / heads;
-        let mut blocks = Vec::new();
-        for head in 0..heads {
-            let columns = Op::Columns { start: head * count, count };
-            let suffix = format!("of_{}", head + 1);
-            let block = self.graph.add(&format!("{name}_columns_{suffix}"), columns.clone(), &[node])?;
-            let gain = self.graph.add(&format!("{name}_gains_{suffix}"), columns, &[gain])?;
-            blocks.push(self.graph.add(&format!("{name}_{suffix}"), op.clone(), &[block, gain])?);
-        }
-        self.graph.add(&name, Op::Concatenate, &blocks)
-    }
-}
-
 // Changes of a model for one run: heads, sublayers and layers that are taken out.
 
 /// What stands in for the output of a part that is taken out.
@@ -357,11 +276,12 @@ impl ModelRun<'_> {
         if !self.tensors.has(Slot::Gain(site), layer) {
             return Ok(None);
         }
-        let gain = self.gain(graph, gain_name(site), (Slot::Gain(site), layer))?;
+        let [gain_name, bias_name] = norm_names(site);
+        let gain = self.gain(graph, gain_name, (Slot::Gain(site), layer))?;
         let mut inputs = vec![x, gain];
         let has_bias = self.tensors.has(Slot::Bias(site), layer) && !self.norms_without_bias();
         if has_bias {
-            inputs.push(self.weight(graph, bias_name(site), (Slot::Bias(site), layer))?.0);
+            inputs.push(self.weight(graph, bias_name, (Slot::Bias(site), layer))?.0);
         }
         Ok(Some(inputs))
     }
@@ -395,27 +315,15 @@ fn has_norm_without_gain(site: NormSite) -> bool {
     matches!(site, NormSite::BeforeAttention | NormSite::BeforeMlp | NormSite::Final)
 }
 
-/// The name of the node of a gain.
-fn gain_name(site: NormSite) -> &'static str {
+/// The names of the nodes of a norm's gain and of its bias.
+fn norm_names(site: NormSite) -> [&'static str; 2] {
     match site {
-        NormSite::Embedding => "g_E",
-        NormSite::BeforeAttention => "g_attention",
-        NormSite::AfterAttention => "g_O",
-        NormSite::BeforeMlp => "g_MLP",
-        NormSite::AfterMlp => "g_MLP_out",
-        NormSite::Final => "g_final",
-    }
-}
-
-/// The name of the node of a norm's bias.
-fn bias_name(site: NormSite) -> &'static str {
-    match site {
-        NormSite::Embedding => "b_E",
-        NormSite::BeforeAttention => "b_attention",
-        NormSite::AfterAttention => "b_O_norm",
-        NormSite::BeforeMlp => "b_MLP",
-        NormSite::AfterMlp => "b_MLP_out",
-        NormSite::Final => "b_final",
+        NormSite::Embedding => ["g_E", "b_E"],
+        NormSite::BeforeAttention => ["g_attention", "b_attention"],
+        NormSite::AfterAttention => ["g_O", "b_O_norm"],
+        NormSite::BeforeMlp => ["g_MLP", "b_MLP"],
+        NormSite::AfterMlp => ["g_MLP_out", "b_MLP_out"],
+        NormSite::Final => ["g_final", "b_final"],
     }
 }
 
@@ -466,16 +374,16 @@ impl NormSites {
 
 /// A layer under construction.
 struct LayerBuilder<'a> {
-    pub run: ModelRun<'a>,
-    pub graph: &'a mut Graph,
-    pub block: &'a Block,
+    run: ModelRun<'a>,
+    graph: &'a mut Graph,
+    block: &'a Block,
     /// Its number, from 1.
-    pub number: usize,
-    pub edit: LayerEdit,
-    pub removal: Removal,
-    pub without_first: bool,
+    number: usize,
+    edit: LayerEdit,
+    removal: Removal,
+    without_first: bool,
     /// What stays of the steps of each head.
-    pub steps: StepsOfHeads<'a>,
+    steps: StepsOfHeads<'a>,
 }
 
 impl ModelRun<'_> {
@@ -842,5 +750,86 @@ impl LayerBuilder<'_> {
         }
         let mut whole = |name: &str, blocks: &[NodeId]| self.graph.add(name, Op::Concatenate, blocks);
         Ok([whole("Q", q)?, whole("K", k)?, whole("V", v)?])
+    }
+}
+
+// Steps that only a mistaken port has; see [`Slips`](crate::model::Slips).
+
+impl ModelRun<'_> {
+    /// A matrix as a port reads it, that may take a matrix (in, out) for one (out, in).
+    fn read_as_ported(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        (weights, layout): (NodeId, WeightLayout),
+    ) -> Result<(NodeId, WeightLayout)> {
+        let reading = self.architecture.slips.conv1d;
+        if layout != WeightLayout::InOut || reading == Conv1dReading::AsStored {
+            return Ok((weights, layout));
+        }
+        let (inside, outside) = (graph[weights].shape().rows, graph[weights].shape().cols);
+        if inside == outside {
+            return Ok((weights, WeightLayout::OutIn));
+        }
+        if reading == Conv1dReading::SquareTransposed {
+            return Ok((weights, layout));
+        }
+        let name = format!("{name}_reshaped");
+        if let Some(known) = graph.find(&name) {
+            return Ok((known, WeightLayout::OutIn));
+        }
+        let cells: Vec<f64> =
+            graph[weights].tensor().ok_or_else(|| Error::new("there are no weights"))?.cells().collect();
+        let reshaped = Tensor::from(Matrix::from_row_major(outside, inside, &cells)?);
+        Ok((graph.weights(&name, reshaped, Origin::Stated)?, WeightLayout::OutIn))
+    }
+}
+
+impl LayerBuilder<'_> {
+    /// Queries and keys, normed over all heads together where the model does it head by head, and the other way round.
+    fn normed_in_another_width(&mut self, qkv: &mut [NodeId; 3], recipe: &mut Recipe) -> Result<()> {
+        if recipe.qk_norm.place == NormPlace::Nowhere {
+            return Ok(());
+        }
+        let heads = [recipe.heads, recipe.kv_heads];
+        for (at, role) in [Role::Q, Role::K].into_iter().enumerate() {
+            qkv[at] = self.normed_otherwise(qkv[at], (role, heads[at]), recipe.qk_norm.epsilon)?;
+        }
+        recipe.qk_norm.place = NormPlace::Nowhere;
+        Ok(())
+    }
+
+    fn normed_otherwise(
+        &mut self,
+        node: NodeId,
+        (role, heads): (Role, usize),
+        epsilon: f64,
+    ) -> Result<NodeId> {
+        let gains = match role {
+            Role::Q => Role::QueryGain,
+            _ => Role::KeyGain,
+        };
+        let gain = self.graph.at(gains).ok_or_else(|| Error::new("queries and keys have no norm"))?;
+        let (width, gains) = (self.graph[node].shape().cols, self.graph[gain].shape().cols);
+        let name = format!("{}_normed", role.name());
+        let op = Op::RmsNorm(epsilon);
+        if heads == 1 {
+            return self.graph.add(&name, op, &[node, gain]);
+        }
+        if gains < width {
+            let repeated = vec![gain; heads];
+            let gain = self.graph.add(&format!("{name}_gains"), Op::Concatenate, &repeated)?;
+            return self.graph.add(&name, op, &[node, gain]);
+        }
+        let count = width / heads;
+        let mut blocks = Vec::new();
+        for head in 0..heads {
+            let columns = Op::Columns { start: head * count, count };
+            let suffix = format!("of_{}", head + 1);
+            let block = self.graph.add(&format!("{name}_columns_{suffix}"), columns.clone(), &[node])?;
+            let gain = self.graph.add(&format!("{name}_gains_{suffix}"), columns, &[gain])?;
+            blocks.push(self.graph.add(&format!("{name}_{suffix}"), op.clone(), &[block, gain])?);
+        }
+        self.graph.add(&name, Op::Concatenate, &blocks)
     }
 }

@@ -8,12 +8,12 @@
 //!
 //! The compiler asks for steps 1 to 3 as soon as [`Family`] has a new variant.
 //!
-//! 1. `family.rs`: the variant, its name for the user, and its `model_type`.
-//! 2. `family_defaults.rs`: its architecture; for one that is built like Llama, its defaults.
-//! 3. `config_experts.rs`: its experts, or that it has none; if it compresses keys and values, its sizes in `latent`, and if its
+//! 1. `model.rs`: the variant, its name for the user, and its `model_type`.
+//! 2. `model.rs`: its architecture; for one that is built like Llama, its defaults.
+//! 3. `config.rs`: its experts, or that it has none; if it compresses keys and values, its sizes in `latent`, and if its
 //!    configuration has parts that are not counted, a note in `left_out`.
-//! 4. For an architecture of its own: a reader in `config_other_families.rs` and a listing in `listing_other_families.rs`; for
-//!    other names of experts, `listing_experts.rs`; for an encoder, `Model::is_encoder` in `model.rs`.
+//! 4. For an architecture of its own: a reader in `config.rs` and a listing in `listing.rs`; for other names of experts, `experts`
+//!    there; for an encoder, `Model::is_encoder`.
 //! 5. `data/models.toml`: its published models that can be named on the command line.
 //! 6. `tests/golden/params_more.py`: a configuration and its count by plain arithmetic, from the paper and not from this code;
 //!    `python params_more.py` writes `params_more.json`, which `cargo test --test all input::params::` reads.

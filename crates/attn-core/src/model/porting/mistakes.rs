@@ -7,7 +7,7 @@ use crate::graph::recipes::{
     Scale, SineSigns,
 };
 use crate::model::architecture::{
-    Activation, AfterNorm, Architecture, Conv1dReading, Gain, GateUse, Projections, Sublayers,
+    Activation, AfterNorm, Architecture, Block, Conv1dReading, Gain, GateUse, Projections, Sublayers,
 };
 use crate::params::{Family, NormKind, Positions};
 
@@ -119,10 +119,8 @@ fn norms(list: &mut Candidates<'_>) {
             change,
             |a| {
                 a.norm.epsilon = epsilon;
-                for block in &mut a.blocks {
-                    if epsilon_of_qk == Some(own.epsilon) {
-                        block.recipe.qk_norm.epsilon = epsilon;
-                    }
+                if epsilon_of_qk == Some(own.epsilon) {
+                    each(a, |recipe| recipe.qk_norm.epsilon = epsilon);
                 }
             },
         );
@@ -164,13 +162,13 @@ fn order_of_sublayers(list: &mut Candidates<'_>) {
         "residual-parallel",
         "attention and MLP both read the input of the layer",
         "let the MLP read the sum of the residual stream and the result of attention",
-        |a| a.blocks.iter_mut().for_each(|block| block.sublayers = Sublayers::Parallel),
+        |a| each_block(a, |block| block.sublayers = Sublayers::Parallel),
     );
     list.add(
         "residual-sequential",
         "the MLP reads what attention has added to",
         "let attention and MLP both read the input of the layer, and add both results (use_parallel_residual)",
-        |a| a.blocks.iter_mut().for_each(|block| block.sublayers = Sublayers::Sequential),
+        |a| each_block(a, |block| block.sublayers = Sublayers::Sequential),
     );
 }
 
@@ -193,7 +191,7 @@ fn places_of_norms(list: &mut Candidates<'_>) {
             "norm-of-sum",
             "the norm after a sublayer is applied to the sum with the residual stream",
             "norm the result of the sublayer, then add it to the residual stream",
-            |a| a.blocks.iter_mut().for_each(|block| block.after = AfterNorm::Sum),
+            |a| each_block(a, |block| block.after = AfterNorm::Sum),
         );
     }
     if list.right.model.family == Family::Bert {
@@ -201,7 +199,7 @@ fn places_of_norms(list: &mut Candidates<'_>) {
             "norm-of-result",
             "the norm after a sublayer is applied before the residual stream is added",
             "add the residual stream first, then norm the sum",
-            |a| a.blocks.iter_mut().for_each(|block| block.after = AfterNorm::Result),
+            |a| each_block(a, |block| block.after = AfterNorm::Result),
         );
     }
 }
@@ -220,7 +218,7 @@ fn mlp(list: &mut Candidates<'_>) {
         let right = own.map_or("the one in config.json", Activation::name);
         let change = format!("use {right}, as config.json says");
         list.add(id, format!("the function in the MLP is {name}"), change, |a| {
-            a.blocks.iter_mut().for_each(|block| block.activation = activation);
+            each_block(a, |block| block.activation = activation);
         });
     }
     if list.right.blocks.iter().any(|block| block.gated) {
@@ -260,13 +258,13 @@ fn matrices(list: &mut Candidates<'_>) {
             "qkv-by-head",
             "the fused matrix is split head by head",
             "split the columns into three blocks: all queries, all keys, all values",
-            |a| a.blocks.iter_mut().for_each(|block| block.projections = Projections::FusedByHead),
+            |a| each_block(a, |block| block.projections = Projections::FusedByHead),
         ),
         Some(Projections::FusedByHead) => list.add(
             "qkv-by-blocks",
             "the fused matrix is split into three blocks",
             "split it head by head: view it as (heads, 3·head size), then take query, key and value of each head",
-            |a| a.blocks.iter_mut().for_each(|block| block.projections = Projections::Fused),
+            |a| each_block(a, |block| block.projections = Projections::Fused),
         ),
         _ => {}
     }
@@ -299,9 +297,14 @@ fn logits(list: &mut Candidates<'_>) {
 
 // Mistakes in the heads: groups, norms of queries and keys, scale, cap, mask.
 
+/// Changes every layer.
+fn each_block(a: &mut Architecture, edit: impl FnMut(&mut Block)) {
+    a.blocks.iter_mut().for_each(edit);
+}
+
 /// Changes the recipe of every layer.
 fn each(a: &mut Architecture, mut edit: impl FnMut(&mut Recipe)) {
-    a.blocks.iter_mut().for_each(|block| edit(&mut block.recipe));
+    each_block(a, |block| edit(&mut block.recipe));
 }
 
 fn add_attention(list: &mut Candidates<'_>) {
@@ -406,9 +409,7 @@ fn mask(list: &mut Candidates<'_>) {
         "causal-mask-missing",
         "every token sees the later ones",
         "mask the keys behind each query",
-        |a| {
-            each(a, |recipe| recipe.mask.causal = false);
-        },
+        |a| each(a, |recipe| recipe.mask.causal = false),
     );
     let Some(window) = list.right.blocks.iter().find_map(|block| block.recipe.mask.window) else { return };
     let sees = format!("let query i see the keys j with i − {window} < j ≤ i: {window} keys, with its own");
@@ -451,11 +452,11 @@ const BASES: [f64; 3] = [10_000.0, 500_000.0, 1_000_000.0];
 
 /// Changes the rotary positions of every layer that has them.
 fn each_rotary(a: &mut Architecture, edit: impl Fn(&mut Rotary)) {
-    for block in &mut a.blocks {
-        if let PositionKind::Rotary(rotary) = &mut block.recipe.positions.kind {
+    each(a, |recipe| {
+        if let PositionKind::Rotary(rotary) = &mut recipe.positions.kind {
             edit(rotary);
         }
-    }
+    });
 }
 
 /// The rotary positions of a layer.
@@ -478,22 +479,19 @@ fn add_positions(list: &mut Candidates<'_>) {
             "rope-everywhere",
             "layers without positions are rotated, too",
             "leave queries and keys of these layers as they are (no_rope_layers: 1 means rotated)",
-            |a| {
-                a.blocks
-                    .iter_mut()
-                    .for_each(|block| block.recipe.positions.kind = PositionKind::Rotary(first))
-            },
+            |a| each(a, |recipe| recipe.positions.kind = PositionKind::Rotary(first)),
         );
         list.add(
             "rope-on-other-layers",
             "the layers with and without positions are exchanged",
             "rotate where no_rope_layers is 1, and leave the layers with 0 as they are",
             |a| {
-                for block in &mut a.blocks {
-                    let is_rotated = rotary(block.recipe.positions.kind).is_some();
-                    block.recipe.positions.kind =
-                        if is_rotated { PositionKind::None } else { PositionKind::Rotary(first) };
-                }
+                each(a, |recipe| {
+                    recipe.positions.kind = match recipe.positions.kind {
+                        PositionKind::Rotary(_) => PositionKind::None,
+                        _ => PositionKind::Rotary(first),
+                    };
+                });
             },
         );
     }
@@ -501,9 +499,7 @@ fn add_positions(list: &mut Candidates<'_>) {
         "rope-missing",
         "queries and keys are not rotated",
         "rotate queries and keys by their positions",
-        |a| {
-            a.blocks.iter_mut().for_each(|block| block.recipe.positions.kind = PositionKind::None);
-        },
+        |a| each(a, |recipe| recipe.positions.kind = PositionKind::None),
     );
     of_one_kind(list, &kinds);
 }
@@ -619,12 +615,12 @@ fn shifts(list: &mut Candidates<'_>) {
         (1, 1, "the positions count from 1; scores are the same, rotated queries and keys are not"),
     ] {
         list.add("position-off-by-one", sentence, "give the first token position 0", |a| {
-            for block in &mut a.blocks {
-                if rotary(block.recipe.positions.kind).is_some() {
-                    block.recipe.positions.query_shift = query;
-                    block.recipe.positions.key_shift = key;
+            each(a, |recipe| {
+                if rotary(recipe.positions.kind).is_some() {
+                    recipe.positions.query_shift = query;
+                    recipe.positions.key_shift = key;
                 }
-            }
+            });
         });
     }
 }

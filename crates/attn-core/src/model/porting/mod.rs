@@ -1,12 +1,11 @@
 //! Diagnosis for people who port a model: which of their tensors is the first that differs, and which mistake gives those numbers.
 //!
-//! 1. `names.rs`, `naming.rs`, `module_path.rs`, `layers.rs`, `lens.rs`: which step of the model a dumped tensor is, by its name in `transformers`, TransformerLens,
-//!    nnsight, or here.
+//! 1. `names.rs`: which step of the model a dumped tensor is, by its name in `transformers`, TransformerLens, nnsight, or here.
 //! 2. `wanted.rs`: the right numbers of a step, in each form that people dump.
-//! 3. `arrangement.rs`, `judge.rs`: a dumped tensor against them, whatever the order of its axes; `precision.rs`: how near is near enough.
+//! 3. `judge.rs`: a dumped tensor against them, whatever the order of its axes, and how near is near enough.
 //! 4. `mistakes.rs`: the known mistakes, each as a changed [`Architecture`](super::Architecture).
 //! 5. `trace.rs`: a pass of such a model against all tensors.
-//! 6. `best.rs`, `search.rs`: the first tensor that differs, the mistakes that give its numbers, and what they leave unexplained.
+//! 6. `search.rs`: the first tensor that differs, the mistakes that give its numbers, and what they leave unexplained.
 
 mod judge;
 mod mistakes;
