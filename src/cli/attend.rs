@@ -229,7 +229,7 @@ impl VariedArgs {
         }
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();
-        let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;
+        let (graph, notes, how) = self.fast.run(computation, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
         Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
@@ -267,23 +267,15 @@ fn long_simd_help() -> String {
     format!("{}\n\nThe variable ATTN_SIMD sets it too.", simd_help())
 }
 
-/// The result of the fast path.
-struct FusedRun {
-    pub graph: Graph,
-    /// Notes on the numbers.
-    pub notes: Vec<String>,
-    /// The instructions and the number of threads; no number depends on them.
-    pub how: String,
-}
-
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     fn dtype(&self) -> Option<Dtype> {
         self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
-    /// Runs a computation on the fast path, and adds notes on its numbers.
-    fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+    /// Runs a computation on the fast path. Returns it with notes on its numbers, and with its instructions and its number of
+    /// threads, on which no number depends.
+    fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>, String)> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Computation { recipe, inputs, mut notes, .. } = computation;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
@@ -301,6 +293,6 @@ impl FastArgs {
             }
         }
         let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
-        Ok(FusedRun { graph, notes, how })
+        Ok((graph, notes, how))
     }
 }

@@ -93,23 +93,27 @@ With fewer queries than keys, the queries take the last positions, and with
 
 /// The options of today's models.
 fn of_positions(program: &Program<'_>, env: &Env) -> String {
-    let mut whole = program.definitions.clone();
-    whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| mechanism_section(attend, width(env)));
-    format!("{}\n\n{ROPE_SCALING}", written(&StyledStr::from(text.unwrap_or_default()), env))
+    format!("{}\n\n{ROPE_SCALING}", of_attend(program, env, MECHANISMS, is_mechanism))
 }
 
 /// The options that all commands have that print numbers.
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
-    let mut whole = program.definitions.clone();
-    whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| screen_section(attend, width(env)));
-    let text = StyledStr::from(text.unwrap_or_default());
     format!(
         "{}\n\n--precision and --heat have no effect on tables of words. The variables that\nset defaults for all \
          commands are listed by: attn help environment\n",
-        written(&text, env)
+        of_attend(program, env, "How the output looks", is_shared)
     )
+}
+
+/// Some options of `attn attend`, explained under a heading.
+fn of_attend(program: &Program<'_>, env: &Env, heading: &str, is_told: fn(&Arg) -> bool) -> String {
+    let mut whole = program.definitions.clone();
+    whole.build();
+    let text = whole.find_subcommand("attend").map(|attend| {
+        let args: Vec<&Arg> = attend.get_arguments().filter(|arg| is_told(arg)).collect();
+        section(attend, heading, &args, true, width(env))
+    });
+    written(&StyledStr::from(text.unwrap_or_default()), env)
 }
 
 /// The long help of the command that these words name.
@@ -224,18 +228,6 @@ fn laid_out(command: Command, width: usize) -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{text}{{after-help}}"
     ))
-}
-
-/// The options of a command that are about its output and its screen, explained: what `attn help screen` says.
-pub(super) fn screen_section(command: &Command, width: usize) -> String {
-    let shared: Vec<&Arg> = command.get_arguments().filter(|arg| is_shared(arg)).collect();
-    section(command, "How the output looks", &shared, true, width)
-}
-
-/// The options of today's models, explained: what `attn help positions` says.
-pub(super) fn mechanism_section(command: &Command, width: usize) -> String {
-    let args: Vec<&Arg> = command.get_arguments().filter(|arg| is_mechanism(arg)).collect();
-    section(command, MECHANISMS, &args, true, width)
 }
 
 /// Whether `attn help positions` explains an option.

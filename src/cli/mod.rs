@@ -93,7 +93,7 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     let env = &env.with_screen_asked_for(&args);
     let program = Program { typed: &args, definitions, run: run_typed };
     let outcome = parse(&program, env, streams).and_then(|parsed| {
-        if let (Some(said), false) = (said, parsed.is_misunderstood()) {
+        if let Some(said) = said.filter(|_| !matches!(parsed, CommandLine::Answered(EXIT_UNUSABLE))) {
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
@@ -137,13 +137,6 @@ enum CommandLine {
     Command { cli: Box<Cli>, memory: Option<u64> },
     /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
-}
-
-impl CommandLine {
-    /// Whether the command line cannot be read.
-    fn is_misunderstood(&self) -> bool {
-        matches!(self, CommandLine::Answered(EXIT_UNUSABLE))
-    }
 }
 
 /// Reads the command line, and answers what needs no command to run.

@@ -235,7 +235,7 @@ pub(super) struct StepArgs {
     ///
     /// On a terminal, what is longer than the screen is otherwise shown step by step.
     #[arg(long)]
-    no_pause: bool,
+    pub no_pause: bool,
 }
 
 impl StepArgs {
@@ -259,11 +259,6 @@ impl StepArgs {
     pub(super) fn renamed(&self, rename: impl Fn(&str) -> Result<String>) -> Result<StepArgs> {
         let until = self.until.as_deref().map(rename).transpose()?;
         Ok(StepArgs { until, ..self.clone() })
-    }
-
-    /// Whether all is printed at once.
-    pub(super) fn prints_all(&self) -> bool {
-        self.no_pause
     }
 
     /// # Errors

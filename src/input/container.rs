@@ -170,20 +170,12 @@ pub(super) enum Container {
 }
 
 impl<T: Element> Content<T> {
-    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the
-    /// given nodes are read.
+    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the nodes
+    /// `nodes` are read.
     ///
     /// # Errors
     /// If the content is not of that format.
-    pub(super) fn read(input: Input, format: Format, allow: AllowedNumbers) -> Result<Content<T>> {
-        Content::nodes(input, format, allow, Nodes::Given)
-    }
-
-    /// As [`Content::read`], but of a computation in JSON the nodes `nodes` are read.
-    ///
-    /// # Errors
-    /// As [`Content::read`].
-    pub(super) fn nodes(
+    pub(super) fn read(
         mut input: Input,
         format: Format,
         allow: AllowedNumbers,
@@ -283,9 +275,7 @@ impl Container {
             },
         }
     }
-}
 
-impl Container {
     /// # Errors
     /// If there are no entries or several, listing them.
     pub(super) fn check_single(&self, name: &str) -> Result<()> {

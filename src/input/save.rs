@@ -90,7 +90,7 @@ impl Format {
 /// If nothing may be written, or the file cannot be.
 pub fn save_text(path: &Path, text: &str, writing: WritePermission) -> Result<()> {
     writing.check(path)?;
-    replaced(path, |file| Ok(file.write_all(text.as_bytes())?))
+    write_text(path, text)
 }
 
 /// Writes `table`, called `name` where the format has names, in the format of the file's ending. Every bit is kept: `.npy`,
@@ -258,8 +258,7 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResu
         }
         writeln!(out)?;
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a
@@ -279,8 +278,7 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> WriteResult {
     let mut out = BufWriter::new(out);
     serde_json::to_writer(&mut out, object)?;
     writeln!(out)?;
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 // Writing matrices in binary: `.npy`, `.npz` and `.safetensors`.
@@ -549,10 +547,7 @@ pub fn read_text(path: &Path, most: u64) -> Result<String> {
 /// # Errors
 /// If it cannot be written; then nothing has changed.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
-    replaced(path, |file| {
-        file.write_all(text.as_bytes())?;
-        Ok(())
-    })
+    replaced(path, |file| Ok(file.write_all(text.as_bytes())?))
 }
 
 /// A text that grows while a program runs: each piece is in the file at once, however the program ends. A file that is there is
@@ -715,10 +710,7 @@ pub fn put_files(
             if let Some(inner) = path.parent() {
                 fs::create_dir_all(inner).map_err(|error| no_folder(&shown, &error))?;
             }
-            replaced(&path, |file| {
-                file.write_all(bytes)?;
-                Ok(())
-            })?;
+            replaced(&path, |file| Ok(file.write_all(bytes)?))?;
         }
     }
     Ok(puts)
