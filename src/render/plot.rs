@@ -371,7 +371,7 @@ mod tests {
                 let coloured = drawn(&plot(&[STEEP, FLAT]), &style(width, charset, true));
                 assert!(coloured.contains("\x1b["));
                 let widths =
-                    |text: &str| text.lines().map(|line| visible(line.trim_end())).collect::<Vec<_>>();
+                    |text: &str| text.lines().map(|line| visible_width(line.trim_end())).collect::<Vec<_>>();
                 assert_eq!(widths(&coloured), widths(&text));
             }
         }
