@@ -290,7 +290,9 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
     use crate::kernel::SimdLevel;
+    use crate::random::LegacyStream;
 
     fn shape(heads: usize, queries: usize, keys: usize, causal: bool) -> Shape {
         Shape { heads, key_value_heads: heads.div_ceil(2), queries, keys, width: 16, causal }
@@ -325,6 +327,87 @@ mod tests {
         assert_eq!(compared_rows(3), [0, 1, 2]);
         let rows = compared_rows(1000);
         assert_eq!((rows[0], rows[15], rows.len()), (0, 999, 16));
+    }
+
+    fn one_head(queries: usize, keys: usize, causal: bool) -> Shape {
+        Shape { heads: 1, key_value_heads: 1, queries, keys, width: 64, causal }
+    }
+
+    #[test]
+    fn visible_pairs_are_those_of_the_mask() {
+        use crate::attention::Mask;
+        for causal in [false, true] {
+            let mask = Mask { causal, ..Mask::default() };
+            for (queries, keys) in [(1, 1), (1, 7), (3, 7), (7, 7), (7, 3)] {
+                let counted: f64 = mask.pattern(queries, keys, None).cells().sum();
+                assert_eq!(one_head(queries, keys, causal).pairs(), counted as u64, "{queries} of {keys}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_without_numbers_or_with_too_many_is_refused() {
+        let refused = |one_head: Shape| one_head.checked().unwrap_err().to_string();
+        assert!(refused(one_head(1, 0, true)).contains("--n 0"));
+        assert!(refused(one_head(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
+        let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
+        assert!(refused(odd).contains("8 query heads cannot share 3"));
+    }
+
+    #[test]
+    fn a_shape_in_words_says_what_is_not_the_usual() {
+        let usual = Shape { heads: 12, key_value_heads: 12, ..shape(1024, 1024, false) };
+        assert_eq!(usual.in_words(), "12 heads of 64, 1024 queries × 1024 keys");
+        let decode = Shape { heads: 32, key_value_heads: 8, causal: true, ..shape(1, 8192, false) };
+        assert_eq!(decode.in_words(), "32 heads of 64 over 8 key/value heads, 1 query × 8192 keys, causal");
+    }
+
+    fn inputs() -> [Matrix; 3] {
+        let mut stream = LegacyStream::seeded(5);
+        [(9, 4), (11, 4), (11, 3)].map(|(rows, cols)| stream.standard_normal_matrix(rows, cols))
+    }
+
+    #[test]
+    fn the_loop_and_the_matrices_give_the_same_bits() {
+        let [q, k, v] = inputs();
+        for causal in [false, true] {
+            let (all, each) =
+                (step_by_step(&q, &k, &v, causal).unwrap(), loop_over_queries(&q, &k, &v, causal).unwrap());
+            assert!(all.output.same_bits(&each.output), "causal: {causal}");
+            // Scores, scaled and masked ones, weights; of the loop a row of each, and of the mask.
+            let (matrices, of_a_row) = if causal { (4, 5) } else { (3, 3) };
+            assert_eq!(all.extra_bytes, matrices * 9 * 11 * 8);
+            assert_eq!(each.extra_bytes, of_a_row * 11 * 8);
+        }
+    }
+
+    #[test]
+    fn it_is_what_attend_computes_and_records() {
+        let given = |matrix: &Matrix| Some(matrix.clone().into());
+        let [q, k, v] = inputs();
+        for causal in [false, true] {
+            let recipe = Recipe { mask: Mask { causal, ..Mask::default() }, ..Recipe::default() };
+            let inputs = AttendInputs { q: given(&q), k: given(&k), v: given(&v), ..AttendInputs::default() };
+            let graph = attend(&recipe, inputs).unwrap();
+            let formed = step_by_step(&q, &k, &v, causal).unwrap();
+            assert!(graph.matrix(graph.require("O").unwrap()).unwrap().same_bits(&formed.output));
+            let between = |name: &str| !["Q", "K", "V", "O"].contains(&name);
+            let recorded =
+                graph.nodes().filter(|(_, node)| between(&node.name)).filter_map(|(_, n)| n.matrix());
+            assert_eq!(recorded.map(bytes).sum::<usize>(), formed.extra_bytes, "causal: {causal}");
+        }
+    }
+
+    #[test]
+    fn four_times_the_work_is_estimated_at_more_time_and_little_work_at_none() {
+        let one_head =
+            |keys| Shape { heads: 8, key_value_heads: 8, queries: keys, keys, width: 64, causal: false };
+        let machine = Machine { threads: 1, ..Machine::here() };
+        let of = |keys| estimate::<f32>(one_head(keys), machine).unwrap();
+        assert_eq!(of(256), None);
+        // 125² times the pairs.
+        let (small, large) = (of(16_000).unwrap(), of(2_000_000).unwrap());
+        assert!(large > 100 * small, "{small:?} and {large:?}");
     }
 }
 
@@ -440,93 +523,4 @@ fn timed<R>(work: impl FnOnce() -> Result<R>) -> Result<(f64, R)> {
     let start = Instant::now();
     let result = work()?;
     Ok((start.elapsed().as_secs_f64(), result))
-}
-
-#[cfg(test)]
-mod shape_tests {
-    use crate::graph::recipes::{AttendInputs, Recipe, attend};
-    use crate::random::LegacyStream;
-
-    use super::*;
-
-    fn shape(queries: usize, keys: usize, causal: bool) -> Shape {
-        Shape { heads: 1, key_value_heads: 1, queries, keys, width: 64, causal }
-    }
-
-    #[test]
-    fn visible_pairs_are_those_of_the_mask() {
-        use crate::attention::Mask;
-        for causal in [false, true] {
-            let mask = Mask { causal, ..Mask::default() };
-            for (queries, keys) in [(1, 1), (1, 7), (3, 7), (7, 7), (7, 3)] {
-                let counted: f64 = mask.pattern(queries, keys, None).cells().sum();
-                assert_eq!(shape(queries, keys, causal).pairs(), counted as u64, "{queries} of {keys}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_shape_without_numbers_or_with_too_many_is_refused() {
-        let refused = |shape: Shape| shape.checked().unwrap_err().to_string();
-        assert!(refused(shape(1, 0, true)).contains("--n 0"));
-        assert!(refused(shape(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
-        let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
-        assert!(refused(odd).contains("8 query heads cannot share 3"));
-    }
-
-    #[test]
-    fn a_shape_in_words_says_what_is_not_the_usual() {
-        let usual = Shape { heads: 12, key_value_heads: 12, ..shape(1024, 1024, false) };
-        assert_eq!(usual.in_words(), "12 heads of 64, 1024 queries × 1024 keys");
-        let decode = Shape { heads: 32, key_value_heads: 8, causal: true, ..shape(1, 8192, false) };
-        assert_eq!(decode.in_words(), "32 heads of 64 over 8 key/value heads, 1 query × 8192 keys, causal");
-    }
-
-    fn inputs() -> [Matrix; 3] {
-        let mut stream = LegacyStream::seeded(5);
-        [(9, 4), (11, 4), (11, 3)].map(|(rows, cols)| stream.standard_normal_matrix(rows, cols))
-    }
-
-    #[test]
-    fn the_loop_and_the_matrices_give_the_same_bits() {
-        let [q, k, v] = inputs();
-        for causal in [false, true] {
-            let (all, each) =
-                (step_by_step(&q, &k, &v, causal).unwrap(), loop_over_queries(&q, &k, &v, causal).unwrap());
-            assert!(all.output.same_bits(&each.output), "causal: {causal}");
-            // Scores, scaled and masked ones, weights; of the loop a row of each, and of the mask.
-            let (matrices, of_a_row) = if causal { (4, 5) } else { (3, 3) };
-            assert_eq!(all.extra_bytes, matrices * 9 * 11 * 8);
-            assert_eq!(each.extra_bytes, of_a_row * 11 * 8);
-        }
-    }
-
-    #[test]
-    fn it_is_what_attend_computes_and_records() {
-        let given = |matrix: &Matrix| Some(matrix.clone().into());
-        let [q, k, v] = inputs();
-        for causal in [false, true] {
-            let recipe = Recipe { mask: Mask { causal, ..Mask::default() }, ..Recipe::default() };
-            let inputs = AttendInputs { q: given(&q), k: given(&k), v: given(&v), ..AttendInputs::default() };
-            let graph = attend(&recipe, inputs).unwrap();
-            let formed = step_by_step(&q, &k, &v, causal).unwrap();
-            assert!(graph.matrix(graph.require("O").unwrap()).unwrap().same_bits(&formed.output));
-            let between = |name: &str| !["Q", "K", "V", "O"].contains(&name);
-            let recorded =
-                graph.nodes().filter(|(_, node)| between(&node.name)).filter_map(|(_, n)| n.matrix());
-            assert_eq!(recorded.map(bytes).sum::<usize>(), formed.extra_bytes, "causal: {causal}");
-        }
-    }
-
-    #[test]
-    fn four_times_the_work_is_estimated_at_more_time_and_little_work_at_none() {
-        let shape =
-            |keys| Shape { heads: 8, key_value_heads: 8, queries: keys, keys, width: 64, causal: false };
-        let machine = Machine { threads: 1, ..Machine::here() };
-        let of = |keys| estimate::<f32>(shape(keys), machine).unwrap();
-        assert_eq!(of(256), None);
-        // 125² times the pairs.
-        let (small, large) = (of(16_000).unwrap(), of(2_000_000).unwrap());
-        assert!(large > 100 * small, "{small:?} and {large:?}");
-    }
 }

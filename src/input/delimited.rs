@@ -569,13 +569,6 @@ mod tests {
         let said = fails("1,\"2\n3,4\n");
         assert!(said.starts_with("x.csv:1:3: "), "{said}");
     }
-}
-
-#[cfg(test)]
-mod records_tests {
-    use super::*;
-
-    const COMMA: Delimiter = Delimiter::Character(b',');
 
     fn records(text: &str, delimiter: Delimiter) -> Vec<(usize, Vec<String>)> {
         let mut records = Records::new("x", text, 0, delimiter);

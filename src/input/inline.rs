@@ -508,36 +508,31 @@ mod tests {
             assert!(!looks_inline(text), "{text}");
         }
     }
-}
 
-#[cfg(test)]
-mod printed_tests {
-    use super::*;
-
-    fn read(text: &str) -> Array {
+    fn read_printed(text: &str) -> Array {
         assert!(looks_printed(text), "{text}");
         printed("x.txt", text, AllowedNumbers::ANYTHING).unwrap()
     }
 
-    fn fails(text: &str) -> String {
+    fn fails_as_printed(text: &str) -> String {
         printed("x.txt", text, AllowedNumbers::FINITE).unwrap_err().to_string()
     }
 
     #[test]
     fn what_numpy_prints_is_read() {
         // print(np.array([[1, 2.5], [-3, 4]])) and so on, NumPy 2.4.6
-        let array = read("[[ 1.   2.5]\n [-3.   4. ]]\n");
+        let array = read_printed("[[ 1.   2.5]\n [-3.   4. ]]\n");
         assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, -3.0, 4.0][..]));
         assert_eq!(array.decimals(), Some(1));
         let wrapped = "[[0.         0.11111111 0.22222222\n  0.33333333]\n [0.5        0.61111111 0.72222222\n  0.83333333]]";
-        let array = read(wrapped);
+        let array = read_printed(wrapped);
         assert_eq!((array.dims(), array.decimals(), array.values()[7]), (&[2, 4][..], Some(8), 0.83333333));
-        let array = read("[[           nan            inf]\n [          -inf 1.00000000e-10]]");
+        let array = read_printed("[[           nan            inf]\n [          -inf 1.00000000e-10]]");
         assert!(array.values()[0].is_nan() && array.values()[1..3] == [f64::INFINITY, f64::NEG_INFINITY]);
         assert_eq!(array.values()[3], 1e-10);
-        let stack = read("[[[1. 2.]]\n\n [[3. 4.]]]");
+        let stack = read_printed("[[[1. 2.]]\n\n [[3. 4.]]]");
         assert_eq!((stack.dims(), stack.decimals()), (&[2, 1, 2][..], Some(0)));
-        assert!(read("[[ True False]]").is_boolean());
+        assert!(read_printed("[[ True False]]").is_boolean());
     }
 
     #[test]
@@ -548,14 +543,14 @@ mod printed_tests {
             "tensor([[1.0000, 2.5000],\n        [3.0000, 4.0000]], dtype=torch.float64)",
             "tensor([[1.0000, 2.5000],\n        [3.0000, 4.0000]], grad_fn=<MmBackward0>)\n",
         ] {
-            let array = read(text);
+            let array = read_printed(text);
             assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, 3.0, 4.0][..]), "{text}");
             assert_eq!(array.decimals(), Some(4));
         }
-        let array = read("array([[1. , 2.5],\n       [3. , 4. ]], dtype=float32)");
+        let array = read_printed("array([[1. , 2.5],\n       [3. , 4. ]], dtype=float32)");
         assert_eq!((array.dims(), array.decimals()), (&[2, 2][..], Some(1)));
-        assert_eq!(read("[1, 2, 3]").dims(), [3]);
-        assert_eq!(read("[[1, 2,], [3, 4],]").dims(), [2, 2]);
+        assert_eq!(read_printed("[1, 2, 3]").dims(), [3]);
+        assert_eq!(read_printed("[[1, 2,], [3, 4],]").dims(), [2, 2]);
     }
 
     #[test]
@@ -569,7 +564,7 @@ mod printed_tests {
             "out_1 = np.array([[1, 2.5], [3, 4]])",
         ] {
             assert!(looks_printed(text), "{text}");
-            assert_eq!(read(text).values(), [1.0, 2.5, 3.0, 4.0], "{text}");
+            assert_eq!(read_printed(text).values(), [1.0, 2.5, 3.0, 4.0], "{text}");
         }
         assert!(!looks_printed(">>> o.shape\n(2, 2)"));
     }
@@ -577,7 +572,7 @@ mod printed_tests {
     #[test]
     fn numbers_that_were_left_out_are_asked_for() {
         for text in ["[[0. 1. ... 2.]\n [3. 4. ... 5.]]", "[...]", "[[1 2]\n ...\n [3 4]]"] {
-            let said = fails(text);
+            let said = fails_as_printed(text);
             assert!(
                 looks_printed(text) && said.contains("not printed") && said.contains("np.save"),
                 "{said}"
@@ -608,7 +603,7 @@ mod printed_tests {
             ("[[[1]], []]", "nothing between them"),
             ("[[[[[1]]]]]", "more than 4 dimensions"),
         ] {
-            assert!(fails(text).contains(said), "{text}: {}", fails(text));
+            assert!(fails_as_printed(text).contains(said), "{text}: {}", fails_as_printed(text));
         }
     }
 

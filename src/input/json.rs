@@ -753,11 +753,6 @@ mod tests {
         assert_eq!(read.column(1, 3), 3);
         assert_eq!(with_words_quoted("[1]").column(1, 2), 2);
     }
-}
-
-#[cfg(test)]
-mod json_document_tests {
-    use super::{parse, *};
 
     fn read(text: &str) -> Result<Document> {
         document(parse("x.json", text)?, Nodes::Given)
@@ -770,7 +765,7 @@ mod json_document_tests {
         }
     }
 
-    fn fails(text: &str) -> String {
+    fn fails_as_document(text: &str) -> String {
         read(text).err().unwrap().to_string()
     }
 
@@ -798,10 +793,10 @@ mod json_document_tests {
 
     #[test]
     fn labels_that_do_not_fit_are_refused() {
-        let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
+        let said = fails_as_document(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
         assert!(said.contains("`rows` has 2 labels, but the matrix has 1 row"), "{said}");
         assert!(
-            fails(r#"{"rows": [1], "values": [[3, 3]]}"#)
+            fails_as_document(r#"{"rows": [1], "values": [[3, 3]]}"#)
                 .contains("`rows` is numbers, but it should be labels")
         );
     }
@@ -825,17 +820,17 @@ mod json_document_tests {
 
     #[test]
     fn several_graphs_another_version_and_another_schema_are_refused() {
-        let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
+        let said = fails_as_document(&graph(1, &format!("{ONE}, {ONE}")));
         assert!(said.contains("the file has 2 computations, but one is needed: `t`, `t`"), "{said}");
         assert!(
-            fails(&graph(3, ONE))
+            fails_as_document(&graph(3, ONE))
                 .contains("version 3 of the schema `attn-graph` is not supported, only versions 1 to 2")
         );
-        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
+        assert!(fails_as_document(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
         assert!(
-            fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
+            fails_as_document(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
                 .contains("no node whose op is `given`")
         );
-        assert!(fails(&graph(1, "{}")).contains("no `nodes`"));
+        assert!(fails_as_document(&graph(1, "{}")).contains("no `nodes`"));
     }
 }
