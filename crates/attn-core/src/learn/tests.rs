@@ -4,6 +4,7 @@ use crate::elementary;
 use crate::model::Look;
 
 use super::evaluation::{Plans, largest};
+use super::example::ExampleGraph;
 use super::*;
 
 fn settings(task: &Task, (layers, heads, width): (usize, usize, usize), rich: bool) -> Settings {
