@@ -7,7 +7,7 @@ pub(super) mod mechanisms;
 use std::io::Read;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::explore::Source;
@@ -21,7 +21,7 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
-use super::options::{DtypeArg, EditArgs, THREADS, machine, simd_names};
+use super::options::{DtypeArg, EditArgs, THREADS, choice, machine, simd_names};
 use super::output::{LiveArgs, OutputArgs};
 use super::presentation::Presentation;
 use super::program::{Env, Outcome, Program, Streams};
@@ -47,8 +47,8 @@ pub(super) struct AttendArgs {
     /// Show tokens as rows or as columns
     ///
     /// JSON and saved files always have rows.
-    #[arg(long, value_enum, default_value = "rows", value_name = "WAY", help_heading = "Output")]
-    convention: ConventionArg,
+    #[arg(long, value_parser = choice(CONVENTIONS), default_value = "rows", value_name = "WAY", help_heading = "Output")]
+    convention: Convention,
     /// Write a matrix to a file: O=out.npy, .csv, .json
     ///
     /// The ending chooses the format: .npy, .npz, .safetensors, .csv, .tsv or .json.
@@ -101,20 +101,14 @@ struct VariedArgs {
 }
 
 /// `--convention`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ConventionArg {
-    /// One row for each token
-    Rows,
-    /// One column for each token
-    Columns,
-}
+const CONVENTIONS: [(&str, &str, Convention); 2] = [
+    ("rows", "One row for each token", Convention::Rows),
+    ("columns", "One column for each token", Convention::Columns),
+];
 
 impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        let convention = match self.convention {
-            ConventionArg::Rows => Convention::Rows,
-            ConventionArg::Columns => Convention::Columns,
-        };
+        let convention = self.convention;
         self.live.check(&self.output)?;
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {
@@ -235,7 +229,7 @@ impl VariedArgs {
         }
         let computation = self.computation.computation(Some(dtype), &mut files)?;
         let of_words = computation.of_words.clone();
-        let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;
+        let (graph, notes, how) = self.fast.run(computation, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
         Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
@@ -273,23 +267,15 @@ fn long_simd_help() -> String {
     format!("{}\n\nThe variable ATTN_SIMD sets it too.", simd_help())
 }
 
-/// The result of the fast path.
-struct FusedRun {
-    pub graph: Graph,
-    /// Notes on the numbers.
-    pub notes: Vec<String>,
-    /// The instructions and the number of threads; no number depends on them.
-    pub how: String,
-}
-
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     fn dtype(&self) -> Option<Dtype> {
         self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
-    /// Runs a computation on the fast path, and adds notes on its numbers.
-    fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+    /// Runs a computation on the fast path. Returns it with notes on its numbers, and with its instructions and its number of
+    /// threads, on which no number depends.
+    fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>, String)> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Computation { recipe, inputs, mut notes, .. } = computation;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
@@ -307,6 +293,6 @@ impl FastArgs {
             }
         }
         let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
-        Ok(FusedRun { graph, notes, how })
+        Ok((graph, notes, how))
     }
 }

@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernels, Machine};
 use crate::params::Positions;
 use crate::render;
-use crate::render::Style;
+use crate::render::{Format, Style};
 use crate::story::Table;
 use crate::text::{counted, giga, grouped, percent, seconds, size, three_digits, waiting};
 
 use super::model::OpenedModel;
 use super::options::{DtypeArg, THREADS, machine, positive, simd_names};
-use super::output::{FormatArg, LookArgs, ScreenArgs};
+use super::output::{LookArgs, ScreenArgs};
 use super::program::{Env, Streams};
 
 /// Measure how fast attention runs on your machine, and how much memory it needs
@@ -158,7 +158,7 @@ impl BenchArgs {
     }
 
     fn style(&self, env: &Env) -> Style {
-        LookArgs { format: FormatArg::Table, screen: self.screen.clone() }.style(env)
+        LookArgs { format: Format::Table, screen: self.screen.clone() }.style(env)
     }
 }
 

@@ -1,31 +1,31 @@
 //! `attn diagnose`: a student's result against the right one.
 
 mod answers;
-mod batch;
 
 use clap::Args;
 
-use crate::diagnose::{Answer, Examiner, GROUPS, Group, Mistake, Task, Tolerance, catalogue, find, suggest};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::diagnose::{Examiner, GROUPS, Group, Mistake, Task, Tolerance, catalogue, find, suggest};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
-use crate::graph::Role;
 use crate::graph::recipes::AttendInputs;
-use crate::input::{Files, Limit};
+use crate::graph::{Graph, Role};
+use crate::input::{Files, FolderEntry, Limit};
 use crate::matrix::Matrix;
 use crate::model::PassOptions;
 use crate::model::porting::{Dumped, diagnose};
-use crate::render::Page;
+use crate::render::{FileRows, Page, Style, wrapped_text};
 use crate::story::Table;
 use crate::story::diagnosis::{
-    detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
+    FileResult, Tally, detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
 };
-use crate::text::quoted;
-use crate::{input, render, story};
+use crate::text::{counted, quoted};
+use crate::{input, memory, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams, output};
+use answers::Submission;
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -106,50 +106,44 @@ impl DiagnoseArgs {
         let here = |error: Error| error.map_help(|help| help.replace("attn attend", "attn diagnose"));
         let Computation { recipe, inputs, notes, .. } =
             self.computation.computation(None, &mut files).map_err(here)?;
-        let task = self.with_backward(Task::new(recipe, inputs).map_err(here)?, &mut files)?;
+        let mut task = Task::new(recipe, inputs).map_err(here)?;
+        if let Some(backward) = self.gradient.pass(task.right(), &mut files)? {
+            task = task.with_backward(backward).map_err(|error| self.gradient.refused(error))?;
+        }
         if let Some(file) = &self.suggest_input {
-            return write_suggestion(file, &task, &self.look.look(), env, streams).map(|()| EXIT_DONE);
+            return self.write_suggestion(file, &task, env, streams).map(|()| EXIT_DONE);
         }
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder, &env.reading)?;
                 let style = self.digits.style(&self.look.look(), env);
                 output::warnings(task.right(), &notes, &style, streams);
-                let batch =
-                    batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
+                let batch = Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.look.look(), env, streams)
             }
             None => {
-                let submission = answers::submissions(&self.yours, &mut files, task.right())?;
-                let of_files = files.take_notes();
-                let remarks = notes.into_iter().chain(of_files).chain(submission.remarks).collect();
-                self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
+                let mut read = answers::submissions(&self.yours, &mut files, task.right())?;
+                read.remarks = notes.into_iter().chain(files.take_notes()).chain(read.remarks).collect();
+                self.judge(&Examiner::new(task, tolerance), read, env, streams)
             }
         }
-    }
-
-    /// The exercise with its backward pass, if it has one.
-    fn with_backward(&self, task: Task, files: &mut Files<'_>) -> Result<Task> {
-        let Some(backward) = self.gradient.pass(task.right(), files)? else { return Ok(task) };
-        task.with_backward(backward).map_err(|error| self.gradient.refused(error))
     }
 
     /// One submission.
     fn judge(
         &self,
         examiner: &Examiner,
-        answers: &[Answer],
-        remarks: Vec<String>,
+        read: Submission,
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
+        let Submission { answers, remarks } = read;
         if self.look.format() == FormatArg::Csv {
-            return Err(
-                Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
-            );
+            let error = Error::new("a diagnosis is not a matrix");
+            return Err(error.help("give --format json to get it as data"));
         }
         let diagnosis =
-            examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
+            examiner.examine(&answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.digits.style(&self.look.look(), env);
         if self.look.format() == FormatArg::Json {
@@ -159,12 +153,10 @@ impl DiagnoseArgs {
             return Ok(code);
         }
         let report = if self.details { detailed_report } else { report };
-        let mut story = report(&diagnosis, examiner.task(), answers);
+        let mut story = report(&diagnosis, examiner.task(), &answers);
         story.remarks = remarks;
-        match output::paged(&[Page::whole(story)], "diagnose", &style, env, streams)? {
-            EXIT_DONE => Ok(code),
-            interrupted => Ok(interrupted),
-        }
+        let shown = output::paged(&[Page::whole(story)], "diagnose", &style, env, streams)?;
+        Ok(if shown == EXIT_DONE { code } else { shown })
     }
 
     fn tolerance(&self) -> Result<Tolerance> {
@@ -230,7 +222,7 @@ fn dumped(yours: &[String], files: &mut Files<'_>) -> Result<Vec<Dumped>> {
     let mut all = Vec::new();
     for text in yours {
         let (name, source) = match text.split_once('=') {
-            Some((name, source)) if !crate::input::exists(text) => (Some(name), source),
+            Some((name, source)) if !input::exists(text) => (Some(name), source),
             _ => (None, text.as_str()),
         };
         let place = visible(source).into_owned();
@@ -242,11 +234,8 @@ fn dumped(yours: &[String], files: &mut Files<'_>) -> Result<Vec<Dumped>> {
         }
         for (own, array) in arrays {
             let Some(name) = name.map(str::to_string).or(own) else {
-                return Err(Error::new("the tensor has no name").in_source(place).help(format!(
-                    "say which it is: --yours {}={}",
-                    "blocks.0.attn.hook_q",
-                    visible(source)
-                )));
+                let help = format!("say which it is: --yours blocks.0.attn.hook_q={place}");
+                return Err(Error::new("the tensor has no name").in_source(place).help(help));
             };
             all.push(Dumped { name, dims: array.dims().to_vec(), cells: array.values().to_vec() });
         }
@@ -267,18 +256,18 @@ fn write_list(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Stream
     }
     // Data is one table with everything; people read a group at a time.
     let in_full = matches!(look.format, FormatArg::Json | FormatArg::Csv);
+    let table = if in_full { mistakes_in_full } else { mistakes };
     let parts = match one {
-        Some(one) if in_full => vec![(ALL.to_string(), mistakes_in_full(&[one]))],
-        Some(one) => vec![(ALL.to_string(), mistakes(&[one]))],
-        None if in_full => vec![(ALL.to_string(), mistakes_in_full(&catalogue().collect::<Vec<_>>()))],
-        None => GROUPS.iter().map(group).chain([classes()]).collect(),
+        None if !in_full => GROUPS.iter().map(group).chain([classes()]).collect(),
+        None => vec![(ALL.to_string(), table(&catalogue().collect::<Vec<_>>()))],
+        Some(one) => vec![(ALL.to_string(), table(&[one]))],
     };
     look.tables("diagnose", &parts, env, streams)
 }
 
 /// The mistakes of one step that have a name of their own.
 fn group(group: &Group) -> (String, Table) {
-    let named: Vec<&Mistake> = group.mistakes().filter(|mistake| !mistake.is_class()).collect();
+    let named: Vec<&Mistake> = group.mistakes.iter().filter(|mistake| !mistake.is_class()).collect();
     (group.title.to_string(), mistakes(&named))
 }
 
@@ -286,11 +275,9 @@ fn group(group: &Group) -> (String, Table) {
 fn classes() -> (String, Table) {
     let classes = catalogue().filter(|mistake| mistake.is_class());
     let steps: Vec<&str> = classes.filter_map(|mistake| mistake.id.strip_suffix("-altered")).collect();
-    let said = format!(
-        "Something was done at one step that attention does not do: {}-altered.",
-        steps.join("-altered, ")
-    );
-    ("Anything else".to_string(), Table::new(&["id", "the mistake"], [vec!["…-altered".to_string(), said]]))
+    let ids = steps.join("-altered, ");
+    let what = format!("Something was done at one step that attention does not do: {ids}-altered.");
+    ("Anything else".to_string(), Table::new(&["id", "the mistake"], [vec!["…-altered".to_string(), what]]))
 }
 
 // `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
@@ -298,45 +285,179 @@ fn classes() -> (String, Table) {
 /// Every call draws the same numbers.
 const SEED: u32 = 0;
 
-/// Writes the input, and describes how to use it.
-fn write_suggestion(
-    file: &str,
-    task: &Task,
-    look: &LookArgs,
-    env: &Env,
-    streams: &mut Streams<'_>,
-) -> Result<()> {
-    if matches!(look.format, FormatArg::Csv | FormatArg::Numpy) {
-        return Err(Error::new("the description of a suggested input is not a matrix")
-            .help("give --format json to get it as data; the matrices are in the file"));
+impl DiagnoseArgs {
+    /// Writes the input, and describes how to use it.
+    fn write_suggestion(&self, file: &str, task: &Task, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let look = self.look.look();
+        if look.format == FormatArg::Csv {
+            return Err(Error::new("the description of a suggested input is not a matrix")
+                .help("give --format json to get it as data; the matrices are in the file"));
+        }
+        let path = &to_path(file);
+        input::check_bundle_ending(path)?;
+        // An existing file may be the exercise itself, which cannot be made again.
+        if input::exists(file) {
+            return Err(Error::new("the file already exists")
+                .in_source(visible(file))
+                .help("name a new file: no file is overwritten"));
+        }
+        let suggestion = suggest(task, SEED)?;
+        let matrices = named(&suggestion.inputs)?;
+        let inputs = &suggestion.inputs;
+        let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
+        let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
+        input::save_bundle(path, tokens, &matrices, env.writing)?;
+        let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
+        if look.is_for_people() {
+            let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
+            return output::pages(&[page], "diagnose", &look.style(env), streams);
+        }
+        let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
+        let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];
+        let table = Table::new(&["file", "arguments", "shown", "hidden"], [row]).with_numbers(&["shown"]);
+        look.tables("diagnose", &[("Suggested input".into(), table)], env, streams)
     }
-    let path = &to_path(file);
-    input::check_bundle_ending(path)?;
-    // An existing file may be the exercise itself, which cannot be made again.
-    if input::exists(file) {
-        return Err(Error::new("the file already exists")
-            .in_source(visible(file))
-            .help("name a new file: no file is overwritten"));
-    }
-    let suggestion = suggest(task, SEED)?;
-    let matrices = named(&suggestion.inputs)?;
-    let inputs = &suggestion.inputs;
-    let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
-    let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
-    input::save_bundle(path, tokens, &matrices, env.writing)?;
-    let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
-    if look.is_for_people() {
-        let page = Page::whole(suggested_input(file, &suggestion, task, &matrices, &arguments));
-        return output::pages(&[page], "diagnose", &look.style(env), streams);
-    }
-    let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
-    let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];
-    let table = Table::new(&["file", "arguments", "shown", "hidden"], [row]).with_numbers(&["shown"]);
-    look.tables("diagnose", &[("Suggested input".into(), table)], env, streams)
 }
 
 /// The matrices under the names by which they are read back.
 fn named(inputs: &AttendInputs) -> Result<Vec<(&'static str, &Matrix)>> {
     let given = Role::all().filter_map(|role| Some((role, inputs.get(role)?)));
     given.map(|(role, given)| Ok((role.name(), given.tensor.matrix()?))).collect()
+}
+
+// `attn diagnose --batch`: a folder of results, a row each, and who made which mistake.
+
+/// A folder to be judged.
+struct Batch {
+    /// One for all files, so that each mistake is computed once.
+    examiner: Examiner,
+    /// Whether only the table of mistakes is shown.
+    by_mistake: bool,
+}
+
+/// The heading of the summary.
+const SUMMARY: &str = "How many made which mistake";
+/// The columns of the rows as data.
+const HEADER: [&str; 6] = ["file", "result", "where", "mistake", "how sure", "note"];
+
+impl Batch {
+    /// Judges every file; the exit code is the worst of all.
+    fn run(
+        &self,
+        folder: &[FolderEntry],
+        look: &LookArgs,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<u8> {
+        let style = look.style(env);
+        let mut tally = Tally::default();
+        if self.by_mistake {
+            folder.iter().for_each(|entry| tally.add(self.judge(entry)));
+            look.tables("diagnose", &[(tally.sentence(), tally.by_mistake())], env, streams)?;
+            return Ok(exit_code(&tally));
+        }
+        let is_screen = look.format == FormatArg::Table;
+        let names = folder.iter().filter(|entry| entry.is_readable()).map(|entry| entry.name.as_str());
+        let screen = is_screen.then(|| FileRows::of(names, self.right(), &style));
+        if let Some(screen) = &screen {
+            writeln!(streams.out, "{}", screen.head())?;
+        }
+        let mut rows = Vec::new();
+        for entry in folder {
+            let result = self.judge(entry);
+            match (&screen, look.format) {
+                // A row is written before the next file is read.
+                (Some(screen), _) if !result.is_ignored => {
+                    writeln!(streams.out, "{}", screen.row(&result.row(self.right())))?;
+                    streams.out.flush()?;
+                }
+                (Some(_), _) => {}
+                (None, FormatArg::Json) => self.json(&result, streams)?,
+                _ => rows.push(result.cells(self.right())),
+            }
+            tally.add(result);
+        }
+        let summary = tally.mistakes().map(|table| (SUMMARY.into(), table));
+        if is_screen {
+            writeln!(streams.out, "\n{}", style.charset.spelled(&tally.sentence()))?;
+            if let Some(summary) = summary {
+                writeln!(streams.out)?;
+                look.tables("diagnose", &[summary], env, streams)?;
+            }
+            write_notes(&tally, &style, streams)?;
+        } else if look.format != FormatArg::Json {
+            let mut parts = vec![(tally.sentence(), Table::new(&HEADER, rows))];
+            parts.extend(summary.filter(|_| look.format != FormatArg::Csv));
+            look.tables("diagnose", &parts, env, streams)?;
+        }
+        Ok(exit_code(&tally))
+    }
+
+    /// The graph of the right answer.
+    fn right(&self) -> &Graph {
+        self.examiner.task().right()
+    }
+
+    fn judge(&self, entry: &FolderEntry) -> FileResult {
+        // The memory that a file takes is free again for the next one.
+        let _of_the_file = memory::part();
+        let judged = entry.named(answers::limit(self.right())).and_then(|arrays| {
+            let submission = answers::submission(arrays, self.right())?;
+            let diagnosis = self.examiner.examine(&submission.answers)?;
+            Ok(FileResult::judged(&entry.name, diagnosis, &submission.answers))
+        });
+        judged.unwrap_or_else(|error| {
+            FileResult::not_judged(&entry.name, reason(&error, &entry.name), !entry.is_readable())
+        })
+    }
+
+    fn json(&self, result: &FileResult, streams: &mut Streams<'_>) -> Result<()> {
+        match &result.outcome {
+            Ok(diagnosis) => render::diagnosis(Some(&result.file), diagnosis, self.right(), streams.out)?,
+            Err(reason) => render::unusable(&result.file, result.verdict(), reason, streams.out)?,
+        }
+        streams.out.flush()?;
+        Ok(())
+    }
+}
+
+/// The first line of an error, without the name of the file, which the row has already. Its help is for the student, who does not
+/// read this.
+fn reason(error: &Error, file: &str) -> String {
+    let message = error.to_string();
+    let first = message.lines().next().unwrap_or_default();
+    let rest = first.strip_prefix(&*visible(file)).unwrap_or(first);
+    let rest = rest.trim_start_matches([':', ',', ' ']);
+    if rest.starts_with(|c: char| c.is_ascii_digit()) { format!("at {rest}") } else { rest.to_string() }
+}
+
+fn exit_code(tally: &Tally) -> u8 {
+    if !tally.all_judged() {
+        EXIT_UNUSABLE
+    } else if !tally.all_right() {
+        EXIT_CHECK_FAILED
+    } else {
+        EXIT_DONE
+    }
+}
+
+/// Writes below the tables why files are unusable, which are ignored, and what a column means.
+fn write_notes(tally: &Tally, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
+    let mut notes: Vec<String> =
+        tally.unusable.iter().map(|(file, reason)| format!("{file}: {reason}.")).collect();
+    if !tally.ignored.is_empty() {
+        let names = tally.ignored.join(", ");
+        notes.push(format!("Ignored ({}): {names}.", counted(tally.ignored.len(), "file")));
+    }
+    if tally.has_rows() {
+        notes.push(
+            "How sure: to how many decimals the file agrees with the right result, or with the named mistake."
+                .into(),
+        );
+    }
+    for note in notes {
+        let text = style.charset.spelled(&visible(&note)).into_owned();
+        writeln!(streams.out, "\n{}", wrapped_text(&text, style.width).join("\n"))?;
+    }
+    Ok(())
 }

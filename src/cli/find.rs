@@ -12,10 +12,11 @@ use crate::foreign::visible;
 use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
+use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
 use super::output;
-use super::output::{FormatArg, Group, TablesArgs};
+use super::output::{Group, TablesArgs};
 use super::program::{Env, Program, Streams};
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
@@ -80,7 +81,7 @@ impl FindArgs {
         }
         let look = self.look.look();
         let left_out: usize = groups.iter().map(|group| group.rows.len().saturating_sub(SHOWN)).sum();
-        if self.all || left_out == 0 || look.format != FormatArg::Table {
+        if self.all || left_out == 0 || look.format != Format::Table {
             return output::write(&groups, "", "find", &look, env, streams);
         }
         let best = |mut group: Group| {

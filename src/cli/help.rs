@@ -1,8 +1,7 @@
 //! `attn help`: the long help of a command, of the screen options, and of the variables.
 
 use std::io::Write as _;
-use std::process;
-use std::process::Stdio;
+use std::process::{self, Stdio};
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Args, Command};
@@ -13,7 +12,6 @@ use crate::input::put_files;
 use crate::text::{ScreenWidth, counted, nearest, quoted};
 
 use super::attend::mechanisms::MECHANISMS;
-use super::help;
 use super::options::simd_names;
 use super::program::{Env, Program, Streams};
 
@@ -95,23 +93,27 @@ With fewer queries than keys, the queries take the last positions, and with
 
 /// The options of today's models.
 fn of_positions(program: &Program<'_>, env: &Env) -> String {
-    let mut whole = program.definitions.clone();
-    whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| mechanism_section(attend, width(env)));
-    format!("{}\n\n{ROPE_SCALING}", written(&StyledStr::from(text.unwrap_or_default()), env))
+    format!("{}\n\n{ROPE_SCALING}", of_attend(program, env, MECHANISMS, is_mechanism))
 }
 
 /// The options that all commands have that print numbers.
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
-    let mut whole = program.definitions.clone();
-    whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| screen_section(attend, width(env)));
-    let text = StyledStr::from(text.unwrap_or_default());
     format!(
         "{}\n\n--precision and --heat have no effect on tables of words. The variables that\nset defaults for all \
          commands are listed by: attn help environment\n",
-        written(&text, env)
+        of_attend(program, env, "How the output looks", is_shared)
     )
+}
+
+/// Some options of `attn attend`, explained under a heading.
+fn of_attend(program: &Program<'_>, env: &Env, heading: &str, is_told: fn(&Arg) -> bool) -> String {
+    let mut whole = program.definitions.clone();
+    whole.build();
+    let text = whole.find_subcommand("attend").map(|attend| {
+        let args: Vec<&Arg> = attend.get_arguments().filter(|arg| is_told(arg)).collect();
+        section(attend, heading, &args, true, width(env))
+    });
+    written(&StyledStr::from(text.unwrap_or_default()), env)
 }
 
 /// The long help of the command that these words name.
@@ -226,18 +228,6 @@ fn laid_out(command: Command, width: usize) -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{text}{{after-help}}"
     ))
-}
-
-/// The options of a command that are about its output and its screen, explained: what `attn help screen` says.
-pub(super) fn screen_section(command: &Command, width: usize) -> String {
-    let shared: Vec<&Arg> = command.get_arguments().filter(|arg| is_shared(arg)).collect();
-    section(command, "How the output looks", &shared, true, width)
-}
-
-/// The options of today's models, explained: what `attn help positions` says.
-pub(super) fn mechanism_section(command: &Command, width: usize) -> String {
-    let args: Vec<&Arg> = command.get_arguments().filter(|arg| is_mechanism(arg)).collect();
-    section(command, MECHANISMS, &args, true, width)
 }
 
 /// Whether `attn help positions` explains an option.
@@ -356,32 +346,8 @@ fn words_of_argument(arg: &Arg, whole: bool) -> Vec<String> {
 }
 
 /// The options that `-h` of a long command leaves to `--help`.
-const LEFT_TO_LONG_HELP: [&str; 24] = [
-    "k",
-    "v",
-    "wk",
-    "wv",
-    "wo",
-    "define",
-    "embeddings",
-    "seed",
-    "mask_kind",
-    "bias",
-    "tokens",
-    "scale",
-    "kv_heads",
-    "residual",
-    "fast",
-    "dtype",
-    "convention",
-    "precision",
-    "heat",
-    "steps",
-    "no_pause",
-    "full",
-    "depth",
-    "symbolic",
-];
+const LEFT_TO_LONG_HELP: &str = "k v wk wv wo define embeddings seed mask_kind bias tokens scale \
+    kv_heads residual fast dtype convention precision heat steps no_pause full depth symbolic";
 
 /// The definitions for `-h`: values and defaults are left to `--help`, and of the two longest commands the rarer options.
 pub(super) fn shortened(command: Command) -> Command {
@@ -390,7 +356,7 @@ pub(super) fn shortened(command: Command) -> Command {
         let arg = match arg.get_id().as_str() {
             "q" if is_long => arg.help("Queries, one row for each token; --k and --v alike"),
             "wq" if is_long => arg.help("W_Q; --wk, --wv and --wo alike [default: identity]"),
-            id if is_long && LEFT_TO_LONG_HELP.contains(&id) => arg.hide_short_help(true),
+            id if is_long && LEFT_TO_LONG_HELP.split(' ').any(|left| left == id) => arg.hide_short_help(true),
             _ => arg,
         };
         if arg.get_action().takes_values() {
@@ -435,11 +401,11 @@ Examples:
 
 impl ManArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let pages = pages(program)?;
+        let pages = pages(program);
         if let Some(folder) = &self.write {
             let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
             let files: Vec<(&str, &[u8])> =
-                names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_slice())).collect();
+                names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_bytes())).collect();
             // They are the program's own, of whatever version: a newer page takes the place of an older one.
             let put = put_files(&to_path(folder), &files, true, env.writing)?;
             let said = format!("{} written to {}\n", counted(put.len(), "page"), visible(folder));
@@ -461,14 +427,14 @@ impl ManArgs {
                 _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
             }
         })?;
-        if env.has_screen && streams.out.flush().is_ok() && shown_by_man(&page.text) {
+        if env.has_screen && streams.out.flush().is_ok() && shown_by_man(page.text.as_bytes()) {
             return Ok(());
         }
         if env.has_screen {
             let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
-            return help::instead_of_a_page(&words, program, env, streams);
+            return instead_of_a_page(&words, program, env, streams);
         }
-        streams.out.write_all(&page.text)?;
+        streams.out.write_all(page.text.as_bytes())?;
         Ok(())
     }
 }
@@ -487,43 +453,159 @@ fn shown_by_man(page: &[u8]) -> bool {
 struct ManPage {
     /// Its name without the section: `attn-lesson-play`.
     name: String,
-    text: Vec<u8>,
+    text: String,
 }
 
 /// The pages of all commands, that of `attn` first.
-fn pages(program: &Program<'_>) -> Result<Vec<ManPage>> {
+fn pages(program: &Program<'_>) -> Vec<ManPage> {
     let mut whole = program.definitions.clone().version(env!("CARGO_PKG_VERSION"));
     whole.build();
     let mut pages = Vec::new();
-    collect_pages(&whole, "attn", None, &mut pages)?;
-    Ok(pages)
+    collect_pages(&whole, "attn", None, &mut pages);
+    pages
 }
 
 /// Adds the page of a command and those of its subcommands.
-fn collect_pages(
-    command: &clap::Command,
-    name: &str,
-    above: Option<&str>,
-    pages: &mut Vec<ManPage>,
-) -> Result<()> {
-    let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
-    let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
+fn collect_pages(command: &Command, name: &str, above: Option<&str>, pages: &mut Vec<ManPage>) {
     let (own, examples) = without_examples(command);
-    let own = own.version(env!("CARGO_PKG_VERSION"));
-    let mut text = Vec::new();
-    clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;
-    text.extend(section_of_examples(&examples).into_bytes());
-    let related: Vec<String> = above.map(str::to_string).into_iter().chain(below).collect();
+    let below: Vec<String> = inner(command).map(|inner| format!("{name}-{}", inner.get_name())).collect();
+    let mut text = man_page(&own, name) + &section_of_examples(&examples);
+    let related = above.map(str::to_string).into_iter().chain(below);
+    let related: Vec<String> = related.map(|page| format!("\\fB{}\\fR(1)", escaped(&page))).collect();
     if !related.is_empty() {
-        let related: Vec<String> =
-            related.iter().map(|page| format!("\\fB{}\\fR(1)", escaped(page))).collect();
-        text.extend(format!(".SH \"SEE ALSO\"\n{}\n", related.join(", ")).into_bytes());
+        text.push_str(&format!(".SH \"SEE ALSO\"\n{}\n", related.join(", ")));
     }
     pages.push(ManPage { name: name.to_string(), text });
-    for one in inner() {
-        collect_pages(one, &format!("{name}-{}", one.get_name()), Some(name), pages)?;
+    for one in inner(command) {
+        collect_pages(one, &format!("{name}-{}", one.get_name()), Some(name), pages);
     }
-    Ok(())
+}
+
+fn inner(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|inner| !inner.is_hide_set())
+}
+
+/// The page of a command, as `man` reads it, with a section for each heading of its options.
+fn man_page(command: &Command, name: &str) -> String {
+    let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+    let about = roff(&format!("{name} - {}", text(command.get_about().or(command.get_long_about()))));
+    let mut page = format!(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {name} 1  \"{SOURCE}\" \n.SH NAME\n{about}\n.SH SYNOPSIS\n{}\n\
+         .SH DESCRIPTION\n",
+        synopsis(command)
+    );
+    for line in text(command.get_long_about().or(command.get_about())).lines() {
+        page.push_str(&if line.trim().is_empty() { ".PP\n".to_string() } else { roff(line) + "\n" });
+    }
+    let mut args: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+    let mut headings: Vec<Option<&str>> = Vec::new();
+    for heading in args.iter().map(|arg| arg.get_help_heading()) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    headings.sort_by_key(Option::is_some);
+    // First the options, as `--help` lists them, then the arguments without a name, in their order.
+    args.sort_by_key(|arg| if arg.is_positional() { (true, 0) } else { (false, arg.get_display_order()) });
+    for heading in headings {
+        let title = heading.unwrap_or("OPTIONS").to_uppercase();
+        let title = if title.contains(' ') { format!("\"{title}\"") } else { title };
+        page.push_str(&format!(".SH {title}\n"));
+        args.iter()
+            .filter(|arg| arg.get_help_heading() == heading)
+            .for_each(|arg| page.push_str(&entry(arg)));
+    }
+    let mut commands: Vec<&Command> = inner(command).collect();
+    commands.sort_by_key(|one| (one.get_display_order(), one.get_name()));
+    page.push_str(if commands.is_empty() { "" } else { ".SH SUBCOMMANDS\n" });
+    for one in commands {
+        let about = text(one.get_about().or(one.get_long_about()));
+        page.push_str(&format!(
+            ".TP\n{}\n{}\n",
+            roff(&format!("{name}-{}(1)", one.get_name())),
+            roff(&about)
+        ));
+    }
+    page + ".SH VERSION\nv" + env!("CARGO_PKG_VERSION") + "\n"
+}
+
+/// How a command is typed: in one line, or in those that it gives itself.
+fn synopsis(command: &Command) -> String {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let bold = format!("\\fB{}\\fR", roff(name));
+    if let Some(usage) = command.get_overridden_usage() {
+        let usage = usage.to_string();
+        let forms = usage.lines().map(str::trim).filter(|form| !form.is_empty());
+        let line = |form: &str| match form.strip_prefix(name) {
+            Some(rest) => format!("{bold}{}", roff(rest)),
+            None => roff(form),
+        };
+        return forms.map(line).collect::<Vec<_>>().join("\n.br\n");
+    }
+    let mut args: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+    args.sort_by_key(|arg| {
+        (arg.is_positional(), !arg.is_positional() && arg.is_required_set(), arg.get_display_order())
+    });
+    let args: String = args.into_iter().map(|arg| in_brackets(arg, names(arg, "|")) + " ").collect();
+    let inner = command.get_subcommand_value_name().unwrap_or("SUBCOMMANDS").to_lowercase();
+    let inner = match (command.has_subcommands(), command.is_subcommand_required_set()) {
+        (false, _) => String::new(),
+        (true, true) => format!("<\\fI{inner}\\fR>"),
+        (true, false) => format!("[\\fI{inner}\\fR]"),
+    };
+    format!("{bold} {args}{inner}")
+}
+
+fn in_brackets(arg: &Arg, text: String) -> String {
+    if arg.is_required_set() { format!("<{text}>") } else { format!("[{text}]") }
+}
+
+/// `-o` and `--output` as far as there are both, or the name of the value of an argument without a name.
+fn names(arg: &Arg, between: &str) -> String {
+    if arg.is_positional() {
+        return format!("\\fI{}\\fR", roff(&arg.get_value_names().unwrap_or_default().join(" ")));
+    }
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    let both = short.into_iter().chain(arg.get_long().map(|long| format!("--{long}")));
+    both.map(|name| format!("\\fB{}\\fR", roff(&name))).collect::<Vec<_>>().join(between)
+}
+
+/// An argument with its help and the values that it can have.
+fn entry(arg: &Arg) -> String {
+    let range = arg.get_num_args().unwrap_or_default();
+    let mut head = names(arg, ", ");
+    if arg.is_positional() {
+        head = in_brackets(arg, head);
+    } else if range.takes_values() {
+        let value = roff(&arg.get_value_names().unwrap_or_default().join(" "));
+        let more = if range.max_values() > 1 { "..." } else { "" };
+        let [open, close] = if range.min_values() > 0 { ["", ""] } else { ["[", "]"] };
+        head.push_str(&format!(" {open}\\fI<{value}>{more}\\fR{close}"));
+    }
+    let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if range.takes_values() && !defaults.is_empty() {
+        head.push_str(&format!(" [default: {}]", roff(&defaults.join(","))));
+    }
+    let help = arg.get_long_help().or(arg.get_help().filter(|_| !arg.is_hide_short_help_set()));
+    let mut text = format!(".TP\n{head}\n{}\n", help.map_or(String::new(), |help| roff(&help.to_string())));
+    let values = arg.get_possible_values();
+    if !values.is_empty() && !arg.is_hide_possible_values_set() {
+        text.push_str(if help.is_some() { ".br\n\n" } else { "" });
+        text.push_str(".br\n\\fIPossible values:\\fR\n.RS 14\n");
+        for value in values {
+            let help = value.get_help().map_or(String::new(), |help| format!(": {help}"));
+            text.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&format!("{}{help}", value.get_name()))));
+        }
+        text.push_str(".RE\n");
+    }
+    text
+}
+
+/// A text of a page, in which no line is a command. Its apostrophes are straight, as the first lines of a page define them.
+fn roff(text: &str) -> String {
+    let text =
+        text.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\*(Aq").replace("\n.", "\n\\&.");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
 /// The examples of a command, line by line as they are.

@@ -93,7 +93,7 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
     let env = &env.with_screen_asked_for(&args);
     let program = Program { typed: &args, definitions, run: run_typed };
     let outcome = parse(&program, env, streams).and_then(|parsed| {
-        if let (Some(said), false) = (said, parsed.is_misunderstood()) {
+        if let Some(said) = said.filter(|_| !matches!(parsed, CommandLine::Answered(EXIT_UNUSABLE))) {
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
@@ -137,13 +137,6 @@ enum CommandLine {
     Command { cli: Box<Cli>, memory: Option<u64> },
     /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
-}
-
-impl CommandLine {
-    /// Whether the command line cannot be read.
-    fn is_misunderstood(&self) -> bool {
-        matches!(self, CommandLine::Answered(EXIT_UNUSABLE))
-    }
 }
 
 /// Reads the command line, and answers what needs no command to run.
@@ -236,24 +229,12 @@ fn definitions() -> &'static clap::Command {
 }
 
 /// The commands that print what the program contains: no size of anything is up to their user.
-const WITHOUT_MEMORY: [&str; 12] = [
-    "completions",
-    "directives",
-    "errata",
-    "examples",
-    "find",
-    "follow",
-    "glossary",
-    "help",
-    "list",
-    "man",
-    "new",
-    "notation",
-];
+const WITHOUT_MEMORY: &str =
+    "completions directives errata examples find follow glossary help list man new notation";
 
 /// The command with `--memory`, and so each of its commands, where it has an effect.
 fn with_memory(command: clap::Command) -> clap::Command {
-    if WITHOUT_MEMORY.contains(&command.get_name()) {
+    if WITHOUT_MEMORY.split(' ').any(|name| name == command.get_name()) {
         return command;
     }
     let runs = !command.has_subcommands() || command.get_positionals().next().is_some();

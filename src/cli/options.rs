@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
@@ -14,7 +15,18 @@ use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
 use crate::tensor::Dtype;
 use crate::text::one_of;
 
-use super::Env;
+use super::program::Env;
+
+/// A parser of some names: each with its help, and what it stands for.
+pub(super) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = all.clone().map(|(name, help, _)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).map(move |typed| {
+        let place = all.iter().position(|(name, ..)| *name == typed);
+        all[place.unwrap_or_default()].2.clone()
+    })
+}
 
 /// A positive number given to an option.
 pub(super) fn positive(option: &str, text: &str) -> Result<f64> {

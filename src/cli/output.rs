@@ -11,15 +11,18 @@ use crate::story::Table;
 use crate::text::{ScreenWidth, abridged};
 use crate::{render, terminal};
 
+use super::options::choice;
 use super::program::{Env, Streams};
+
+pub(super) use crate::render::Format as FormatArg;
 
 /// The format of the output, and the screen.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
     /// Format: table, json, numpy, markdown, latex, csv, html
-    #[arg(long, value_enum, default_value = "table")]
-    pub format: FormatArg,
+    #[arg(long, value_parser = choice(FORMATS), default_value = "table")]
+    pub format: Format,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }
@@ -29,8 +32,8 @@ pub(super) struct LookArgs {
 #[command(next_help_heading = "Output")]
 pub(super) struct TablesArgs {
     /// Format: table, json, csv, markdown, latex, html
-    #[arg(long, value_enum, default_value = "table")]
-    format: TablesFormatArg,
+    #[arg(long, value_parser = choice(FORMATS_OF_WORDS), default_value = "table")]
+    format: Format,
     #[command(flatten)]
     screen: ScreenArgs,
 }
@@ -46,8 +49,8 @@ pub(super) struct OutputArgs {
     /// Shades behind weights and scores: auto, always, never
     ///
     /// `always` adds a bar to each number, for screens without colour.
-    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
-    pub heat: HeatArg,
+    #[arg(long, value_parser = choice(HEATS), default_value = "auto", value_name = "WHEN")]
+    pub heat: Heat,
     #[command(flatten)]
     theme: ThemeArgs,
 }
@@ -73,65 +76,32 @@ pub(super) struct LiveArgs {
 }
 
 /// `--format`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatArg {
-    /// Tables for a terminal
-    Table,
-    /// The whole computation as data, with every digit
-    Json,
-    /// Arrays as NumPy prints them
-    Numpy,
-    /// Markdown
-    Markdown,
-    /// LaTeX
-    Latex,
-    /// Comma-separated values, with every digit
-    Csv,
-    /// A page for a browser: point at a number to see what made it
-    Html,
-}
+const FORMATS: [(&str, &str, Format); 7] = [
+    ("table", "Tables for a terminal", Format::Table),
+    ("json", "The whole computation as data, with every digit", Format::Json),
+    ("numpy", "Arrays as NumPy prints them", Format::Numpy),
+    ("markdown", "Markdown", Format::Markdown),
+    ("latex", "LaTeX", Format::Latex),
+    ("csv", "Comma-separated values, with every digit", Format::Csv),
+    ("html", "A page for a browser: point at a number to see what made it", Format::Html),
+];
 
 /// `--format` of a table of words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TablesFormatArg {
-    /// Tables for a terminal
-    Table,
-    /// The rows as data
-    Json,
-    /// Comma-separated values
-    Csv,
-    /// Markdown
-    Markdown,
-    /// LaTeX
-    Latex,
-    /// A page for a browser
-    Html,
-}
+const FORMATS_OF_WORDS: [(&str, &str, Format); 6] = [
+    ("table", "Tables for a terminal", Format::Table),
+    ("json", "The rows as data", Format::Json),
+    ("csv", "Comma-separated values", Format::Csv),
+    ("markdown", "Markdown", Format::Markdown),
+    ("latex", "LaTeX", Format::Latex),
+    ("html", "A page for a browser", Format::Html),
+];
 
 /// `--heat`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum HeatArg {
-    /// Colour if available
-    Auto,
-    /// Colour and bars
-    Always,
-    /// Off
-    Never,
-}
-
-impl FormatArg {
-    fn format(self) -> Format {
-        match self {
-            FormatArg::Table => Format::Table,
-            FormatArg::Json => Format::Json,
-            FormatArg::Numpy => Format::Numpy,
-            FormatArg::Markdown => Format::Markdown,
-            FormatArg::Latex => Format::Latex,
-            FormatArg::Csv => Format::Csv,
-            FormatArg::Html => Format::Html,
-        }
-    }
-}
+const HEATS: [(&str, &str, Heat); 3] = [
+    ("auto", "Colour if available", Heat::Auto),
+    ("always", "Colour and bars", Heat::Always),
+    ("never", "Off", Heat::Never),
+];
 
 impl DigitsArgs {
     /// The style with these decimals.
@@ -160,36 +130,28 @@ impl LiveArgs {
 impl OutputArgs {
     /// Whether it is a page for a browser, which has room for everything.
     pub(super) fn is_page(&self) -> bool {
-        self.look.format == FormatArg::Html
+        self.look.format == Format::Html
     }
 
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
         let mut style = self.digits.style(&self.look, env);
-        if style.format == Format::Table && self.heat != HeatArg::Never {
+        if style.format == Format::Table && self.heat != Heat::Never {
             style.theme = self.theme.asked_of(self.look.screen.screen(env), env).theme;
         }
-        Style {
-            heat: match self.heat {
-                HeatArg::Auto => Heat::Auto,
-                HeatArg::Always => Heat::Always,
-                HeatArg::Never => Heat::Never,
-            },
-            convention,
-            ..style
-        }
+        Style { heat: self.heat, convention, ..style }
     }
 }
 
 impl LookArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env) -> Style {
-        Style::on(self.screen.screen(env), self.format.format())
+        Style::on(self.screen.screen(env), self.format)
     }
 
     /// Whether people read the format, or programs.
     pub(super) fn is_for_people(&self) -> bool {
-        self.format.format().is_for_people()
+        self.format.is_for_people()
     }
 
     /// Writes tables of words.
@@ -206,20 +168,13 @@ impl LookArgs {
 
 impl TablesArgs {
     /// The format, as one of all formats.
-    pub(super) fn format(&self) -> FormatArg {
-        match self.format {
-            TablesFormatArg::Table => FormatArg::Table,
-            TablesFormatArg::Json => FormatArg::Json,
-            TablesFormatArg::Csv => FormatArg::Csv,
-            TablesFormatArg::Markdown => FormatArg::Markdown,
-            TablesFormatArg::Latex => FormatArg::Latex,
-            TablesFormatArg::Html => FormatArg::Html,
-        }
+    pub(super) fn format(&self) -> Format {
+        self.format
     }
 
     /// The same options as a `LookArgs`.
     pub(super) fn look(&self) -> LookArgs {
-        LookArgs { format: self.format(), screen: self.screen.clone() }
+        LookArgs { format: self.format, screen: self.screen.clone() }
     }
 
     /// The style under these options and surroundings.
@@ -267,8 +222,8 @@ pub(super) struct ThemeArgs {
     /// Background of the terminal: auto, dark or light
     ///
     /// Shades stand out from it. `auto` asks the terminal, or reads COLORFGBG.
-    #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
-    theme: ThemeArg,
+    #[arg(long, value_parser = choice(THEMES), default_value = "auto", value_name = "GROUND", hide_short_help = true)]
+    theme: Theme,
 }
 
 /// `--color`.
@@ -283,15 +238,11 @@ pub(super) enum ColorArg {
 }
 
 /// `--theme`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ThemeArg {
-    /// Dark
-    Dark,
-    /// Light
-    Light,
-    /// Detect automatically
-    Auto,
-}
+const THEMES: [(&str, &str, Theme); 3] = [
+    ("dark", "Dark", Theme::Dark),
+    ("light", "Light", Theme::Light),
+    ("auto", "Detect automatically", Theme::Unknown),
+];
 
 /// `--charset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -327,17 +278,13 @@ impl ScreenArgs {
 impl ThemeArgs {
     /// The screen with the background of the option, or else of the environment.
     pub(super) fn of(&self, screen: Screen) -> Screen {
-        let theme = match self.theme {
-            ThemeArg::Dark => Theme::Dark,
-            ThemeArg::Light => Theme::Light,
-            ThemeArg::Auto => screen.theme,
-        };
+        let theme = if self.theme == Theme::Unknown { screen.theme } else { self.theme };
         Screen { theme, ..screen }
     }
 
     /// The screen for shaded numbers: a terminal with colours is asked for its background if no option gives it.
     pub(super) fn asked_of(&self, screen: Screen, env: &Env) -> Screen {
-        if self.theme == ThemeArg::Auto && screen.colour && env.asks_terminal {
+        if self.theme == Theme::Unknown && screen.colour && env.asks_terminal {
             Screen { theme: terminal::ground().map_or(screen.theme, Theme::of_ground), ..screen }
         } else {
             self.of(screen)
@@ -367,7 +314,7 @@ pub(super) fn write(
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    if look.format != FormatArg::Table {
+    if look.format != Format::Table {
         let table = |group: &Group| {
             let rows = group.rows.iter().map(|(name, line)| vec![name.clone(), line.clone()]);
             (group.title.clone(), Table::new(&group.head, rows))

@@ -7,12 +7,13 @@ use crate::foreign::{to_path, visible};
 use crate::input::{Files, ModelFolder, ReadPermission};
 use crate::model::Architecture;
 use crate::params::{Cache, Counts, Model, ModelPart, Weight};
+use crate::render::Format;
 use crate::story::{Table, numbers_of_tables};
 use crate::text::{grouped, size};
 use crate::{input, params};
 
 use super::output;
-use super::output::{FormatArg, TablesArgs, note};
+use super::output::{TablesArgs, note};
 use super::program::{Env, Outcome, Streams};
 
 /// Count every weight matrix of a model, and its key/value cache
@@ -66,7 +67,7 @@ impl ParamsArgs {
             return self.write(&parts, env, streams).map(Outcome::from);
         };
         let models = self.models(name, env, streams)?;
-        let joined = self.look.format() == FormatArg::Table;
+        let joined = self.look.format() == Format::Table;
         let written = CountFormat {
             for_people: self.look.look().is_for_people(),
             joined,

@@ -68,7 +68,7 @@ impl Presentation<'_> {
     }
 
     fn print(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        if self.steps.prints_all() {
+        if self.steps.no_pause {
             output::pages(pages, self.command, &self.style, streams)?;
             return Ok(EXIT_DONE);
         }
@@ -76,7 +76,7 @@ impl Presentation<'_> {
     }
 
     fn may_pause(&self, env: &Env) -> bool {
-        env.has_keys && env.has_screen && !self.steps.prints_all() && self.style.format == Format::Table
+        env.has_keys && env.has_screen && !self.steps.no_pause && self.style.format == Format::Table
     }
 
     /// The steps of all pages as a lesson; `None` if there are fewer than two.

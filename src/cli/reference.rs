@@ -9,12 +9,12 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Graph;
 use crate::input::{BundledFile, PutOutcome, bundled, put_files};
-use crate::render::{Page, Style};
+use crate::render::{Format, Page, Style};
 use crate::story::{Step, Story, Table};
 use crate::text::{counted, nearest, quoted};
 
 use super::output;
-use super::output::{FormatArg, Group, TablesArgs, wrapped};
+use super::output::{Group, TablesArgs, wrapped};
 use super::program::{Env, Streams};
 
 /// Mistakes and contradictions in the five texts
@@ -201,7 +201,7 @@ Examples:
 
 impl GlossaryArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        if self.term.is_empty() && self.look.format() == FormatArg::Table {
+        if self.term.is_empty() && self.look.format() == Format::Table {
             let rows = glossary().iter().map(|term| (term.name.to_string(), first_sentence(term.means)));
             let group = Group { title: "Terms".into(), head: ["term", "means"], rows: rows.collect() };
             let closing = "`attn glossary TERM` explains one, with its formula and a command that shows it.";
@@ -210,7 +210,7 @@ impl GlossaryArgs {
         let asked = self.term.join(" ");
         let terms: Vec<&GlossaryTerm> =
             if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
-        if let ([one], FormatArg::Table) = (&terms[..], self.look.format()) {
+        if let ([one], Format::Table) = (&terms[..], self.look.format()) {
             let style = self.look.style(env);
             let text = card(one, &style);
             return output::show(&text, &style, env, streams);

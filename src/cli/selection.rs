@@ -8,10 +8,10 @@ use clap::Args;
 use crate::error::{Error, Result};
 use crate::explain::{Depth, Explanation, LongSums, MOST_OF_A_NODE, cells_at, cells_named, explain};
 use crate::graph::{CellId, Cells, NodeId};
-use crate::render::Page;
+use crate::render::{Format, Page};
 use crate::story::{ExplainedCell, Step, StepItem, Story};
 
-use super::output::{FormatArg, OutputArgs};
+use super::output::OutputArgs;
 use super::program::unshielded;
 
 /// Which nodes of a graph are written, or which of its cells explained.
@@ -120,7 +120,7 @@ impl ExplainArgs {
                 cells.collect::<Result<Vec<_>>>()?.concat()
             }
         };
-        let is_data = output.look.format == FormatArg::Json;
+        let is_data = output.look.format == Format::Json;
         if is_data && is_table && self.symbolic.is_none() {
             return Err(Error::new("JSON has either the nodes of --only or the explanation of --explain")
                 .help("run the command twice: once with --only, once with --explain"));
@@ -235,7 +235,7 @@ pub(super) struct StepArgs {
     ///
     /// On a terminal, what is longer than the screen is otherwise shown step by step.
     #[arg(long)]
-    no_pause: bool,
+    pub no_pause: bool,
 }
 
 impl StepArgs {
@@ -259,11 +259,6 @@ impl StepArgs {
     pub(super) fn renamed(&self, rename: impl Fn(&str) -> Result<String>) -> Result<StepArgs> {
         let until = self.until.as_deref().map(rename).transpose()?;
         Ok(StepArgs { until, ..self.clone() })
-    }
-
-    /// Whether all is printed at once.
-    pub(super) fn prints_all(&self) -> bool {
-        self.no_pause
     }
 
     /// # Errors

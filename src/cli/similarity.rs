@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::graph::recipes::Measure;
@@ -11,6 +11,7 @@ use crate::input::Files;
 use crate::story::Story;
 use crate::{input, story};
 
+use super::options::choice;
 use super::output::{LiveArgs, OutputArgs};
 use super::program::{Env, Outcome, Program, Streams};
 use super::selection::NodeArgs;
@@ -50,24 +51,19 @@ Examples:
 #[derive(Args, Debug)]
 struct VariedArgs {
     /// Tables to show: dot, scaled, cosine, euclidean
-    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
-    measure: Vec<MeasureArg>,
+    #[arg(long, value_parser = choice(MEASURES), value_name = "TABLE", value_delimiter = ',')]
+    measure: Vec<Measure>,
     #[command(flatten)]
     vectors: WordArgs,
 }
 
 /// `--measure`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MeasureArg {
-    /// The dot product
-    Dot,
-    /// The dot product divided by the root of the width
-    Scaled,
-    /// The cosine
-    Cosine,
-    /// The distance
-    Euclidean,
-}
+const MEASURES: [(&str, &str, Measure); 4] = [
+    ("dot", "The dot product", Measure::Dot),
+    ("scaled", "The dot product divided by the root of the width", Measure::Scaled),
+    ("cosine", "The cosine", Measure::Cosine),
+    ("euclidean", "The distance", Measure::Euclidean),
+];
 
 impl SimilarityArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
@@ -105,17 +101,7 @@ impl SimilarityArgs {
 
 impl VariedArgs {
     fn measures(&self) -> Vec<Measure> {
-        let measure = |measure: &MeasureArg| match measure {
-            MeasureArg::Dot => Measure::Dot,
-            MeasureArg::Scaled => Measure::Scaled,
-            MeasureArg::Cosine => Measure::Cosine,
-            MeasureArg::Euclidean => Measure::Euclidean,
-        };
-        if self.measure.is_empty() {
-            Measure::ALL.to_vec()
-        } else {
-            self.measure.iter().map(measure).collect()
-        }
+        if self.measure.is_empty() { Measure::ALL.to_vec() } else { self.measure.clone() }
     }
 
     /// Keeps the later of options that are given twice: `self` was parsed from both option lists.

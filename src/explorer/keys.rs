@@ -173,10 +173,9 @@ fn action_in_text(key: Key) -> Option<Action> {
 /// What a key does while a letter is awaited.
 fn action_in_choice(key: Key) -> Option<Action> {
     match key {
-        Char(c) => Some(Do(Event::Type(c))),
-        Escape | Key::Backspace => Some(Do(Event::Back)),
-        Control('c' | 'z' | 'l') => action_of(key),
-        _ => None,
+        Key::Backspace => Some(Do(Event::Back)),
+        Enter | Tab => None,
+        key => action_in_text(key),
     }
 }
 

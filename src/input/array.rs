@@ -14,18 +14,28 @@ use crate::text::{clip, counted};
 pub struct Array<T = f64> {
     dims: Vec<usize>,
     values: Vec<T>,
-    /// True if the first dimension runs fastest, as in a file of Fortran order; outside this module only for
-    /// [`Array::into_typed`].
-    fortran: bool,
-    boolean: bool,
-    row_labels: Option<Labels>,
-    col_labels: Option<Labels>,
-    decimals: Option<usize>,
-    digits: Option<usize>,
-    roundoff: f64,
-    /// True if a number is not the one in the source, but the nearest of the type T.
-    inexact: bool,
-    short_header: bool,
+    pub(super) facts: ArrayFacts,
+}
+
+/// What a source says of its numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ArrayFacts {
+    /// The first dimension runs fastest, as in a file of Fortran order; outside this module only for [`Array::into_typed`].
+    pub(super) fortran: bool,
+    /// They are `true` and `false` (1 and 0).
+    pub(super) boolean: bool,
+    pub(super) row_labels: Option<Labels>,
+    pub(super) col_labels: Option<Labels>,
+    /// The most decimals that it writes.
+    pub(super) decimals: Option<usize>,
+    /// The significant digits that it writes.
+    pub(super) digits: Option<usize>,
+    /// The unit roundoff of the type that it stores.
+    pub(super) roundoff: f64,
+    /// A number is not the one in the source, but the nearest of the type T.
+    pub(super) inexact: bool,
+    /// Its header has one name fewer than there are columns, so that the first column has the names of rows.
+    pub(super) short_header: bool,
 }
 
 impl<T: Element> Array<T> {
@@ -44,60 +54,17 @@ impl<T: Element> Array<T> {
         }
         // A number without dimensions is a row of one.
         let dims = if dims.is_empty() { vec![1] } else { dims };
-        Ok(Array {
-            dims,
-            values,
-            fortran: false,
-            boolean: false,
-            row_labels: None,
-            col_labels: None,
-            decimals: None,
-            digits: None,
-            roundoff: 0.0,
-            inexact: false,
-            short_header: false,
-        })
+        Ok(Array { dims, values, facts: ArrayFacts::default() })
     }
 
-    /// The same array, marked as `true` and `false` (1 and 0).
-    pub(super) fn with_boolean(mut self, boolean: bool) -> Array<T> {
-        self.boolean = boolean;
-        self
-    }
-
-    /// The same array with the decimals that its source writes.
-    pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array<T> {
-        self.decimals = decimals;
-        self
-    }
-
-    /// The same array with the significant digits that its source writes.
-    pub(super) fn with_digits(mut self, digits: Option<usize>) -> Array<T> {
-        self.digits = digits;
-        self
-    }
-
-    /// The same array with the unit roundoff of the type that its source stores.
-    pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array<T> {
-        self.roundoff = roundoff;
-        self
-    }
-
-    /// The same array, said to hold the numbers of its source, or the nearest to them.
-    pub(super) fn with_inexact(mut self, inexact: bool) -> Array<T> {
-        self.inexact = inexact;
-        self
-    }
-
-    /// The same array, whose values stand with the first dimension running fastest.
-    pub(super) fn in_fortran_order(mut self, fortran: bool) -> Array<T> {
-        self.fortran = fortran;
-        self
+    /// The same array with what its source says of it.
+    pub(super) fn with(self, facts: ArrayFacts) -> Array<T> {
+        Array { facts, ..self }
     }
 
     /// The same array row by row.
     pub(super) fn row_by_row(mut self) -> Array<T> {
-        if !std::mem::take(&mut self.fortran) {
+        if !std::mem::take(&mut self.facts.fortran) {
             return self;
         }
         let dims = &self.dims;
@@ -118,16 +85,9 @@ impl<T: Element> Array<T> {
         self
     }
 
-    /// The same array, said to have a header with one name fewer than there are columns, so that the first column has names.
-    pub(super) fn with_short_header(mut self, short: bool) -> Array<T> {
-        self.short_header = short;
-        self
-    }
-
     /// The same array with names for its rows and columns.
     pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array<T> {
-        self.row_labels = rows;
-        self.col_labels = cols;
+        (self.facts.row_labels, self.facts.col_labels) = (rows, cols);
         self
     }
 
@@ -143,45 +103,45 @@ impl<T: Element> Array<T> {
 
     /// True if the source holds truth values (NumPy's bool, `true` and `false`); they are 1 and 0 here.
     pub fn is_boolean(&self) -> bool {
-        self.boolean
+        self.facts.boolean
     }
 
     /// The names of the rows, where the source has them.
     pub fn row_labels(&self) -> Option<&Labels> {
-        self.row_labels.as_ref()
+        self.facts.row_labels.as_ref()
     }
 
     /// The names of the columns, where the source has them.
     pub fn col_labels(&self) -> Option<&Labels> {
-        self.col_labels.as_ref()
+        self.facts.col_labels.as_ref()
     }
 
     /// The most decimals that any number carries, counted in the type of the source: an f32's 0.43 has two. At most
     /// [`super::number::MOST_DECIMALS`]; `None` for truth values and for arrays too large to be read by eye.
     pub fn decimals(&self) -> Option<usize> {
-        self.decimals
+        self.facts.decimals
     }
 
     /// The significant digits of each number, where a text has as many of each and not as many decimals: 5 for
     /// `1.3882e+00 7.6811e-02`.
     pub fn digits(&self) -> Option<usize> {
-        self.digits
+        self.facts.digits
     }
 
     /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
     /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
     pub fn roundoff(&self) -> f64 {
-        self.roundoff
+        self.facts.roundoff
     }
 
     /// True if a number is not the one in the source, but the nearest: of integers beyond 2⁵³ in binary the nearest `f64`.
     pub fn is_inexact(&self) -> bool {
-        self.inexact
+        self.facts.inexact
     }
 
     /// True if the header of a text has one name fewer than there are columns, so that the first column has the names of rows.
     pub(super) fn has_short_header(&self) -> bool {
-        self.short_header
+        self.facts.short_header
     }
 
     /// Checks that `allow` admits every number; `name` is the file, and the entry in it.
@@ -204,7 +164,7 @@ impl<T: Element> Array<T> {
         let cols = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
         let heads = (self.values.len() / cols / rows).max(1);
-        let (row, col, head) = if self.fortran {
+        let (row, col, head) = if self.facts.fortran {
             (at / heads % rows + 1, at / heads / rows + 1, at % heads + 1)
         } else {
             (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1)
@@ -227,22 +187,8 @@ impl<T: Element> Array<T> {
             values.push(number?);
         }
         let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
-        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, .. } = self;
-        let Array { decimals, digits, roundoff, short_header, .. } = self;
-        let inexact = self.inexact || changed;
-        Ok(Array {
-            dims,
-            values,
-            fortran,
-            boolean,
-            row_labels,
-            col_labels,
-            decimals,
-            digits,
-            roundoff,
-            inexact,
-            short_header,
-        })
+        let inexact = self.facts.inexact || changed;
+        Ok(Array { dims: self.dims, values, facts: ArrayFacts { inexact, ..self.facts } })
     }
 }
 
@@ -295,13 +241,13 @@ impl<T: Element> Array<T> {
     pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
         self.check_heads(role)?;
         let (heads, rows, columns) = self.heads()?;
-        let layout = if self.fortran {
+        let layout = if self.facts.fortran {
             Layout { heads, rows, columns, head_stride: 1, row_stride: heads, column_stride: heads * rows }
         } else {
             Layout::stacked(heads, rows, columns)
         };
-        let tensor = Tensor::new(self.values, layout)?.with_inexact(self.inexact);
-        Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.row_labels, self.col_labels))
+        let tensor = Tensor::new(self.values, layout)?.with_inexact(self.facts.inexact);
+        Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.facts.row_labels, self.facts.col_labels))
     }
 
     fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
@@ -319,10 +265,10 @@ impl Array {
     /// As [`Array::into_typed`].
     pub(in crate::input) fn into_exact(self, role: Role) -> Result<Tensor> {
         self.check_heads(role)?;
-        if role == Role::Mask && self.boolean {
+        if role == Role::Mask && self.facts.boolean {
             return self.in_type::<bool>(role.name())?.into_typed(role);
         }
-        let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.inexact);
+        let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.facts.inexact);
         let matrix = match heads {
             1 => self.into_matrix()?,
             _ => concatenate(&self.into_heads()?.iter().collect::<Vec<_>>())?,
@@ -340,7 +286,7 @@ impl Array {
             return Err(self.stack_where_a_matrix_belongs(several));
         }
         let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
-        Ok(matrix.with_row_labels(self.row_labels).with_col_labels(self.col_labels))
+        Ok(matrix.with_row_labels(self.facts.row_labels).with_col_labels(self.facts.col_labels))
     }
 
     /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
@@ -350,7 +296,9 @@ impl Array {
     pub fn into_heads(self) -> Result<Vec<Matrix>> {
         let (heads, rows, cols) = self.heads()?;
         let labelled = |matrix: Matrix| {
-            matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
+            matrix
+                .with_row_labels(self.facts.row_labels.clone())
+                .with_col_labels(self.facts.col_labels.clone())
         };
         // All sides are at least 1: `checked_cells` refuses an empty array.
         self.values

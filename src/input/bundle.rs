@@ -8,7 +8,7 @@ use crate::graph::{Role, Stage};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{all_of, briefly, clip, listed_briefly};
 
-use super::array::{Array, Item, Limit, entry_name, shape_text};
+use super::array::{Array, ArrayFacts, Item, Limit, entry_name, shape_text};
 use super::container::{Container, ReadOptions, allowed};
 use super::layers::{
     Apart, Choice, EntryKind, Kept, LayerEntries, LayerOptions, Layout, TOKENS, behind, choose,
@@ -367,8 +367,9 @@ impl Part {
     /// The same part with some of its cells, in this order and shape.
     fn of_cells(&self, dims: Vec<usize>, cells: impl Iterator<Item = usize>) -> Result<Part> {
         let values = self.array.values();
-        let array = Array::new(dims, cells.map(|at| values[at]).collect())?;
-        let array = array.with_decimals(self.array.decimals()).with_roundoff(self.array.roundoff());
+        let (decimals, roundoff) = (self.array.decimals(), self.array.roundoff());
+        let facts = ArrayFacts { decimals, roundoff, ..ArrayFacts::default() };
+        let array = Array::new(dims, cells.map(|at| values[at]).collect())?.with(facts);
         Ok(Part { array, layout: self.layout, heads: self.heads, name: self.name.clone() })
     }
 }
@@ -429,35 +430,26 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
             briefly(heads.keys().map(usize::to_string))
         )));
     }
-    let mut dims: Vec<usize> = Vec::new();
+    let dims = heads[&1].array.dims();
+    let mut facts = ArrayFacts { decimals: Some(0), ..ArrayFacts::default() };
     let mut values = Vec::new();
-    let (mut decimals, mut roundoff) = (Some(0), 0.0_f64);
-    let mut labels = (None, None);
-    for (number, head) in &heads {
-        if *number == 1 {
-            dims = head.array.dims().to_vec();
-            labels = (head.array.row_labels().cloned(), head.array.col_labels().cloned());
-        }
-        if head.array.dims() != dims || dims.len() != 2 {
+    for (number, Part { array, .. }) in &heads {
+        if array.dims() != dims || dims.len() != 2 {
             return Err(Error::new(format!(
                 "{canonical}_{number} has the shape {:?}, but {canonical}_1 has {dims:?}",
-                head.array.dims()
+                array.dims()
             ))
             .help("give every head the same shape"));
         }
-        values.extend_from_slice(head.array.values());
-        decimals = decimals.max(head.array.decimals());
-        roundoff = roundoff.max(head.array.roundoff());
+        values.extend_from_slice(array.values());
+        facts.decimals = facts.decimals.max(array.decimals());
+        facts.roundoff = facts.roundoff.max(array.roundoff());
     }
-    dims.insert(0, count);
-    let array = Array::new(dims, values)?.with_decimals(decimals).with_roundoff(roundoff);
-    let array = array.labelled(labels.0, labels.1);
-    Ok(Part {
-        array,
-        layout: None,
-        heads: Some(count),
-        name: format!("{canonical}_1 to {canonical}_{count}"),
-    })
+    let first = &heads[&1].array;
+    let array = Array::new([&[count], dims].concat(), values)?.with(facts);
+    let array = array.labelled(first.row_labels().cloned(), first.col_labels().cloned());
+    let name = format!("{canonical}_1 to {canonical}_{count}");
+    Ok(Part { array, layout: None, heads: Some(count), name })
 }
 
 /// The error for a file of one matrix where a bundle is needed.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::tensor::{Element, in_type};
 
-use super::array::{Array, checked_cells};
+use super::array::{Array, ArrayFacts, checked_cells};
 use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 
@@ -65,9 +65,9 @@ impl ArrayFormat {
             return Ok(Payload::CutOff(read));
         }
         let decimals = cell.decimals(&values);
-        let array = Array::new(dims, values)?.with_boolean(cell == CellType::Bool).with_decimals(decimals);
-        let array =
-            array.with_roundoff(cell.roundoff()).in_fortran_order(fortran).with_inexact(losses.inexact);
+        let (boolean, roundoff, inexact) = (cell == CellType::Bool, cell.roundoff(), losses.inexact);
+        let facts = ArrayFacts { fortran, boolean, decimals, roundoff, inexact, ..ArrayFacts::default() };
+        let array = Array::new(dims, values)?.with(facts);
         if let Some((at, x)) = losses.beyond {
             in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
         }

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::mem;
 use std::path::Path;
 
+use json::{Document, Json, Nodes};
+
 use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::tensor::{Dtype, Element, Tensor};
@@ -12,12 +14,11 @@ use crate::text::{clip, listed_briefly};
 use super::array::{AllowedNumbers, Array, Item, Limit, entry_name, words_not_numbers};
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
 use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
-use super::npz::Npz;
+use super::npy::Npz;
 use super::number::{LINE_ENDS, has_decimal_comma, is_meant_as_number, skip_comments};
 use super::open::Input;
 use super::safetensors::Tensors;
-use super::{json, npy, npz, safetensors};
-use json::{Document, Json, Nodes};
+use super::{json, npy, safetensors};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Format {
         let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
         Ok(if start.starts_with(super::npy::MAGIC) {
             Format::Npy
-        } else if npz::MAGICS.iter().any(|magic| start.starts_with(magic)) {
+        } else if super::npy::MAGICS.iter().any(|magic| start.starts_with(magic)) {
             Format::Npz
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
@@ -169,20 +170,12 @@ pub(super) enum Container {
 }
 
 impl<T: Element> Content<T> {
-    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the
-    /// given nodes are read.
+    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the nodes
+    /// `nodes` are read.
     ///
     /// # Errors
     /// If the content is not of that format.
-    pub(super) fn read(input: Input, format: Format, allow: AllowedNumbers) -> Result<Content<T>> {
-        Content::nodes(input, format, allow, Nodes::Given)
-    }
-
-    /// As [`Content::read`], but of a computation in JSON the nodes `nodes` are read.
-    ///
-    /// # Errors
-    /// As [`Content::read`].
-    pub(super) fn nodes(
+    pub(super) fn read(
         mut input: Input,
         format: Format,
         allow: AllowedNumbers,
@@ -282,9 +275,7 @@ impl Container {
             },
         }
     }
-}
 
-impl Container {
     /// # Errors
     /// If there are no entries or several, listing them.
     pub(super) fn check_single(&self, name: &str) -> Result<()> {

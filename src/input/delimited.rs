@@ -159,8 +159,8 @@ impl Table {
 
     fn into_array(self) -> Result<Array> {
         let width = self.width.map_or(0, |(width, _)| width);
-        let array = self.cells.into_array(vec![self.rows, width])?;
-        let array = array.with_short_header(self.layout.short_header);
+        let mut array = self.cells.into_array(vec![self.rows, width])?;
+        array.facts.short_header = self.layout.short_header;
         let rows: Option<Labels> = self.layout.first_column.then(|| self.row_labels.into());
         Ok(array.labelled(rows, self.col_labels.map(Labels::from)))
     }

@@ -115,7 +115,7 @@ impl<'a> Files<'a> {
         if format == Format::Npy {
             return want.of_reader::<T, _>(&name, &mut Npy { input: &mut input }, role);
         }
-        match Content::<f64>::read(input, format, allow)? {
+        match Content::<f64>::read(input, format, allow, Nodes::Given)? {
             Content::One(array) => want.of_array::<T>(&name, self.noted(&name, array), role),
             Content::Many(mut container) => {
                 container.check_single(&name)?;
@@ -132,7 +132,7 @@ impl<'a> Files<'a> {
             SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
-        let array = Content::read(input, format, allow)?.into_one(&name)?;
+        let array = Content::read(input, format, allow, Nodes::Given)?.into_one(&name)?;
         self.noted(&name, array).checked(&name, allow)
     }
 
@@ -176,7 +176,7 @@ impl<'a> Files<'a> {
         if matches!(format, Format::Npy | Format::Delimited(_)) {
             return Err(bundle::nameless(&name));
         }
-        match Content::<f64>::read(input, format, AllowedNumbers::ANYTHING)? {
+        match Content::<f64>::read(input, format, AllowedNumbers::ANYTHING, Nodes::Given)? {
             Content::One(_) => Err(bundle::nameless(&name)),
             Content::Many(container) => bundle::read(&name, container, options, want),
         }
@@ -285,7 +285,7 @@ pub(super) fn named_in_bundled(
 
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
-    Content::<f64>::nodes(input, format, AllowedNumbers::ANYTHING, Nodes::Computed)?.into_all(&name)
+    Content::<f64>::read(input, format, AllowedNumbers::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
 fn open_bundled(name: &str, file: &BundledFile, limit: Limit) -> Result<(Input, Format)> {

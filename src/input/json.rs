@@ -13,7 +13,7 @@ use crate::matrix::Labels;
 use crate::memory;
 use crate::text::{clip, counted, listed_briefly};
 
-use super::array::{Array, Item, MOST_CELLS};
+use super::array::{Array, ArrayFacts, Item, MOST_CELLS};
 use super::cell_type::MOST_COUNTED;
 use super::layers::own;
 use super::number::{decimals_of, number};
@@ -27,10 +27,14 @@ pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
     let text = with_words_quoted(text);
     let mut reader = serde_json::Deserializer::from_str(&text.text);
-    let json = ValueVisitor(&Budget::default())
-        .deserialize(&mut reader)
-        .and_then(|json| reader.end().map(|()| json));
-    json.map_err(|error| {
+    let mut json = Json::Null;
+    let mut keep = |read| {
+        json = read;
+        Ok(())
+    };
+    let read = ValueVisitor { budget: &Budget::default(), to: &mut keep }.deserialize(&mut reader);
+    let read = read.and_then(|()| reader.end());
+    read.map(|()| json).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
@@ -80,59 +84,71 @@ impl Budget {
     }
 }
 
-/// Makes a value of what stands in the text.
-#[derive(Clone, Copy)]
-struct ValueVisitor<'b>(&'b Budget);
+/// Hands what stands in the text to `to` while the reader still stands there, so that an error of it names the place.
+struct ValueVisitor<'b, 'r> {
+    budget: &'b Budget,
+    to: &'r mut dyn FnMut(Json) -> Outcome<()>,
+}
 
-impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
-    type Value = Json;
+impl ValueVisitor<'_, '_> {
+    fn found<E: de::Error>(self, value: Json) -> ParseResult<(), E> {
+        (self.to)(value).map_err(E::custom)
+    }
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> ParseResult<Json, D::Error> {
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> ParseResult<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for ValueVisitor<'_> {
-    type Value = Json;
+impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of rows of numbers, or an object that names such lists")
     }
 
-    fn visit_unit<E>(self) -> ParseResult<Json, E> {
-        Ok(Json::Null)
+    fn visit_unit<E: de::Error>(self) -> ParseResult<(), E> {
+        self.found(Json::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> ParseResult<Json, E> {
-        Ok(Json::Truth(truth))
+    fn visit_bool<E: de::Error>(self, truth: bool) -> ParseResult<(), E> {
+        self.found(Json::Truth(truth))
     }
 
-    fn visit_i64<E>(self, value: i64) -> ParseResult<Json, E> {
-        Ok(Json::Number(value as f64))
+    fn visit_i64<E: de::Error>(self, value: i64) -> ParseResult<(), E> {
+        self.found(Json::Number(value as f64))
     }
 
-    fn visit_u64<E>(self, value: u64) -> ParseResult<Json, E> {
-        Ok(Json::Number(value as f64))
+    fn visit_u64<E: de::Error>(self, value: u64) -> ParseResult<(), E> {
+        self.found(Json::Number(value as f64))
     }
 
-    fn visit_f64<E>(self, value: f64) -> ParseResult<Json, E> {
-        Ok(Json::Number(value))
+    fn visit_f64<E: de::Error>(self, value: f64) -> ParseResult<(), E> {
+        self.found(Json::Number(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> ParseResult<Json, E> {
-        Ok(Json::Text(text.to_string()))
+    fn visit_str<E: de::Error>(self, text: &str) -> ParseResult<(), E> {
+        self.found(Json::Text(text.to_string()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> ParseResult<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> ParseResult<(), A::Error> {
         let mut list = List::default();
-        while seq.next_element_seed(ElementVisitor(&mut list, self))?.is_some() {}
-        Ok(list.finish())
+        let mut add = |element| {
+            list = mem::take(&mut list).push(element)?;
+            Ok(())
+        };
+        while seq.next_element_seed(ValueVisitor { budget: self.budget, to: &mut add })?.is_some() {}
+        self.found(list.finish())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> ParseResult<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> ParseResult<(), A::Error> {
         let mut entries: Vec<(String, Json)> = Vec::new();
         let mut names = HashSet::new();
-        Budget::take(&self.0.entries, 1, "objects")?;
+        Budget::take(&self.budget.entries, 1, "objects")?;
         while let Some(key) = map.next_key::<String>()? {
             if !names.insert(key.clone()) {
                 return Err(A::Error::custom(format!("`{}` appears twice", clip(&key))));
@@ -143,77 +159,16 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = map.next_value_seed(self)?;
-            self.0.entry(&value)?;
+            let mut value = Json::Null;
+            let mut keep = |read| {
+                value = read;
+                Ok(())
+            };
+            map.next_value_seed(ValueVisitor { budget: self.budget, to: &mut keep })?;
+            self.budget.entry(&value)?;
             entries.push((key, value));
         }
-        Ok(Json::Object(entries))
-    }
-}
-
-/// Adds an element to a list while the reader still stands on that element, so that its error names the place.
-struct ElementVisitor<'l, 'b>(&'l mut List, ValueVisitor<'b>);
-
-impl ElementVisitor<'_, '_> {
-    fn add<E: de::Error>(self, element: Json) -> ParseResult<(), E> {
-        *self.0 = mem::take(self.0).push(element).map_err(E::custom)?;
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ElementVisitor<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> ParseResult<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.1.expecting(f)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_unit()?)
-    }
-
-    fn visit_bool<E: de::Error>(self, truth: bool) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_bool(truth)?)
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_i64(value)?)
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_u64(value)?)
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_f64(value)?)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> ParseResult<(), E> {
-        let read = self.1;
-        self.add(read.visit_str(text)?)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> ParseResult<(), A::Error> {
-        let read = self.1;
-        self.add(read.visit_seq(seq)?)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> ParseResult<(), A::Error> {
-        let read = self.1;
-        self.add(read.visit_map(map)?)
+        self.found(Json::Object(entries))
     }
 }
 
@@ -336,7 +291,7 @@ impl Json {
     /// # Errors
     /// If this is anything else.
     pub(super) fn into_array(self) -> Result<Array> {
-        let rectangle = match self {
+        let Rectangle { dims, values, boolean } = match self {
             Json::Numbers(rectangle) => rectangle,
             Json::Texts(texts) => Rectangle::of_texts(&texts).map_err(Error::new)?,
             Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
@@ -344,12 +299,9 @@ impl Json {
                 return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
             }
         };
-        let decimals = (!rectangle.boolean && rectangle.values.len() <= MOST_COUNTED).then(|| {
-            rectangle.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)
-        });
-        Ok(Array::new(rectangle.dims, rectangle.values)?
-            .with_boolean(rectangle.boolean)
-            .with_decimals(decimals))
+        let decimals = (!boolean && values.len() <= MOST_COUNTED)
+            .then(|| values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0));
+        Ok(Array::new(dims, values)?.with(ArrayFacts { boolean, decimals, ..ArrayFacts::default() }))
     }
 }
 

@@ -419,26 +419,8 @@ pub(super) enum Meaning {
 }
 
 /// What names of the other parts of models contain: embeddings, norms, the network behind attention, what predicts.
-const OTHER_PARTS: [&str; 18] = [
-    "norm",
-    "emb",
-    "mlp",
-    "moe",
-    "expert",
-    "router",
-    "dense",
-    "linear",
-    "conv",
-    "pool",
-    "head",
-    "classif",
-    "feed",
-    "generator",
-    "token",
-    "scale",
-    "shared",
-    "score",
-];
+const OTHER_PARTS: &str = "norm emb mlp moe expert router dense linear conv pool \
+    head classif feed generator token scale shared score";
 /// The same where they stand alone between points and `_`, before a number.
 const SHORT_PARTS: [&str; 10] = ["ln", "ff", "ffn", "fc", "net", "wte", "wpe", "cls", "pos", "ls"];
 
@@ -446,7 +428,7 @@ const SHORT_PARTS: [&str; 10] = ["ln", "ff", "ffn", "fc", "net", "wte", "wpe", "
 pub(super) fn is_part_of_model(dotted: &str) -> bool {
     let lower = dotted.to_ascii_lowercase();
     let mut words = lower.split(['.', '_']).map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
-    OTHER_PARTS.iter().any(|part| lower.contains(part)) || words.any(|word| SHORT_PARTS.contains(&word))
+    OTHER_PARTS.split(' ').any(|part| lower.contains(part)) || words.any(|word| SHORT_PARTS.contains(&word))
 }
 
 /// A name as the schemes have it: `/` of Flax and Keras is a point, and `:0` of Keras is no part of it.

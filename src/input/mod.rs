@@ -17,14 +17,12 @@ mod json;
 mod layers;
 mod model_folder;
 mod npy;
-mod npz;
 mod number;
 mod open;
 mod safetensors;
 mod save;
 mod save_model;
 mod source;
-mod text;
 mod words;
 
 pub mod system;
@@ -45,13 +43,10 @@ pub use model_folder::{
 pub use number::{MOST_DECIMALS, Number, check_commas, number, truth};
 pub use safetensors::stored;
 pub use save::{
-    Rows, Table, WritePermission, check_bundle_ending, check_ending, check_place, delimited_text, save,
-    save_bundle, save_text, table,
+    GrowingText, PutOutcome, Rows, Table, WritePermission, check_bundle_ending, check_ending, check_place,
+    delimited_text, is_folder, make_folder, markdown_files, put_files, put_new_files, read_text, save,
+    save_bundle, save_text, table, write_text,
 };
 pub use save_model::{ModelDraft, ModelFiles, NamedTensors, check_model_folder, holds_small_model};
 pub use source::{Bounds, BundledFile, ReadPermission, Source, bundled, exists};
-pub use text::{
-    GrowingText, PutOutcome, is_folder, make_folder, markdown_files, put_files, put_new_files, read_text,
-    write_text,
-};
 pub use words::{WordVectors, invented, label_list, sentence};

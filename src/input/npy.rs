@@ -1,15 +1,21 @@
 //! NumPy's `.npy`: one array.
 
-use std::io::Read;
+use std::collections::HashSet;
+use std::io;
+use std::io::{Read, SeekFrom};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::tensor::Element;
 use crate::text::clip;
 
-use super::array::{Item, Limit, checked_cells, shape_text};
+use super::array::{Item, Limit, checked_cells, entry_name, shape_text};
 use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::open::unreadable;
+use super::npy;
+use super::open::{Input, ReadSeek, unreadable};
 
 /// Bytes of a word besides its characters.
 const WORD: u64 = 64;
@@ -150,8 +156,9 @@ impl Kind {
 /// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
 /// not read.
 pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
-    if let Some(cell) = named(name) {
-        return Some((Kind::Number(cell), false));
+    let listed = |list: &str, word: &str| list.split(' ').any(|known| known == word);
+    if let Some((cell, ..)) = TYPES.iter().find(|(.., names)| listed(names, name)) {
+        return Some((Kind::Number(*cell), false));
     }
     let (order, plain) = match name.chars().next()? {
         order @ ('<' | '>' | '=' | '|') => (order, &name[1..]),
@@ -159,8 +166,8 @@ pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     };
     let native = cfg!(target_endian = "big");
     let big = order == '>' || native && order != '<';
-    if let Some(cell) = lettered(plain) {
-        return Some((Kind::Number(cell), big));
+    if let Some((cell, ..)) = TYPES.iter().find(|(_, _, letters, _)| listed(letters, plain)) {
+        return Some((Kind::Number(*cell), big));
     }
     let letter = plain.chars().next()?;
     let digits = &plain[letter.len_utf8()..];
@@ -172,67 +179,26 @@ pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     let kind = match letter {
         'U' if text => Kind::Unicode(size),
         'S' | 'a' if text => Kind::Bytes(size),
-        _ => Kind::Number(sized(letter, size)?),
+        _ => Kind::Number(TYPES.iter().find(|(_, sized, ..)| *sized == format!("{letter}{size}"))?.0),
     };
     Some((kind, big))
 }
 
-/// `f8`, `i4`, `u2`, `b1`.
-fn sized(letter: char, size: usize) -> Option<CellType> {
-    Some(match (letter, size) {
-        ('b', 1) => CellType::Bool,
-        ('i', 1) => CellType::I8,
-        ('i', 2) => CellType::I16,
-        ('i', 4) => CellType::I32,
-        ('i', 8) => CellType::I64,
-        ('u', 1) => CellType::U8,
-        ('u', 2) => CellType::U16,
-        ('u', 4) => CellType::U32,
-        ('u', 8) => CellType::U64,
-        ('f', 2) => CellType::F16,
-        ('f', 4) => CellType::F32,
-        ('f', 8) => CellType::F64,
-        _ => return None,
-    })
-}
-
-/// Letters of types in C, which an order may stand before.
-fn lettered(letter: &str) -> Option<CellType> {
-    Some(match letter {
-        "?" => CellType::Bool,
-        "b" => CellType::I8,
-        "h" => CellType::I16,
-        "i" => CellType::I32,
-        "l" | "q" | "p" | "n" => CellType::I64,
-        "B" => CellType::U8,
-        "H" => CellType::U16,
-        "I" => CellType::U32,
-        "L" | "Q" | "P" | "N" => CellType::U64,
-        "e" => CellType::F16,
-        "f" => CellType::F32,
-        "d" => CellType::F64,
-        _ => return None,
-    })
-}
-
-/// Names, which no order stands before.
-fn named(name: &str) -> Option<CellType> {
-    Some(match name {
-        "bool" | "bool_" => CellType::Bool,
-        "int8" | "byte" => CellType::I8,
-        "int16" | "short" => CellType::I16,
-        "int32" | "intc" => CellType::I32,
-        "int64" | "int" | "int_" | "long" | "longlong" | "intp" => CellType::I64,
-        "uint8" | "ubyte" => CellType::U8,
-        "uint16" | "ushort" => CellType::U16,
-        "uint32" | "uintc" => CellType::U32,
-        "uint64" | "uint" | "ulong" | "ulonglong" | "uintp" => CellType::U64,
-        "float16" | "half" => CellType::F16,
-        "float32" | "single" => CellType::F32,
-        "float64" | "float" | "double" => CellType::F64,
-        _ => return None,
-    })
-}
+/// Types of numbers: with its size, the letters of C, which an order may stand before, and the names, which none stands before.
+const TYPES: [(CellType, &str, &str, &str); 12] = [
+    (CellType::Bool, "b1", "?", "bool bool_"),
+    (CellType::I8, "i1", "b", "int8 byte"),
+    (CellType::I16, "i2", "h", "int16 short"),
+    (CellType::I32, "i4", "i", "int32 intc"),
+    (CellType::I64, "i8", "l q p n", "int64 int int_ long longlong intp"),
+    (CellType::U8, "u1", "B", "uint8 ubyte"),
+    (CellType::U16, "u2", "H", "uint16 ushort"),
+    (CellType::U32, "u4", "I", "uint32 uintc"),
+    (CellType::U64, "u8", "L Q P N", "uint64 uint ulong ulonglong uintp"),
+    (CellType::F16, "f2", "e", "float16 half"),
+    (CellType::F32, "f4", "f", "float32 single"),
+    (CellType::F64, "f8", "d", "float64 float double"),
+];
 
 // The header of a `.npy` file as Python reads it: a literal of a dictionary.
 
@@ -555,6 +521,274 @@ fn descr(descr: Literal) -> Result<(Kind, bool)> {
         }
         _ => Err(damaged()),
     }
+}
+
+// NumPy's `.npz`: a zip archive of `.npy` files, stored or deflated.
+
+/// The first bytes of a zip archive; an empty one starts with its end record.
+pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// An opened archive; entries are unpacked one by one, when asked for.
+pub(super) struct Npz {
+    name: String,
+    archive: ZipArchive<Box<dyn ReadSeek>>,
+    /// The names of the arrays, in the order of the archive.
+    names: Vec<String>,
+    /// Bytes that may still be unpacked.
+    left: u64,
+    limit: Limit,
+}
+
+impl Npz {
+    /// Reads the list of entries.
+    ///
+    /// # Errors
+    /// If the file is no zip archive, or not all of one, or more than one, or a name stands in it twice.
+    pub(super) fn open(mut input: Input) -> Result<Npz> {
+        check_directory(&input.name, &mut *input.reader, input.length)?;
+        let archive = ZipArchive::new(input.reader).map_err(|error| bad_archive(&input.name, &error))?;
+        let names: Result<Vec<String>> = archive.file_names_raw().map(array_name).collect();
+        let names = names.map_err(|error| error.in_source(&input.name))?;
+        Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
+    }
+
+    /// The names of the arrays, in the order of the archive.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    /// The name in errors of the array at a position of [`Npz::names`].
+    fn entry_name(&self, position: usize) -> String {
+        entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
+    }
+
+    /// Unpacks the array at a position of [`Npz::names`].
+    ///
+    /// # Errors
+    /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
+    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
+        let name = self.entry_name(position);
+        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
+        // The size here is only what the archive says; `npy::read` holds it against the array's header, then against
+        // the bytes, of which it unpacks at most one too many.
+        let length = file.size();
+        self.left = self.left.checked_sub(length).ok_or_else(|| {
+            Error::new(format!("the file unpacks to more than {} MiB", self.limit.unpacked() >> 20))
+                .in_source(&name)
+                .help("save the arrays that you need in a file of their own")
+        })?;
+        npy::read(&name, &mut file, length, self.limit)
+    }
+
+    /// True if the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    ///
+    /// # Errors
+    /// If the entry is damaged, or is no array.
+    pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
+        let name = self.entry_name(position);
+        let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
+        npy::is_boolean(&name, &mut file)
+    }
+
+    /// From now on no array may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+}
+
+fn bad_archive(name: &str, error: &ZipError) -> Error {
+    let said = match error {
+        ZipError::UnsupportedArchive(why) => {
+            Error::new(format!("this kind of zip archive is not supported: {why}"))
+                .help("save it with numpy.savez or numpy.savez_compressed")
+        }
+        _ => Error::new(format!("the zip archive is incomplete: {error}"))
+            .help("the file was cut off or is damaged: save it again with numpy.savez"),
+    };
+    said.in_source(name)
+}
+
+// The end of a zip archive, looked at closely before it is unpacked: an archive fills its file, and no name stands in it twice.
+// Readers of zip archives are lenient in this, and each takes another part of what is left over.
+
+/// The last record without its comment, and the longest comment.
+const END: u64 = 22;
+const LONGEST_COMMENT: u64 = 0xffff;
+/// The size of the record that locates the end of a large archive.
+const LOCATOR: u64 = 20;
+/// The end of a large archive, as far as it is read.
+const LARGE_END: usize = 56;
+/// One entry without its name.
+const ENTRY: usize = 46;
+/// The size of the header before an entry's bytes, without its name.
+const LOCAL: usize = 30;
+/// Marks a number that is in the extra field because it exceeds 32 bits.
+const ELSEWHERE: u64 = 0xffff_ffff;
+/// The extra field of large archives.
+const LARGE: u64 = 1;
+
+/// The position of the list of entries.
+struct Directory {
+    start: u64,
+    size: u64,
+    entries: u64,
+    /// The byte at which the list must end.
+    end: u64,
+}
+
+/// Checks that the archive begins with the file and ends with it, lists every name once, and has each entry under that name.
+///
+/// # Errors
+/// If it does not.
+pub(super) fn check_directory(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<()> {
+    let failed = |error: io::Error| unreadable(name, &error);
+    let damaged = |what: &str| {
+        Error::new(format!("the zip archive {what}"))
+            .in_source(name)
+            .help("the file was cut off, changed or joined to another: save it again with numpy.savez")
+    };
+    let Some(directory) = directory(reader, length).map_err(failed)? else {
+        return Err(damaged("is incomplete, or other bytes stand behind it"));
+    };
+    if directory.start.checked_add(directory.size) != Some(directory.end) {
+        return Err(damaged("does not have its list of entries where it says"));
+    }
+    reader.seek(SeekFrom::Start(directory.start)).map_err(failed)?;
+    let mut list = io::BufReader::new(reader.take(directory.size));
+    let (mut names, mut listed, mut read) = (HashSet::new(), Vec::new(), 0);
+    while read < directory.size {
+        let mut entry = [0; ENTRY];
+        list.read_exact(&mut entry).map_err(failed)?;
+        let [name_length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]));
+        let raw = bytes(&mut list, name_length).map_err(failed)?;
+        let more = bytes(&mut list, extra).map_err(failed)?;
+        io::copy(&mut list.by_ref().take(comment), &mut io::sink()).map_err(failed)?;
+        if !entry.starts_with(b"PK\x01\x02") {
+            return Err(damaged("has no entry where its list says"));
+        }
+        listed.push((start_of(&entry, &more), raw.clone()));
+        read += ENTRY as u64 + name_length + extra + comment;
+        let text = array_name(&raw).map_err(|error| error.in_source(name))?;
+        if names.contains(&text) {
+            return Err(Error::new(format!("`{}` appears twice", clip(&text)))
+                .in_source(name)
+                .help("save every array under a name of its own"));
+        }
+        names.insert(text);
+    }
+    if read != directory.size || names.len() as u64 != directory.entries {
+        return Err(damaged("does not list as many entries as it says"));
+    }
+    if listed.iter().map(|(start, _)| *start).min().unwrap_or(directory.start) != 0 {
+        return Err(damaged("does not begin with the file"));
+    }
+    for (start, raw) in listed {
+        if !is_there(reader, start, &raw).map_err(failed)? {
+            return Err(damaged(&format!(
+                "has another entry where it lists `{}`",
+                clip(str::from_utf8(&raw).unwrap_or_default())
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The name of an entry without its ending.
+///
+/// # Errors
+/// If it is not UTF-8: then its characters are unknown.
+pub(super) fn array_name(raw: &[u8]) -> Result<String> {
+    let Ok(name) = str::from_utf8(raw) else {
+        let shown = clip(&raw.escape_ascii().to_string());
+        return Err(Error::new(format!("the name `{shown}` is not UTF-8 text"))
+            .help("save the arrays under names in ASCII: numpy.savez(file, X=x, W_Q=w_q)"));
+    };
+    Ok(name.strip_suffix(".npy").unwrap_or(name).to_string())
+}
+
+/// The next `count` bytes.
+fn bytes(reader: &mut dyn Read, count: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(count).unwrap_or(usize::MAX)];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The byte at which an entry of the list begins: in the entry, or in the extra field after the sizes.
+fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
+    let [size, packed, start] = [24, 20, 42].map(|at| number(&entry[at..at + 4]));
+    if start != ELSEWHERE {
+        return start;
+    }
+    let before = [size, packed].into_iter().filter(|&size| size == ELSEWHERE).count();
+    let mut rest = extra;
+    while let Some((head, fields)) = rest.split_at_checked(4) {
+        let length = usize::try_from(number(&head[2..])).unwrap_or(usize::MAX);
+        let Some((field, others)) = fields.split_at_checked(length) else { break };
+        if number(&head[..2]) == LARGE {
+            return field.get(8 * before..8 * before + 8).map_or(start, number);
+        }
+        rest = others;
+    }
+    start
+}
+
+/// True if an entry of this name begins there.
+fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bool> {
+    reader.seek(SeekFrom::Start(start))?;
+    let mut head = Vec::new();
+    reader.take((LOCAL + name.len()) as u64).read_to_end(&mut head)?;
+    Ok(head.starts_with(b"PK\x03\x04")
+        && head.get(26..28).map(number) == Some(name.len() as u64)
+        && head.get(LOCAL..) == Some(name))
+}
+
+/// The position of the list according to the last record of the file; `None` if the file does not end with such a record.
+fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Directory>> {
+    let from = length.saturating_sub(END + LONGEST_COMMENT + LOCATOR);
+    let mut tail = Vec::new();
+    reader.seek(SeekFrom::Start(from))?;
+    reader.take(length - from).read_to_end(&mut tail)?;
+    let is_end = |at: &usize| {
+        let record = &tail[*at..];
+        record.starts_with(b"PK\x05\x06") && END + number(&record[20..22]) == record.len() as u64
+    };
+    let Some(at) = (0..=tail.len().saturating_sub(END as usize))
+        .rev()
+        .find(|at| tail.len() >= END as usize && is_end(at))
+    else {
+        return Ok(None);
+    };
+    let record = &tail[at..];
+    let place = from + at as u64;
+    let locator = at.checked_sub(LOCATOR as usize).map(|start| &tail[start..at]);
+    let Some(locator) = locator.filter(|locator| locator.starts_with(b"PK\x06\x07")) else {
+        return Ok(Some(Directory {
+            entries: number(&record[10..12]),
+            size: number(&record[12..16]),
+            start: number(&record[16..20]),
+            end: place,
+        }));
+    };
+    let end = number(&locator[8..16]);
+    let mut large = [0; LARGE_END];
+    if end.checked_add(LARGE_END as u64 + LOCATOR).is_none_or(|least| least > place) {
+        return Ok(None);
+    }
+    reader.seek(SeekFrom::Start(end))?;
+    reader.read_exact(&mut large)?;
+    let size = number(&large[4..12]);
+    let fits = end.checked_add(size).and_then(|sum| sum.checked_add(12 + LOCATOR)) == Some(place);
+    Ok((large.starts_with(b"PK\x06\x06") && fits).then(|| Directory {
+        entries: number(&large[32..40]),
+        size: number(&large[40..48]),
+        start: number(&large[48..56]),
+        end,
+    }))
+}
+
+/// A number of at most eight bytes, little-endian.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::memory;
 use crate::tensor::Dtype;
 use crate::text::clip;
 
-use super::array::{AllowedNumbers, Array, MOST_CELLS};
+use super::array::{AllowedNumbers, Array, ArrayFacts, MOST_CELLS};
 
 /// An `f64` has at most 17 significant digits, so more decimals are not counted.
 pub const MOST_DECIMALS: usize = 17;
@@ -274,11 +274,13 @@ impl Cells {
     /// If there are none, or they do not fill the shape.
     pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
         let boolean = self.boolean == Some(true);
-        let decimals = (!boolean).then_some(self.decimals);
-        Ok(Array::new(dims, self.values)?
-            .with_boolean(boolean)
-            .with_decimals(decimals)
-            .with_digits(self.longest.digits()))
+        let (decimals, digits) = ((!boolean).then_some(self.decimals), self.longest.digits());
+        Ok(Array::new(dims, self.values)?.with(ArrayFacts {
+            boolean,
+            decimals,
+            digits,
+            ..ArrayFacts::default()
+        }))
     }
 }
 

@@ -51,6 +51,26 @@ fn header_length(start: &[u8]) -> Option<u64> {
     start.first_chunk().map(|length| u64::from_le_bytes(*length))
 }
 
+/// What the header says of a tensor of any type.
+pub(super) struct HeaderEntry<'a> {
+    pub(super) name: &'a str,
+    /// The type as the header writes it.
+    pub(super) dtype: String,
+    pub(super) dims: &'a [usize],
+    /// The first byte in the file.
+    pub(super) start: u64,
+    /// The number of its bytes.
+    pub(super) bytes: u64,
+}
+
+/// The position of a tensor in its file.
+pub(super) struct TensorPlace {
+    /// The first byte.
+    pub(super) start: u64,
+    pub(super) dtype: tensor::Dtype,
+    pub(super) dims: Vec<usize>,
+}
+
 impl Tensors {
     /// Reads the header.
     ///
@@ -123,21 +143,7 @@ impl Tensors {
             Payload::CutOff(_) => Err(unreadable(&name, &io::ErrorKind::UnexpectedEof.into())),
         }
     }
-}
 
-/// What the header says of a tensor of any type.
-pub(super) struct HeaderEntry<'a> {
-    pub(super) name: &'a str,
-    /// The type as the header writes it.
-    pub(super) dtype: String,
-    pub(super) dims: &'a [usize],
-    /// The first byte in the file.
-    pub(super) start: u64,
-    /// The number of its bytes.
-    pub(super) bytes: u64,
-}
-
-impl Tensors {
     /// What the header says, in the order in which the tensors are stored.
     pub(super) fn entries(&self) -> impl Iterator<Item = HeaderEntry<'_>> {
         self.names.iter().filter_map(|name| {
@@ -152,17 +158,7 @@ impl Tensors {
             })
         })
     }
-}
 
-/// The position of a tensor in its file.
-pub(super) struct TensorPlace {
-    /// The first byte.
-    pub(super) start: u64,
-    pub(super) dtype: tensor::Dtype,
-    pub(super) dims: Vec<usize>,
-}
-
-impl Tensors {
     /// The position of a tensor; `None` if there is none of this name.
     ///
     /// # Errors

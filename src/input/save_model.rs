@@ -16,8 +16,7 @@ use crate::tensor::Tensor;
 use super::draft::{FolderDraft, folder_of, real};
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
 use super::open::examined;
-use super::save::{Table, WritePermission, not_written, safetensors, takes_files};
-use super::text::{no_folder, read_text};
+use super::save::{Table, WritePermission, no_folder, not_written, read_text, safetensors, takes_files};
 
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
 const LONGEST_CONFIG: u64 = 1 << 20;

@@ -458,18 +458,18 @@ mod tests {
 
     #[test]
     fn a_file_is_found_under_its_whole_name_alone() {
-        assert_eq!(find("examples/data/k.csv").unwrap().name, "k.csv");
-        assert_eq!(find("./examples/data/k.csv").unwrap().name, "k.csv");
+        assert_eq!(bundled_file("examples/data/k.csv").unwrap().name, "k.csv");
+        assert_eq!(bundled_file("./examples/data/k.csv").unwrap().name, "k.csv");
         for text in
             ["k.csv", "data/k.csv", "examples/data/", "examples/data/../data/k.csv", "/examples/data/k.csv"]
         {
-            assert_eq!(find(text), None, "{text}");
+            assert_eq!(bundled_file(text), None, "{text}");
         }
     }
 
     #[test]
     fn a_folder_has_the_files_that_stand_in_it_and_no_others() {
-        let names = |text| inside(text).iter().map(|file| file.name).collect::<Vec<_>>();
+        let names = |text| bundled_inside(text).iter().map(|file| file.name).collect::<Vec<_>>();
         let answers = ["01", "02", "03", "04", "05", "06", "07"].map(|name| format!("answers/{name}.csv"));
         for text in ["examples/data/answers", "./examples/data/answers/"] {
             assert_eq!(names(text), answers);

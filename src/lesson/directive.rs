@@ -2,7 +2,7 @@
 
 use crate::text::{clip, nearest};
 
-use super::faults::Fault;
+use super::source::{Fault, Faults};
 
 /// One word that may begin a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,4 +114,38 @@ fn condition_of_option(word: &str, comment: &str) -> Option<(String, String)> {
 
 fn in_one_line(text: &str) -> String {
     text.split('\n').map(str::trim).collect::<Vec<_>>().join(" ").trim().to_string()
+}
+
+// The settings of a directive: `ask: id=zeros kind=choice think=30s`.
+
+/// The `name=value` pairs of a directive.
+pub(crate) fn settings<'a>(
+    text: &'a str,
+    line: usize,
+    names: &[&'static str],
+    faults: &mut Faults,
+) -> Vec<(&'static str, &'a str)> {
+    let mut found = Vec::new();
+    for word in text.split_whitespace() {
+        let pair = word.split_once('=');
+        let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
+        match (pair, known) {
+            (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
+                faults.add(line, format!("a second `{name}=`"), "remove one of them")
+            }
+            (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
+            _ => {
+                let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
+                faults.add(
+                    line,
+                    format!("`{word}` is not understood"),
+                    match near {
+                        Some(near) => format!("did you mean `{near}=…`?"),
+                        None => format!("you can set {}=…", names.join("=… ")),
+                    },
+                );
+            }
+        }
+    }
+    found
 }

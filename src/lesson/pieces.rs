@@ -1,12 +1,12 @@
 //! A Markdown text as the blocks on its top level, in order, each with its place in the text.
 
-use crate::foreign::visible;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::faults::{Fault, Faults};
-use super::source::Source;
+use crate::foreign::visible;
+
+use super::source::{Fault, Faults, Source};
 
 /// The Markdown that lessons are written in: CommonMark with tables.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES;

@@ -178,9 +178,10 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::lesson::option_names::SAMPLE;
+    use crate::lesson::command::SAMPLE;
     use crate::lesson::read;
+
+    use super::*;
 
     fn lesson(file: &str) -> Lesson {
         let text = "---\nattn-lesson: 1\ntitle: T\n---\n\n# T\n\n## One\n\na\n\n## Two\n\nb\n";

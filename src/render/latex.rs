@@ -8,8 +8,8 @@ use super::digits;
 use super::document::{ComputedNode, Markup};
 use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
-use super::names::is_in_name;
 use super::plane::Drawing;
+use super::style::is_in_name;
 use super::view::{HATCH, View};
 
 /// The characters of a table of words that fill the line of an article, about.
@@ -174,27 +174,17 @@ impl Markup for Latex {
 
     fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
-            self.paragraph(&equation(&node.equation));
-            if let Some(value) = &node.value {
-                self.matrix(value);
-            }
+            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
         }
     }
 
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        for each in equations {
-            self.paragraph(&equation(each));
-        }
-        for view in matrices {
-            self.matrix(view);
-        }
+        equations.iter().for_each(|each| self.paragraph(&equation(each)));
+        matrices.iter().for_each(|view| self.matrix(view));
     }
 
     fn columns(&mut self, equations: &[Equation], view: &View) {
-        for each in equations {
-            self.paragraph(&equation(each));
-        }
-        self.matrix(view);
+        self.together(equations, std::slice::from_ref(view));
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -220,9 +210,7 @@ impl Markup for Latex {
     }
 
     fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        for paragraph in explanations(writer) {
-            self.paragraph(&paragraph);
-        }
+        explanations(writer).iter().for_each(|paragraph| self.paragraph(paragraph));
     }
 
     fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::names::{is_in_name, take_name};
+use super::style::{is_in_name, take_name};
 
 /// The text of a cell: a power of ten where a number has an exponent.
 pub(super) fn number(text: &str) -> String {

@@ -39,12 +39,11 @@ impl Markdown {
     }
 
     fn matrix(&mut self, view: &View) {
-        let header: Vec<String> = [view.name.clone()].into_iter().chain(view.cols.iter().cloned()).collect();
+        let mut header = [&[view.name.clone()], &view.cols[..]].concat();
         let row = |(label, cells): (&String, &Vec<super::view::Cell>)| {
             [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace(HATCH, ""))).collect()
         };
         let mut rows: Vec<Vec<String>> = view.rows.iter().zip(&view.cells).map(row).collect();
-        let mut header = header;
         if !view.notes.is_empty() {
             header.push(String::new());
             rows.iter_mut().zip(&view.notes).for_each(|(row, note)| row.push(note.clone()));
@@ -107,27 +106,17 @@ impl Markup for Markdown {
 
     fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
-            self.paragraph(&code(&node.equation.to_string()));
-            if let Some(value) = &node.value {
-                self.matrix(value);
-            }
+            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
         }
     }
 
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
-        for equation in equations {
-            self.paragraph(&code(&equation.to_string()));
-        }
-        for view in matrices {
-            self.matrix(view);
-        }
+        equations.iter().for_each(|equation| self.paragraph(&code(&equation.to_string())));
+        matrices.iter().for_each(|view| self.matrix(view));
     }
 
     fn columns(&mut self, equations: &[Equation], view: &View) {
-        for equation in equations {
-            self.paragraph(&code(&equation.to_string()));
-        }
-        self.matrix(view);
+        self.together(equations, std::slice::from_ref(view));
     }
 
     fn drawing(&mut self, drawing: &Drawing) {

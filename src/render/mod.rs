@@ -1,6 +1,5 @@
 //! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML.
 
-mod file_rows;
 mod json;
 mod latex;
 mod latex_math;
@@ -14,22 +13,21 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use ::csv::Writer;
-use attn_story::render::{digits, document, explained, heat, html, names, palette, plane, view, viewer};
+use attn_story::render::{digits, document, explained, heat, html, plane, style, view};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::input;
-use crate::memory;
 use crate::story::Table;
+use crate::{input, memory};
 
 pub use attn_story::render::{
     CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
-    cell_lines_to, html_live, html_page, model_page, numpy,
+    cell_lines_to, html_page, model_page, numpy,
 };
-pub use file_rows::{FileRows, wrapped_text};
 pub(crate) use json::page_program;
 pub use json::{diagnosis, porting, unusable};
 pub use plot::{Curve, Plot, Scale, plots};
+pub use table::{FileRows, wrapped_text};
 pub(crate) use terminal::{Shading, WindowOfMatrix, window_of_matrix};
 
 /// The bytes of text that a format gathers before it writes: JSON is written piece by piece, and of large matrices people are

@@ -79,7 +79,7 @@ impl Plot {
             let (text, rule) = tick.map_or(("", '│'), |(_, text)| (text.as_str(), '┤'));
             lines.push(format!("{text:>room$} {rule}{row}", room = margin - 2));
         }
-        lines.extend(self.axis(canvas.across(), margin, columns));
+        lines.extend(self.axis(&canvas.across, margin, columns));
         // Escapes for colours have no width; every other line is filled up.
         let padded =
             |line: String| format!("{line}{}", " ".repeat(width.saturating_sub(visible_width(&line))));
@@ -212,10 +212,6 @@ impl<'a> Canvas<'a> {
         curves().for_each(|(number, curve)| self.line(number, curve));
         curves().for_each(|(number, curve)| self.marks(number, curve));
         curves().for_each(|(number, curve)| self.name(number, curve));
-    }
-
-    fn across(&self) -> &Axis {
-        &self.across
     }
 
     /// Its lines, from the top.
@@ -375,7 +371,7 @@ mod tests {
                 let coloured = drawn(&plot(&[STEEP, FLAT]), &style(width, charset, true));
                 assert!(coloured.contains("\x1b["));
                 let widths =
-                    |text: &str| text.lines().map(|line| visible(line.trim_end())).collect::<Vec<_>>();
+                    |text: &str| text.lines().map(|line| visible_width(line.trim_end())).collect::<Vec<_>>();
                 assert_eq!(widths(&coloured), widths(&text));
             }
         }

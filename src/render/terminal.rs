@@ -11,12 +11,12 @@ use crate::text::ScreenWidth;
 
 use super::document::{ComputedNode, Markup, NumberedStep};
 use super::explained::{ExplanationWriter, SymbolicCells};
+use super::heat::ShadeColours;
 use super::heat::{Shade, shades_at};
-use super::palette::ShadeColours;
 use super::plane::Drawing;
 use super::tree::wrapped_prose;
+use super::view::Viewer;
 use super::view::{INDENT, View};
-use super::viewer::Viewer;
 use super::{Charset, Page, Style, Theme, digits, document, table, tree};
 use table::{Block, Level};
 
@@ -46,28 +46,6 @@ impl<'a> Terminal<'a> {
             pointed: false,
             parts: Vec::new(),
         }
-    }
-
-    /// Returns true if the option that shows folded matrices has been named.
-    pub(super) fn has_pointed(&self) -> bool {
-        self.pointed
-    }
-
-    /// This terminal for a screen on which that option has, or has not, been named elsewhere.
-    pub(super) fn having_pointed(mut self, pointed: bool) -> Terminal<'a> {
-        self.point(pointed);
-        self
-    }
-
-    /// This terminal within the steps of a story, for parts that have no number of their own.
-    pub(super) fn having_begun(mut self, in_steps: bool) -> Terminal<'a> {
-        self.in_steps = in_steps;
-        self
-    }
-
-    /// Sets if the option that shows folded matrices has been named.
-    pub(super) fn point(&mut self, pointed: bool) {
-        self.pointed = pointed;
     }
 
     /// Lines that are laid out already, after a blank line.
@@ -608,11 +586,10 @@ pub(super) fn write_all(pages: &[Page], style: &Style) -> String {
 fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let half = Style { width: (style.width - BETWEEN) / 2, ..*style };
     let steps = document::numbered(page);
-    let pointed = pointed_before(&steps, terminal.has_pointed());
+    let pointed = pointed_before(&steps, terminal.pointed);
     let first = steps.iter().position(|step| step.number.is_some()).unwrap_or(steps.len());
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
-        let begun = first < at;
-        let mut own = Terminal::new(style).having_pointed(pointed[at]).having_begun(begun);
+        let mut own = Terminal { in_steps: first < at, pointed: pointed[at], ..Terminal::new(style) };
         document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
         document::finished(&mut own).lines().map(str::to_string).collect()
     };
@@ -640,7 +617,7 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
         terminal.lines(lines);
         at = *next;
     }
-    terminal.point(pointed.last().copied().unwrap_or_default());
+    terminal.pointed = pointed.last().copied().unwrap_or_default();
 }
 
 /// For each step, and for the end: true if the option that shows folded matrices has been named before it.

@@ -76,9 +76,9 @@ fn table() -> String {
          Made by `tests/diagnose/table.rs`. Each id is one slip; many can be made in several ways, and the report says in which.\n\
          `attn diagnose --list ID` says why it is wrong, how to fix it, and what to look for.\n",
     );
-    for group in GROUPS {
+    for group in GROUPS.iter() {
         write!(text, "\n## {}\n\n", group.title).unwrap();
-        for mistake in group.mistakes() {
+        for mistake in &group.mistakes {
             writeln!(text, "- `{}`: {}", mistake.id, mistake.slip).unwrap();
         }
     }

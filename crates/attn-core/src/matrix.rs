@@ -21,6 +21,13 @@ pub struct Shape {
     pub cols: usize,
 }
 
+impl Shape {
+    /// The places (row, column) of all cells, row by row.
+    pub fn places(self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.rows).flat_map(move |row| (0..self.cols).map(move |col| (row, col)))
+    }
+}
+
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}×{}", self.rows, self.cols)
@@ -108,6 +115,11 @@ impl Matrix {
         self
     }
 
+    /// This matrix with these names for its rows and its columns, where they fit.
+    pub fn labelled_by(self, rows: Option<&Labels>, cols: Option<&Labels>) -> Matrix {
+        self.with_row_labels(rows.cloned()).with_col_labels(cols.cloned())
+    }
+
     /// This matrix with names for its rows, for matrices written out in code.
     pub fn rows_named(self, names: &[&str]) -> Matrix {
         self.with_row_labels(Some(labels(names)))
@@ -120,7 +132,7 @@ impl Matrix {
 
     /// This matrix with the labels of `other`, where they fit.
     pub fn labelled_like(self, other: &Matrix) -> Matrix {
-        self.with_row_labels(other.row_labels.clone()).with_col_labels(other.col_labels.clone())
+        self.labelled_by(other.row_labels(), other.col_labels())
     }
 
     /// The number of rows.

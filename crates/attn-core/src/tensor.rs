@@ -10,13 +10,13 @@ use std::fmt::Debug;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use attn_kernel::{Heads, Layout};
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
 use crate::error::{Error, Result};
-use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
 use crate::text::counted;
@@ -112,13 +112,13 @@ impl Tensor {
     pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Tensor {
         let shape = self.shape();
         if let Values::Matrix(matrix) = self.values {
-            self.values = Values::Matrix(matrix.with_row_labels(rows).with_col_labels(cols));
+            self.values = Values::Matrix(matrix.labelled_by(rows.as_ref(), cols.as_ref()));
             return self;
         }
         self.row_labels = rows.filter(|labels| labels.len() == shape.rows);
         self.col_labels = cols.filter(|labels| labels.len() == shape.cols);
         let (rows, cols) = (self.row_labels.clone(), self.col_labels.clone());
-        let view = self.view.take().map(|matrix| matrix.with_row_labels(rows).with_col_labels(cols));
+        let view = self.view.take().map(|matrix| matrix.labelled_by(rows.as_ref(), cols.as_ref()));
         self.view = view.map_or_else(OnceLock::new, OnceLock::from);
         self
     }
@@ -868,7 +868,7 @@ impl Tensor {
     fn formed(&self) -> Matrix {
         let Shape { rows, cols } = self.shape();
         let matrix = Matrix::from_fn(rows, cols, |i, j| self.at(i, j));
-        matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
+        matrix.labelled_by(self.row_labels.as_ref(), self.col_labels.as_ref())
     }
 
     /// These numbers as a matrix, with which the exact path computes; a matrix is moved, not copied.

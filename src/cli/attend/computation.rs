@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::attention::{Mask, MatrixRule};
-use crate::cli::options::positive;
+use crate::cli::options::{choice, positive};
 use crate::cli::word_vectors::WordArgs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
@@ -85,8 +85,8 @@ pub(super) struct AttentionArgs {
     #[arg(long, value_name = "N", hide_short_help = true)]
     keep_first: Option<usize>,
     /// Compare query and key by dot product or cosine
-    #[arg(long, value_enum, default_value = "dot", value_name = "KIND")]
-    score: ScoreArg,
+    #[arg(long, value_parser = choice(SCORES), default_value = "dot", value_name = "KIND")]
+    score: Score,
     /// Multiply the scores: auto (1/√d_k), none or a number
     #[arg(long, default_value = "auto", value_name = "FACTOR")]
     scale: String,
@@ -114,13 +114,8 @@ enum FromArg {
 }
 
 /// `--score`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ScoreArg {
-    /// The dot product
-    Dot,
-    /// The cosine
-    Cosine,
-}
+const SCORES: [(&str, &str, Score); 2] =
+    [("dot", "The dot product", Score::Dot), ("cosine", "The cosine", Score::Cosine)];
 
 impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
@@ -135,10 +130,7 @@ impl AttentionArgs {
         Ok(Recipe {
             heads,
             kv_heads,
-            score: match self.score {
-                ScoreArg::Dot => Score::Dot,
-                ScoreArg::Cosine => Score::Cosine,
-            },
+            score: self.score,
             scale: match self.scale.as_str() {
                 "auto" => Scale::Auto,
                 "none" => Scale::None,
@@ -338,8 +330,8 @@ pub(super) struct InputArgs {
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
     ///
     /// PyTorch's Linear stores out-in. By default the names in the file decide, or else it is in-out.
-    #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
-    layout: Option<LayoutArg>,
+    #[arg(long, value_parser = choice(LAYOUTS), value_name = "WAY", hide_short_help = true)]
+    layout: Option<Layout>,
     /// Which layer of a model's file
     #[arg(long, hide_short_help = true, value_name = "LAYER", requires = "file")]
     layer: Option<String>,
@@ -349,8 +341,8 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     mask: Option<String>,
     /// What a 1 in the mask means: allow, block or add
-    #[arg(long, value_enum, value_name = "KIND")]
-    mask_kind: Option<MaskKindArg>,
+    #[arg(long, value_parser = choice(MASK_KINDS), value_name = "KIND")]
+    mask_kind: Option<MatrixRule>,
     /// A matrix that is added to the scores of every head
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
@@ -362,43 +354,17 @@ pub(super) struct InputArgs {
 }
 
 /// `--layout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LayoutArg {
-    /// One row for each input feature: x·W
-    InOut,
-    /// One row for each output feature: x·Wᵀ
-    OutIn,
-}
+const LAYOUTS: [(&str, &str, Layout); 2] = [
+    ("in-out", "One row for each input feature: x·W", Layout::InOut),
+    ("out-in", "One row for each output feature: x·Wᵀ", Layout::OutIn),
+];
 
 /// `--mask-kind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MaskKindArg {
-    /// 1 may attend, 0 is hidden
-    Allow,
-    /// 1 is hidden, 0 may attend
-    Block,
-    /// Added to the scores
-    Add,
-}
-
-impl LayoutArg {
-    fn layout(self) -> Layout {
-        match self {
-            LayoutArg::InOut => Layout::InOut,
-            LayoutArg::OutIn => Layout::OutIn,
-        }
-    }
-}
-
-impl MaskKindArg {
-    fn rule(self) -> MatrixRule {
-        match self {
-            MaskKindArg::Allow => MatrixRule::Allow,
-            MaskKindArg::Block => MatrixRule::Block,
-            MaskKindArg::Add => MatrixRule::Add,
-        }
-    }
-}
+const MASK_KINDS: [(&str, &str, MatrixRule); 3] = [
+    ("allow", "1 may attend, 0 is hidden", MatrixRule::Allow),
+    ("block", "1 is hidden, 0 may attend", MatrixRule::Block),
+    ("add", "Added to the scores", MatrixRule::Add),
+];
 
 impl InputArgs {
     /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
@@ -415,9 +381,8 @@ impl InputArgs {
         heads: Option<usize>,
         mechanisms: &MechanismArgs,
     ) -> Result<LoadedInputs> {
-        let layout = self.layout.map(LayoutArg::layout);
+        let (layout, mask_kind) = (self.layout, self.mask_kind);
         let mut loader = InputLoader::with_layout(layout);
-        let mask_kind = self.mask_kind.map(MaskKindArg::rule);
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = ReadOptions { dtype, mask_as_truth };
         if let Some(file) = &self.file {

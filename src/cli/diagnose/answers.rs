@@ -67,17 +67,16 @@ pub(super) fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph
     for text in yours {
         let submission = match named(text) {
             Some((name, source)) => {
-                let place = visible(source).into_owned();
                 let remark = letter_read(name, right);
                 let (answer, read) = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array, right))
-                    .map_err(|error| with_renaming_remarks(error.in_source(place), remark.as_slice()))?;
+                    .map_err(|error| {
+                        with_renaming_remarks(error.in_source(visible(source)), remark.as_slice())
+                    })?;
                 Submission { answers: vec![answer], remarks: remark.into_iter().chain(read).collect() }
             }
-            None => {
-                let place = visible(text).into_owned();
-                submission(files.named(text, limit)?, right).map_err(|error| error.in_source(place))?
-            }
+            None => submission(files.named(text, limit)?, right)
+                .map_err(|error| error.in_source(visible(text)))?,
         };
         all.answers.extend(submission.answers);
         all.remarks.extend(submission.remarks);
@@ -140,10 +139,11 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
 fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
     match (arrays.pop(), arrays.len()) {
         (Some((_, array)), 0) => Ok(array),
-        (_, others) => Err(Error::new(format!("the file has {} arrays, but one is needed", others + 1))
-            .help(
-                "leave out the step before the file name: each array then counts as the step of its own name",
-            )),
+        (_, others) => {
+            let help =
+                "leave out the step before the file name: each array then counts as the step of its own name";
+            Err(Error::new(format!("the file has {} arrays, but one is needed", others + 1)).help(help))
+        }
     }
 }
 
@@ -151,10 +151,8 @@ fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
 fn answer(name: String, array: Array, right: &Graph) -> Result<(Answer, Option<String>)> {
     let (decimals, digits, roundoff) = (array.decimals(), array.digits(), array.roundoff());
     let matrices = heads_apart(&name, array.into_heads()?, right);
-    let (matrices, remark) = match laid_out(&name, &matrices, right) {
-        Some((laid_out, remark)) => (laid_out, Some(remark)),
-        None => (matrices, None),
-    };
+    let (laid_out, remark) = laid_out(&name, &matrices, right).unzip();
+    let matrices = laid_out.unwrap_or(matrices);
     Ok((Answer { name, matrices, decimals, digits, roundoff }, remark))
 }
 
@@ -178,13 +176,9 @@ fn laid_out(name: &str, matrices: &[Matrix], right: &Graph) -> Option<(Vec<Matri
         ([first, _, ..], Some(whole)) => {
             let is_row = |matrix: &Matrix| matrix.rows() == 1 && matrix.cols() == whole.cols;
             let is_batch_second = whole.rows == matrices.len() && matrices.iter().all(is_row);
-            let remark = || {
-                format!(
-                    "{name} is read as {whole}: its shape is [{}, 1, {}], a batch of one.",
-                    whole.rows,
-                    first.cols()
-                )
-            };
+            let (rows, cols) = (whole.rows, first.cols());
+            let remark =
+                || format!("{name} is read as {whole}: its shape is [{rows}, 1, {cols}], a batch of one.");
             let together = || Matrix::from_fn(whole.rows, whole.cols, |i, j| matrices[i][(0, j)]);
             is_batch_second.then(|| (vec![together()], remark()))
         }
@@ -202,13 +196,9 @@ fn heads_apart(name: &str, matrices: Vec<Matrix>, right: &Graph) -> Vec<Matrix> 
     if widths.is_empty() || widths.iter().sum::<usize>() != whole.cols() {
         return matrices;
     }
-    let mut start = 0;
-    let block = |width: usize| {
-        let first = start;
-        start += width;
-        Matrix::from_fn(whole.rows(), width, |i, j| whole[(i, first + j)])
-    };
-    widths.into_iter().map(block).collect()
+    let starts = widths.iter().scan(0, |end, width| Some(std::mem::replace(end, *end + width)));
+    let block = |(width, first)| Matrix::from_fn(whole.rows(), width, |i, j| whole[(i, first + j)]);
+    widths.iter().copied().zip(starts).map(block).collect()
 }
 
 /// The node that a name means: its own name, in any case, or another usual word. `A` is also the name of `A_1`, `A_2` …
@@ -225,13 +215,9 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     let bases = right.nodes().map(|(_, node)| base(node));
     let plain = normalised(word);
     let gradient = gradient_word(&plain);
-    let known =
-        bases.filter(|known| [Some(&plain), gradient.as_ref()].contains(&Some(&normalised(known)))).chain(
-            SPELLINGS
-                .iter()
-                .filter(|(_, words)| words.contains(&plain.as_str()))
-                .map(|(stage, _)| stage.name()),
-        );
+    let is_meant = |known: &&str| [Some(&plain), gradient.as_ref()].contains(&Some(&normalised(known)));
+    let spelled = SPELLINGS.iter().filter(|(_, words)| words.contains(&plain.as_str()));
+    let known = bases.filter(is_meant).chain(spelled.map(|(stage, _)| stage.name()));
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
 

@@ -38,7 +38,7 @@ pub(super) struct History {
     /// The loss of a guess by the frequencies of the symbols there.
     pub loss_of_frequencies: f64,
     /// What it gets right there with other weights in one head; nothing of a model with many heads, or without right answers.
-    pub instead: Vec<Instead>,
+    pub substitutions: Vec<Substitution>,
     /// Examples that were held out, with what the model predicts.
     pub shown: Vec<Vec<Predicted>>,
     /// What the model writes, where it writes.
@@ -46,6 +46,36 @@ pub(super) struct History {
 }
 
 impl History {
+    /// What a trainer has found at its end.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers of what was held out.
+    pub fn of<T: Learner>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
+        let held_out = trainer.test()?;
+        let is_tried = matches!(end, End::Done) && trainer.examples().task().has_answers();
+        let substitutions = if is_tried { substitutions(trainer)? } else { Vec::new() };
+        let (shown, written) = (trainer.predictions(3)?, trainer.written(10)?);
+        Ok(History {
+            task: trainer.examples().task().clone(),
+            settings: trainer.settings().clone(),
+            held_out_examples: trainer.examples().held_out().len(),
+            loss_of_frequencies: trainer.examples().loss_of_frequencies(),
+            steps,
+            end,
+            replaces: false,
+            held_out,
+            substitutions,
+            shown,
+            written,
+        })
+    }
+
+    /// The weights that are tried in place of those of a head.
+    pub fn substitutes(&self) -> Vec<&'static str> {
+        let patterns = self.settings.patterns.iter().map(|pattern| pattern.name());
+        std::iter::once("equal weights").chain(patterns).collect()
+    }
+
     /// Whether the task is learned; none where it has no right answers.
     pub fn is_learned(&self) -> Option<bool> {
         self.task.has_answers().then_some(self.held_out.1 >= LEARNED)
@@ -57,41 +87,29 @@ impl History {
         reaches(&all, LEARNED)
     }
 
-    /// The scores of each head that had any, with its layer and number from 1 and the name of its pattern.
+    /// The scores of each head that had any, pattern by pattern.
     pub fn curves(&self) -> Vec<HeadCurve> {
-        let mut curves = Vec::new();
-        for layer in 0..self.settings.size.layers {
-            for head in 0..self.settings.size.heads {
-                for (at, pattern) in self.settings.patterns.iter().enumerate() {
-                    let scores: Vec<(usize, f64)> = self
-                        .steps
-                        .iter()
-                        .filter_map(|step| Some((step.number, step.heads[layer][head][at]?)))
-                        .collect();
-                    if !scores.is_empty() {
-                        let (layer, head, pattern) = (layer + 1, head + 1, pattern.name());
-                        curves.push(HeadCurve { layer, head, pattern, scores });
-                    }
-                }
-            }
-        }
-        curves
+        let Settings { size, patterns, .. } = &self.settings;
+        let heads = (0..size.layers).flat_map(|layer| (0..size.heads).map(move |head| (layer, head)));
+        let all = heads.flat_map(|(layer, head)| {
+            patterns.iter().enumerate().map(move |(at, pattern)| {
+                let score = |step: &Step| Some((step.number, step.heads[layer][head][at]?));
+                let scores = self.steps.iter().filter_map(score).collect();
+                let name = format!("{} {}", size.head_name(layer, head), pattern.name());
+                HeadCurve { name, pattern: *pattern, scores }
+            })
+        });
+        all.filter(|curve| !curve.scores.is_empty()).collect()
     }
 }
 
 /// What a model gets right with other weights in one of its heads.
 #[derive(Clone, Debug)]
-pub(super) struct Instead {
+pub(super) struct Substitution {
     /// Its name.
     pub head: String,
-    /// The share of right predictions for each of [`History::ways`].
+    /// The share of right predictions for each of [`History::substitutes`].
     pub right: Vec<f64>,
-}
-
-/// “L2.A_1”; of a single head no number.
-fn head_name(layer: usize, head: usize, heads: usize) -> String {
-    let number = if heads > 1 { format!("_{head}") } else { String::new() };
-    format!("L{layer}.A{number}")
 }
 
 /// The mean of what steps have.
@@ -107,19 +125,14 @@ fn reaches(all: &[(usize, f64)], least: f64) -> Option<usize> {
 /// The scores of a head by one pattern.
 #[derive(Clone, Debug)]
 pub(super) struct HeadCurve {
-    pub layer: usize,
-    pub head: usize,
-    pub pattern: &'static str,
+    /// “L2.A_1 induction”; of a single head no number.
+    pub name: String,
+    pub pattern: Pattern,
     /// Steps and scores.
     pub scores: Vec<(usize, f64)>,
 }
 
 impl HeadCurve {
-    /// “L2.A_1 induction”; of a single head no number.
-    pub fn name(&self, heads: usize) -> String {
-        format!("{} {}", head_name(self.layer, self.head, heads), self.pattern)
-    }
-
     /// The score of a step.
     pub fn at(&self, step: usize) -> Option<f64> {
         let found = self.scores.binary_search_by_key(&step, |(number, _)| *number);
@@ -137,58 +150,19 @@ impl HeadCurve {
     }
 }
 
-impl History {
-    /// What a trainer has found at its end.
-    ///
-    /// # Errors
-    /// If there is no room for the numbers of what was held out.
-    pub fn of<T: Learner>(trainer: &mut Trainer<T>, steps: Vec<Step>, end: End) -> Result<History> {
-        let held_out = trainer.test()?;
-        let instead = match end {
-            End::Done if trainer.examples().task().has_answers() => instead(trainer)?,
-            _ => Vec::new(),
-        };
-        let shown = trainer.predictions(3)?;
-        let written = trainer.written(10)?;
-        Ok(History {
-            task: trainer.examples().task().clone(),
-            settings: trainer.settings().clone(),
-            held_out_examples: trainer.examples().held_out().len(),
-            loss_of_frequencies: trainer.examples().loss_of_frequencies(),
-            steps,
-            end,
-            replaces: false,
-            held_out,
-            instead,
-            shown,
-            written,
-        })
-    }
-
-    /// The weights that are tried in place of those of a head.
-    pub fn ways(&self) -> Vec<&'static str> {
-        let patterns = self.settings.patterns.iter().map(|pattern| pattern.name());
-        std::iter::once("equal weights").chain(patterns).collect()
-    }
-}
-
 /// Each head with other weights: alike for all keys that a query sees, and at the place of each pattern.
-fn instead<T: Learner>(trainer: &mut Trainer<T>) -> Result<Vec<Instead>> {
+fn substitutions<T: Learner>(trainer: &mut Trainer<T>) -> Result<Vec<Substitution>> {
     let Settings { size, patterns, .. } = trainer.settings().clone();
     if size.layers * size.heads > MOST_TRIED {
         return Ok(Vec::new());
     }
-    let ways: Vec<Option<Pattern>> = std::iter::once(None).chain(patterns.into_iter().map(Some)).collect();
     let heads = (0..size.layers).flat_map(|layer| (0..size.heads).map(move |head| (layer, head)));
-    heads
-        .map(|(layer, head)| {
-            let right = ways.iter().map(|way| trainer.right_with((layer, head), *way));
-            Ok(Instead {
-                head: head_name(layer + 1, head + 1, size.heads),
-                right: right.collect::<Result<_>>()?,
-            })
-        })
-        .collect()
+    let substitution = |(layer, head)| {
+        let patterns = std::iter::once(None).chain(patterns.iter().copied().map(Some));
+        let right = patterns.map(|pattern| trainer.right_with((layer, head), pattern));
+        Ok(Substitution { head: size.head_name(layer, head), right: right.collect::<Result<_>>()? })
+    };
+    heads.map(substitution).collect()
 }
 
 // The numbers of a training as nodes, which the keys and the prose of lessons read.
@@ -204,8 +178,7 @@ pub(super) const HALF: f64 = 0.5;
 /// If there is no room for the numbers.
 pub(super) fn graph(history: &History) -> Result<Graph> {
     let curves = history.curves();
-    let names: Vec<String> = curves.iter().map(|curve| curve.name(history.settings.size.heads)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names: Vec<&str> = curves.iter().map(|curve| curve.name.as_str()).collect();
     let mut graph = Graph::new();
     let mut given = |name: &str, rows: &[Vec<f64>], (down, across): (&[&str], &[&str])| {
         let numbers = Matrix::from_rows(rows)?.rows_named(down).cols_named(across);
@@ -223,10 +196,10 @@ pub(super) fn graph(history: &History) -> Result<Graph> {
         let ends = curves.iter().map(|curve| vec![curve.last(), or_never(curve.reaches(HALF))]);
         given("head", &ends.collect::<Vec<_>>(), (&names, &["last", "half_from"]))?;
     }
-    if !history.instead.is_empty() {
-        let heads: Vec<&str> = history.instead.iter().map(|instead| instead.head.as_str()).collect();
-        let right = history.instead.iter().map(|instead| instead.right.clone());
-        given("instead", &right.collect::<Vec<_>>(), (&heads, &history.ways()))?;
+    if !history.substitutions.is_empty() {
+        let all = history.substitutions.iter().map(|one| (one.head.as_str(), one.right.clone()));
+        let (heads, right): (Vec<&str>, Vec<Vec<f64>>) = all.unzip();
+        given("instead", &right, (&heads, &history.substitutes()))?;
     }
     let (loss, accuracy) = history.held_out;
     let parameters = history.settings.size.parameters() as f64;

@@ -58,7 +58,7 @@ fn file() -> Table {
 fn directives() -> Table {
     let rows = DIRECTIVES.map(|one| {
         let does = match one.word {
-            "ask" => format!("{}: {}", one.does, KINDS.map(|kind| kind.word()).join(", ")),
+            "ask" => format!("{}: {}", one.does, KINDS.map(Kind::word).join(", ")),
             "note" => format!("{}: `play --notes`, `follow`", one.does),
             _ => one.does.to_string(),
         };
@@ -83,8 +83,8 @@ fn directives() -> Table {
 
 fn kinds() -> Table {
     let row = |kind: Kind| {
-        let example = kind.example();
-        [kind.word(), example.key, example.typed].map(str::to_string).to_vec()
+        let [key, typed] = kind.example();
+        [kind.word(), key, typed].map(str::to_string).to_vec()
     };
     Table::new(&["kind", "key", "what is typed"], KINDS.map(row))
 }

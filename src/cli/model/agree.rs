@@ -1,9 +1,10 @@
 //! Which options belong to what is shown: one that would do nothing is refused.
 
-use super::ModelArgs;
-use super::shown::Shown;
-use super::used::first;
 use crate::error::{Error, Result};
+
+use super::ModelArgs;
+use super::opened::Shown;
+use super::opened::first_used;
 
 impl ModelArgs {
     /// What these options ask for.
@@ -87,7 +88,8 @@ impl ModelArgs {
             ("--versus", self.versus.options().is_some()),
             ("--precision", self.output.digits.precision.is_some()),
         ];
-        let used = first(&all).or(self.nodes.explain.used()).or(self.varied.used()).or(self.window.used());
+        let used =
+            first_used(&all).or(self.nodes.explain.used()).or(self.varied.used()).or(self.window.used());
         match used.or(self.steps.used()) {
             Some(option) => {
                 Err(Error::new(format!("{option} needs a text")).help("give TEXT after the folder, or --ids"))

@@ -7,20 +7,18 @@ use crate::cli::program::Program;
 use crate::cli::selection::NodeArgs;
 use crate::cli::{Env, Outcome, Streams, output, presentation, versus};
 use crate::error::{Error, Result};
-use crate::explain::Depth;
+use crate::explain::{Depth, onward};
 use crate::foreign::to_path;
-use crate::graph::{Convention, Graph, Node, NodeId};
+use crate::graph::{Convention, Graph, Node, NodeId, address_of};
 use crate::input;
 use crate::model::{Forward, ModelRun};
-use crate::render::Format;
-use crate::story::{ShownLayer, Story, model_layer};
-use crate::text::clipped;
+use crate::render::{Format, Style};
+use crate::story::{ShownLayer, StepItem, Story, model_layer};
+use crate::text::{ScreenWidth, clipped, quoted};
 
-use super::address::{Within, layers_of, name_in, node_name};
+use super::address::{Within, layers_of, name_in, node_name, usual_name};
 use super::logits::{LogitsTable, with_logits};
-use super::numbers::ChosenNumbers;
-use super::opened::{OpenedModel, ReadText};
-use super::remarks::{name_as_elsewhere, say_the_way_on};
+use super::opened::{ChosenNumbers, OpenedModel, ReadText};
 use super::{ModelArgs, VariedArgs};
 
 /// The most characters of a text in the first line.
@@ -311,4 +309,60 @@ fn nodes_in(graph: &Graph, nodes: &NodeArgs, within: Within) -> Result<NodeArgs>
     let only = only.collect::<Result<Vec<_>>>()?.concat();
     let explain = nodes.explain.renamed(|name| Ok(name_in(graph, name, within)))?;
     Ok(NodeArgs { only, explain })
+}
+
+// What is said beside matrices and explanations of a model: the usual name of a head, the command that goes further down.
+
+/// The widest lines of sentences, and their indent.
+const WIDEST: usize = 100;
+const INDENT: usize = 2;
+
+/// Says beside a matrix of a head that is shown alone, or whose number is explained, how the head is called elsewhere.
+pub(super) fn name_as_elsewhere(story: &mut Story) {
+    let graph = &story.graph;
+    let usual = |id: NodeId| {
+        let node = &graph[id];
+        usual_name(node).map(|usual| format!("{}, {usual} elsewhere", node.name))
+    };
+    for step in story.steps.iter_mut().filter(|step| step.text.is_empty()) {
+        match &mut step.shown[..] {
+            [StepItem::Node(id)] => step.notice = usual(*id),
+            [StepItem::Explained { of, .. }] => {
+                let mut last = None;
+                for one in of {
+                    let node = one.explanation.cell.node;
+                    if last.replace(node) != Some(node) {
+                        one.caption = usual(node).unwrap_or_default();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Says the command that goes on from an explained number down to the weights.
+pub(super) fn say_the_way_on(story: &mut Story, program: &Program<'_>, style: &Style) {
+    let graph = &story.graph;
+    for step in &mut story.steps {
+        let [StepItem::Explained { of, .. }] = &step.shown[..] else { continue };
+        let [one] = &of[..] else { continue };
+        let Some(next) = onward(graph, &one.explanation) else { continue };
+        // The full name of a cell needs no layer and no head.
+        let command =
+            presentation::typed_without(program.typed, &["--explain", "--layer", "--head", "--only"]);
+        let cell = quoted(&address_of(graph, next)).into_owned();
+        step.notice = Some(format!("Further down: {}", copied_whole(&command, &cell, style)));
+    }
+}
+
+/// A command that can be copied from the screen: on one line, or where that has no room on two that a shell joins.
+fn copied_whole(command: &str, cell: &str, style: &Style) -> String {
+    let whole = format!("{command} --explain {cell}");
+    let room = style.width.min(WIDEST).saturating_sub(INDENT);
+    let joined = |text: &str| text.replace(' ', "\u{a0}");
+    if style.format != Format::Table || whole.width() <= room {
+        return joined(&whole);
+    }
+    format!("{} {}", joined(&format!("{command} \\")), joined(&format!("--explain {cell}")))
 }

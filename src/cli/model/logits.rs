@@ -3,13 +3,15 @@
 
 use std::cell::RefCell;
 
-use super::opened::OpenedModel;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::input::Table;
 use crate::matrix::{Labels, Shape};
 use crate::model::{Forward, ModelRun};
+use crate::params::Family;
 use crate::tensor::{Dtype, Tensor};
+
+use super::opened::{OpenedModel, ReadText};
 
 /// The graph of some layers with the steps from the last residual stream to the logits of all tokens.
 ///
@@ -92,4 +94,88 @@ impl Table for LogitsTable<'_> {
     fn check(&self) -> Result<()> {
         std::mem::replace(&mut self.rows.borrow_mut().outcome, Ok(()))
     }
+}
+
+// The places of a text for which a model's predictions are shown.
+
+/// A place of a text whose prediction is shown.
+pub(super) struct Predicted {
+    /// Its row, from 0.
+    pub row: usize,
+    /// The title of the prediction.
+    pub title: String,
+    /// The title of what each layer would predict.
+    pub lens: String,
+}
+
+/// The places of a text whose predictions are shown: the last one of a decoder, which predicts the token after it; of an
+/// encoder, which predicts the token at a place itself, those that are masked, or else the last one that the text gave. None of a
+/// model whose predictions are shown at all positions.
+pub(super) fn places(model: &OpenedModel, read: &ReadText) -> Vec<Predicted> {
+    if is_of_all_positions(model) {
+        return Vec::new();
+    }
+    let last = read.text.ids.len().saturating_sub(1);
+    if !model.architecture.model.is_encoder() {
+        let title = "The next token".to_string();
+        return vec![Predicted {
+            row: last,
+            title,
+            lens: "What each layer would predict (logit lens)".into(),
+        }];
+    }
+    let place = |row: usize, verb: &str| Predicted {
+        row,
+        title: format!("What the model {verb} at position {}, `{}`", row + 1, read.text.tokens[row]),
+        lens: format!("What each layer would put at position {} (logit lens)", row + 1),
+    };
+    let masked: Vec<usize> = masked(model, read).collect();
+    if masked.is_empty() {
+        return vec![place(last_of_text(read).unwrap_or(last), "would put")];
+    }
+    masked.into_iter().map(|row| place(row, "puts")).collect()
+}
+
+/// Returns true if a model predicts something at every position of a text, and not only at masked ones: its last row alone would say
+/// little.
+pub(super) fn is_of_all_positions(model: &OpenedModel) -> bool {
+    let own = &model.architecture.model;
+    own.family == Family::AttnSmall && own.is_encoder()
+}
+
+/// What to do for a prediction of an encoder, where no place of the text is masked.
+pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String> {
+    let is_predicted = model.architecture.model.is_encoder() && model.has_head;
+    if !is_predicted || is_of_all_positions(model) || masked(model, read).next().is_some() {
+        return None;
+    }
+    Some(match model.mask {
+        None => "neither config.json nor the tokenizer names a mask token, so no place is masked".to_string(),
+        Some(id) => format!(
+            "no place is masked: put {} (id {id}) in place of a token to see what the model puts there",
+            model.shown(id as usize)
+        ),
+    })
+}
+
+/// Checks that logits are numbers, so that there is a most probable token.
+///
+/// # Errors
+/// If one is NaN or infinite.
+pub(super) fn check_numbers(logits: &[f64], position: usize) -> Result<()> {
+    let Some(wrong) = logits.iter().find(|logit| !logit.is_finite()) else { return Ok(()) };
+    Err(Error::new(format!("the model predicts nothing at position {position}: a logit is {wrong}"))
+        .help("weights of the file may be NaN or infinite; --layer 1 shows where it begins"))
+}
+
+fn masked(model: &OpenedModel, read: &ReadText) -> impl Iterator<Item = usize> {
+    let mask = model.mask;
+    let is_mask = move |id: usize| mask.is_some_and(|mask| id == mask as usize);
+    let ids = read.text.ids.iter().enumerate();
+    ids.filter(move |(_, id)| is_mask(**id)).map(|(row, _)| row)
+}
+
+/// The last token that the file's rules did not add.
+fn last_of_text(read: &ReadText) -> Option<usize> {
+    read.tokens.as_ref()?.tokens.iter().rposition(|token| !token.is_added())
 }

@@ -2,24 +2,14 @@
 
 mod address;
 mod agree;
-mod changes;
 mod explored;
 mod layer;
 mod logits;
 mod next;
-mod next_args;
-mod numbers;
 mod opened;
 mod overview;
-mod page;
-mod predicted;
 mod reading;
-mod remarks;
-mod shown;
 mod survey;
-mod trained;
-mod used;
-mod window;
 
 use clap::Args;
 
@@ -33,13 +23,10 @@ use super::program::Program;
 use super::selection::{NodeArgs, StepArgs};
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams, output};
-use changes::ChangeArgs;
-use next_args::NextArgs;
-use numbers::NumbersArgs;
-use opened::ReadText;
-use shown::Shown;
-use trained::StepOfTrainingArgs;
-use window::WindowArgs;
+use address::ChangeArgs;
+use explored::WindowArgs;
+
+use opened::{NextArgs, NumbersArgs, ReadText, Shown, StepOfTrainingArgs};
 
 pub(super) use explored::ModelToRead;
 pub(super) use opened::OpenedModel;
@@ -187,7 +174,7 @@ impl ModelArgs {
                 None => {
                     let (parts, forward) = reading::tables(model, &text, (self, program), env)?;
                     if self.output.is_page() {
-                        page::write(model, (&text, &forward), &parts, (self, program), (env, streams))?;
+                        survey::write(model, (&text, &forward), &parts, (self, program), (env, streams))?;
                         return outcome(&parts);
                     }
                     parts

@@ -1,9 +1,5 @@
 //! `--next`: the text goes on, token by token.
 
-use super::ModelArgs;
-use super::opened::{OpenedModel, ReadText};
-use super::predicted::check_numbers;
-use super::reading::first_part;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::model::{ModelRun, PassOptions, Text};
@@ -11,6 +7,11 @@ use crate::params::{Family, Positions};
 use crate::random::LegacyStream;
 use crate::story::{Prediction, Table};
 use crate::text::counted;
+
+use super::ModelArgs;
+use super::logits::check_numbers;
+use super::opened::{OpenedModel, ReadText};
+use super::reading::first_part;
 
 /// The choice of the next token.
 struct Chooser {
@@ -129,3 +130,5 @@ fn written(
     }
     Ok((forward.text.ids, rows))
 }
+
+// `--next`, `--seed`, `--temperature`: how a text goes on.

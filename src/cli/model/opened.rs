@@ -2,16 +2,21 @@
 
 use std::path::Path;
 
+use clap::{Args, ValueEnum};
+
+use crate::cli::options::positive;
 use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
-use crate::graph::Graph;
+use crate::graph::{Graph, MAX_CELLS, Precision};
 use crate::input::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
+use crate::kernel::Machine;
 use crate::matrix::Labels;
-use crate::model::{Architecture, ModelRun, Tensors, Text, name_vocabulary};
+use crate::memory;
+use crate::model::{Architecture, Edits, ModelRun, PassOptions, Tensors, Text, name_vocabulary};
 use crate::params::Positions;
-use crate::text::counted;
+use crate::text::{counted, grouped};
 
 /// A model's folder, opened.
 pub(crate) struct OpenedModel {
@@ -287,5 +292,168 @@ impl OpenedModel {
     pub fn shown(&self, id: usize) -> String {
         let piece = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.decode(id as u32));
         piece.unwrap_or_else(|| format!("token {id}"))
+    }
+}
+
+// The views of a model.
+
+/// What a command shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// What the model consists of.
+    Model,
+    /// What it makes of a text.
+    Text,
+    /// How a text goes on.
+    Continuation,
+    /// All heads, scored.
+    Survey,
+    /// The steps of a layer, or nodes and cells of layers.
+    Layers,
+    /// Nothing: matrices are only saved.
+    Files,
+}
+
+// `--dtype` and `--limit`: the numbers that a model is computed in, and how many are recorded.
+
+/// Up to this many multiplications the exact path is taken, unless the user chooses.
+const MOST_EXACT: u64 = 1_000_000_000;
+
+/// The numbers that a model is computed in.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is computed")]
+pub(super) struct NumbersArgs {
+    /// Compute in f64, exactly, or in f32, fast
+    ///
+    /// In f64 every number can be explained to its last bit. f32 is the fast path. By default f64 is taken while tokens times weights
+    /// used per token are at most 10⁹.
+    #[arg(long, value_enum, value_name = "TYPE")]
+    dtype: Option<DtypeArg>,
+    /// Keep at most N numbers
+    #[arg(long, value_name = "N", hide_short_help = true, help = format!("Keep at most N numbers [default: {MAX_CELLS}]"))]
+    limit: Option<usize>,
+}
+
+/// `--dtype`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DtypeArg {
+    /// Single precision
+    F32,
+    /// Double precision
+    F64,
+}
+
+/// How a pass is computed, and why.
+pub(super) struct ChosenNumbers {
+    pub options: PassOptions,
+    /// “f64 (the model is small)”.
+    pub why: String,
+    /// The multiplications with weights of one pass.
+    pub products: u64,
+}
+
+impl ChosenNumbers {
+    /// The model, and the numbers that it is computed in: a screen says it below its first line.
+    pub fn described(&self, model: &OpenedModel, tokens: usize) -> String {
+        format!("{}; {}; computed in {}.", model.described(), crate::text::counted(tokens, "token"), self.why)
+    }
+}
+
+impl NumbersArgs {
+    /// The option that is used, if one is.
+    pub fn used(&self) -> Option<&'static str> {
+        first_used(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
+    }
+
+    /// The value of --memory that is enough for this many tokens, where there is a limit.
+    pub fn enough_memory(&self, model: &OpenedModel, tokens: usize) -> Option<String> {
+        let is_exact = self.chosen(model, tokens, Edits::default()).options.precision == Precision::Exact;
+        memory::limit_for(model.bytes_of_pass(tokens, is_exact))
+    }
+
+    /// The numbers for a text of this many tokens.
+    pub fn chosen(&self, model: &OpenedModel, tokens: usize, edits: Edits) -> ChosenNumbers {
+        let weights = model.weights_per_token;
+        let products = weights.saturating_mul(tokens as u64);
+        let (dtype, why) = match self.dtype {
+            Some(dtype) => (dtype, "as asked".to_string()),
+            None => {
+                let is_small = products <= MOST_EXACT;
+                let dtype = if is_small { DtypeArg::F64 } else { DtypeArg::F32 };
+                let why = if is_small {
+                    "the model is small".to_string()
+                } else {
+                    let count = crate::text::counted(tokens, "token");
+                    format!(
+                        "{count} × {} weights are more than 10⁹ products; --dtype f64 is exact",
+                        grouped(weights)
+                    )
+                };
+                (dtype, why)
+            }
+        };
+        let (precision, name) = match dtype {
+            DtypeArg::F64 => (Precision::Exact, "f64"),
+            DtypeArg::F32 => (Precision::Single(Machine::here()), "f32"),
+        };
+        let options =
+            PassOptions { precision, limit: self.limit.unwrap_or(MAX_CELLS), edits, measured: true };
+        ChosenNumbers { options, why: format!("{name} ({why})"), products }
+    }
+}
+
+/// The step of a training whose weights are opened.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "What is computed")]
+pub(super) struct StepOfTrainingArgs {
+    /// Open the weights kept after this step of the training
+    ///
+    /// They are in the folder, as checkpoints/step-150.safetensors. An error says which steps were kept. Two of them are compared with
+    /// --at 150 --versus '--at 600'.
+    #[arg(long, value_name = "STEP")]
+    pub at: Option<usize>,
+}
+
+/// The first option that is used; each stands with the answer.
+pub(super) fn first_used(all: &[(&'static str, bool)]) -> Option<&'static str> {
+    all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
+}
+
+/// How the text goes on.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is computed")]
+pub(super) struct NextArgs {
+    /// Let the model write this many tokens
+    ///
+    /// Each time the most probable token, unless --seed or --temperature is given. It stops at a token that ends a text.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with_all = ["survey", "layer", "save", "only", "explain", "symbolic", "versus"])]
+    next: Option<u16>,
+    /// Draw each token at random, from this seed
+    #[arg(long, value_name = "S", requires = "next", hide_short_help = true)]
+    seed: Option<u32>,
+    /// Divide the logits before drawing [default: 1]
+    ///
+    /// Below 1 the probable tokens become more probable, above 1 less.
+    #[arg(long, value_name = "T", requires = "next", hide_short_help = true)]
+    temperature: Option<String>,
+}
+
+impl NextArgs {
+    /// The number of tokens, if there are to be some.
+    pub fn count(&self) -> Option<usize> {
+        self.next.map(usize::from)
+    }
+
+    /// The seed of the draws, where tokens are drawn, and the temperature.
+    ///
+    /// # Errors
+    /// If the temperature is not positive.
+    pub fn draws(&self) -> Result<(Option<u32>, f64)> {
+        let temperature = match &self.temperature {
+            Some(text) => positive("--temperature", text)?,
+            None => 1.0,
+        };
+        let is_random = self.seed.is_some() || self.temperature.is_some();
+        Ok((is_random.then(|| self.seed.unwrap_or(0)), temperature))
     }
 }

@@ -12,10 +12,9 @@ use crate::story::{
 };
 use crate::tensor::Tensor;
 
-use super::numbers::ChosenNumbers;
-use super::opened::{OpenedModel, ReadText};
-use super::predicted::{Predicted, check_numbers, how_to_mask};
-use super::{ModelArgs, TOP, VariedArgs, overview, predicted};
+use super::logits::{Predicted, check_numbers, how_to_mask};
+use super::opened::{ChosenNumbers, OpenedModel, ReadText};
+use super::{ModelArgs, TOP, VariedArgs, overview};
 
 /// The title of the grid of heads.
 pub(super) const HEADS: &str = "What each head attends to";
@@ -50,7 +49,7 @@ pub(super) fn tables(
             let shown = ShownPredictions {
                 model,
                 run: &run,
-                places: predicted::places(model, read),
+                places: super::logits::places(model, read),
                 top: usize::from(args.top.unwrap_or(if is_short { FEW } else { TOP })),
                 for_people,
                 is_short,
@@ -74,7 +73,7 @@ pub(super) fn tables(
                 parts.extend(shown.changes((&forward, options, &run), heads)?);
             }
             // On a short screen the table of changes has these predictions already.
-            if !is_short || !is_compared || predicted::is_of_all_positions(model) {
+            if !is_short || !is_compared || super::logits::is_of_all_positions(model) {
                 parts.extend(shown.predictions(&forward)?);
             }
             if for_people && !is_compared {
@@ -235,7 +234,7 @@ impl ShownPredictions<'_> {
     ) -> Result<Vec<(String, Table)>> {
         let options = PassOptions { measured: false, ..options };
         let other = other_run.forward(forward.text.clone(), options)?;
-        if predicted::is_of_all_positions(self.model) {
+        if super::logits::is_of_all_positions(self.model) {
             return Ok(vec![self.at_all_positions((other_run, &other), &format!(", {}", heads[1]))?]);
         }
         // What is changed stands last.
@@ -278,7 +277,7 @@ impl ShownPredictions<'_> {
     /// The predictions, and what the residual stream would predict after each layer.
     fn predictions(&self, forward: &Forward) -> Result<Vec<(String, Table)>> {
         let mut parts = Vec::new();
-        if predicted::is_of_all_positions(self.model) {
+        if super::logits::is_of_all_positions(self.model) {
             parts.push(self.at_all_positions((self.run, forward), "")?);
         }
         for place in &self.places {

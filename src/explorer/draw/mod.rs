@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use attn_story::live::sentences;
 use attn_story::render::number_alone;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
+use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::explain::SHOWN;
 use crate::explore::{Mode, Purpose, Source, State};

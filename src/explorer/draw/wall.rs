@@ -1,8 +1,8 @@
 //! The matrices side by side: the operands, the current matrix, and what reads it.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 use crate::graph::{Graph, NodeId, Op};
 use crate::text::ScreenWidth;

@@ -8,37 +8,27 @@
 //! are read. Every file is opened once. A file that changes in the meantime is an error.
 
 mod checkpoint;
-mod file;
-mod index;
-mod mask;
-mod missing;
-mod quantised;
-mod root;
-mod steps;
-mod storage;
-mod tensors;
-mod words;
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use checkpoint::{INDEX, Index, Root, add_file, names_in};
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json_tree::tree;
+use crate::model::{Checkpoint, Entry, same_numbers};
 use crate::params::check_config_length;
+use crate::tensor::Tensor;
+use crate::text::listed_briefly;
 
+use super::open::examined;
 use super::source::ReadPermission;
-use index::{INDEX, Index};
-use root::Root;
-use steps::steps_in;
 
-pub use checkpoint::FolderCheckpoint;
-pub use file::{ConfigFile, ModelFile};
-pub use mask::MaskToken;
-pub use quantised::check_not_quantised;
-pub(in crate::input) use steps::{CHECKPOINTS, step_file};
-pub(in crate::input) use storage::WEIGHTS;
-pub use tensors::{StoredEntry, StoredTensors};
-pub use words::WORDS;
+pub(in crate::input) use checkpoint::WEIGHTS;
+pub use checkpoint::{ConfigFile, ModelFile, StoredEntry, StoredTensors, check_not_quantised};
 
 /// A model's folder, opened.
 #[derive(Clone, Debug)]
@@ -88,15 +78,15 @@ impl ModelFolder {
         let config = config_of(&root, &names)?;
         check_not_quantised(&config)?;
         let tensors = match step {
-            Some(step) => steps::open_step(&root, step)?,
+            Some(step) => open_step(&root, step)?,
             None => open_tensors(&root, &names)?,
         };
         Ok(ModelFolder {
             tensors,
             steps: steps_in(&root.path)?,
             tokenizer: root.file("tokenizer.json")?,
-            other_tokenizer_files: missing::other_tokenizer_files(&names),
-            adapter: missing::adapter(&names),
+            other_tokenizer_files: checkpoint::other_tokenizer_files(&names),
+            adapter: checkpoint::adapter(&names),
             tokenizer_config: root.file("tokenizer_config.json")?,
             generation_config: root.file("generation_config.json")?,
             path: Some(root.path),
@@ -114,8 +104,8 @@ impl ModelFolder {
         match root.file("tokenizer.json")? {
             Some(file) => Ok(file),
             None => {
-                let others = missing::other_tokenizer_files(&root.list()?);
-                Err(missing::no_tokenizer(&root.name(), &others))
+                let others = checkpoint::other_tokenizer_files(&root.list()?);
+                Err(checkpoint::no_tokenizer(&root.name(), &others))
             }
         }
     }
@@ -143,7 +133,7 @@ impl ModelFolder {
         let config = ConfigFile { name: file("config.json"), text: config.to_string() };
         check_not_quantised(&config)?;
         let mut tensors = StoredTensors::new(name);
-        storage::add_bundled(&mut tensors, WEIGHTS, &file(WEIGHTS), weights)?;
+        checkpoint::add_bundled(&mut tensors, WEIGHTS, &file(WEIGHTS), weights)?;
         Ok(ModelFolder {
             name: name.to_string(),
             path: None,
@@ -160,7 +150,7 @@ impl ModelFolder {
 
     /// The steps of its training whose weights were kept, in words; none where there are none.
     pub fn kept_steps(&self) -> Option<String> {
-        (!self.steps.is_empty()).then(|| steps::listed(&self.steps))
+        (!self.steps.is_empty()).then(|| listed(&self.steps))
     }
 
     /// The tokenizer, for a command that reads text.
@@ -168,7 +158,7 @@ impl ModelFolder {
     /// # Errors
     /// If there is no `tokenizer.json`; the error says which other files there are.
     pub fn required_tokenizer(&self) -> Result<&ModelFile> {
-        let missing = || missing::no_tokenizer(&self.name, &self.other_tokenizer_files);
+        let missing = || checkpoint::no_tokenizer(&self.name, &self.other_tokenizer_files);
         self.tokenizer.as_ref().ok_or_else(missing)
     }
 }
@@ -177,17 +167,18 @@ impl ModelFolder {
 fn config_of(root: &Root, names: &[String]) -> Result<ConfigFile> {
     match root.file("config.json")? {
         Some(file) => read_config(&file),
-        None if missing::adapter(names).is_some() => Err(only_adapter(root)),
-        None => Err(missing::no_config(&root.name(), names, &root.models_below())),
+        None if checkpoint::adapter(names).is_some() => Err(only_adapter(root)),
+        None => Err(checkpoint::no_config(&root.name(), names, &root.models_below())),
     }
 }
 
 /// The error for a folder with an adapter alone, which names the model that the adapter belongs to.
 fn only_adapter(root: &Root) -> Error {
-    let settings = root.file(missing::ADAPTER_CONFIG).ok().flatten().and_then(|file| read_config(&file).ok());
+    let settings =
+        root.file(checkpoint::ADAPTER_CONFIG).ok().flatten().and_then(|file| read_config(&file).ok());
     let settings: Option<Value> = settings.and_then(|file| serde_json::from_str(&file.text).ok());
     let base = settings.as_ref().and_then(|settings| settings.get("base_model_name_or_path")?.as_str());
-    missing::only_adapter(&root.name(), base)
+    checkpoint::only_adapter(&root.name(), base)
 }
 
 fn read_config(file: &ModelFile) -> Result<ConfigFile> {
@@ -200,20 +191,189 @@ fn read_config(file: &ModelFile) -> Result<ConfigFile> {
 fn open_tensors(root: &Root, names: &[String]) -> Result<StoredTensors> {
     let mut tensors = StoredTensors::new(&root.name());
     if let Some(file) = root.file(WEIGHTS)? {
-        storage::add_file(&mut tensors, WEIGHTS, &file)?;
+        checkpoint::add_file(&mut tensors, WEIGHTS, &file)?;
         return Ok(tensors);
     }
     let Some(file) = root.file(INDEX)? else {
-        if missing::adapter(names).is_some() {
+        if checkpoint::adapter(names).is_some() {
             return Err(only_adapter(root));
         }
-        return Err(missing::no_weights(&root.name(), names));
+        return Err(checkpoint::no_weights(&root.name(), names));
     };
     let index = Index::read(&file)?;
     for shard in index.files() {
         let file = root.file(shard)?.ok_or_else(|| index.missing(shard))?;
-        storage::add_file(&mut tensors, shard, &file)?;
+        checkpoint::add_file(&mut tensors, shard, &file)?;
     }
     index.check(&tensors)?;
     Ok(tensors)
+}
+
+// The weights that a training kept after some of its steps.
+
+/// The folder within a model's folder that has them.
+pub(in crate::input) const CHECKPOINTS: &str = "checkpoints";
+
+/// The most steps that are all listed.
+const MOST_LISTED: usize = 24;
+
+/// The file of a step, within the model's folder.
+pub(in crate::input) fn step_file(step: usize) -> String {
+    format!("{CHECKPOINTS}/step-{step}.safetensors")
+}
+
+/// The steps that a folder has weights of, in order.
+///
+/// # Errors
+/// If they cannot be read.
+fn steps_in(folder: &Path) -> Result<Vec<usize>> {
+    let folder = folder.join(CHECKPOINTS);
+    if examined(&folder, fs::metadata(&folder))?.is_none_or(|metadata| !metadata.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let names = names_in(&folder, |_| true)?;
+    let step = |name: &String| name.strip_prefix("step-")?.strip_suffix(".safetensors")?.parse().ok();
+    let mut steps: Vec<usize> = names.iter().filter_map(step).collect();
+    steps.sort_unstable();
+    // `step-007` is no name that is written.
+    steps.retain(|step| names.contains(&format!("step-{step}.safetensors")));
+    steps.dedup();
+    Ok(steps)
+}
+
+/// Steps in words: `50, 100, 150`, and of many the first ones.
+fn listed(steps: &[usize]) -> String {
+    let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
+    if steps.len() > MOST_LISTED {
+        listed_briefly(steps.iter().map(String::as_str))
+    } else {
+        steps.join(", ")
+    }
+}
+
+/// The tensors that were kept after a step.
+fn open_step(root: &Root, step: usize) -> Result<StoredTensors> {
+    let kept = steps_in(&root.path)?;
+    let file = step_file(step);
+    let Some(found) = root.file(&file)? else {
+        let error = |what: String| Error::new(what).of_kind(ErrorKind::File).in_source(root.name());
+        return Err(match kept.as_slice() {
+            [] => error("there are no checkpoints in this folder".to_string())
+                .help(format!("it has no weights but those of {WEIGHTS}, which are opened without a step")),
+            _ => error(format!("the weights of step {step} were not kept"))
+                .help(format!("kept are {}", listed(&kept))),
+        });
+    };
+    let mut tensors = StoredTensors::new(&root.name());
+    add_file(&mut tensors, &file, &found)?;
+    Ok(tensors)
+}
+
+// A model's folder as the core reads it: tensors by name.
+
+/// The tensors of a folder, described once.
+#[derive(Debug)]
+pub struct FolderCheckpoint {
+    name: String,
+    entries: BTreeMap<String, Entry>,
+    tensors: StoredTensors,
+    /// Pairs of tensors that were compared, and whether their numbers are the same.
+    compared: Mutex<BTreeMap<[String; 2], bool>>,
+}
+
+impl ModelFolder {
+    /// The folder's tensors, for [`crate::model::Tensors`].
+    pub fn checkpoint(&self) -> FolderCheckpoint {
+        let described = |entry: &StoredEntry| Entry {
+            dims: entry.dims.clone(),
+            type_name: entry.dtype.clone(),
+            dtype: entry.number_type(),
+        };
+        let entries = self.tensors.iter().map(|(name, entry)| (name.to_string(), described(entry))).collect();
+        FolderCheckpoint {
+            name: self.name.clone(),
+            entries,
+            tensors: self.tensors.clone(),
+            compared: Mutex::default(),
+        }
+    }
+}
+
+impl Checkpoint for FolderCheckpoint {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> &BTreeMap<String, Entry> {
+        &self.entries
+    }
+
+    fn tensor(&self, name: &str) -> Result<Tensor> {
+        self.tensors.get(name)
+    }
+
+    fn same_numbers(&self, name: &str, other: &str) -> Result<bool> {
+        let pair = [name.to_string(), other.to_string()];
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compared().get(&pair) {
+            return Ok(*known);
+        }
+        let is_same = same_numbers(self, name, other)?;
+        compared().insert(pair, is_same);
+        Ok(is_same)
+    }
+}
+
+// The token that stands for a masked word, as a folder names it.
+
+/// The token that stands for a masked word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MaskToken {
+    /// Its id: `mask_token_id` in `config.json`.
+    Id(u32),
+    /// Its piece: `mask_token` in `tokenizer_config.json`.
+    Piece(String),
+}
+
+impl ModelFolder {
+    /// The token that stands for a masked word, where the folder names one.
+    ///
+    /// # Errors
+    /// If `tokenizer_config.json` cannot be read.
+    pub fn mask_token(&self) -> Result<Option<MaskToken>> {
+        let id = self.config.tree().and_then(|config| config.get("mask_token_id")?.as_u64());
+        if let Some(id) = id.and_then(|id| u32::try_from(id).ok()) {
+            return Ok(Some(MaskToken::Id(id)));
+        }
+        let Some(file) = &self.tokenizer_config else { return Ok(None) };
+        let text = read_config(file)?.text;
+        let settings = tree(text.as_bytes(), &[&["mask_token"]], |error| {
+            Error::new(format!("this is not JSON: {error}")).help("download or save the file again")
+        });
+        let settings = settings.map_err(|error| error.in_source(file.name()))?;
+        // Older files have a text, newer ones an object with its text.
+        let token = settings.get("mask_token");
+        let piece = token.and_then(|token| token.as_str().or_else(|| token.get("content")?.as_str()));
+        Ok(piece.map(|piece| MaskToken::Piece(piece.to_string())))
+    }
+}
+
+// The small trained model that travels with the program.
+
+/// Its name, which works wherever a folder does; `./words` is a folder.
+pub const WORDS: &str = "words";
+
+impl ModelFolder {
+    /// The model `words`: two layers, trained on sentences of a small grammar by `models/words/train.py`.
+    ///
+    /// # Errors
+    /// None, unless the files were changed.
+    pub fn words() -> Result<ModelFolder> {
+        ModelFolder::bundled(
+            WORDS,
+            include_str!("../../../models/words/config.json"),
+            include_bytes!("../../../models/words/model.safetensors"),
+            include_bytes!("../../../models/words/tokenizer.json"),
+        )
+    }
 }

@@ -1,26 +1,19 @@
 //! Compares a lesson with the program: outputs, numbers, keys, screen, plan.
 
-mod context;
 mod difference;
-mod digits;
 mod finding;
 mod numbers;
-mod options;
 mod outputs;
 mod plan;
-mod proofs;
 mod questions;
 mod runs;
 mod screen;
-mod tolerance;
-mod wildcards;
+
+use super::model::Lesson;
+use super::run::{Run, RunValues, Runner};
 
 pub use difference::{Tag, unified};
 pub use finding::{Concern, Coverage, Finding, Report, Rewrite};
-
-use super::model::Lesson;
-use super::run::{Run, Runner};
-use super::values::RunValues;
 
 /// Checks a whole lesson. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
@@ -35,7 +28,7 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     outputs::check(lesson, runner, &mut findings);
     screen::check(lesson, runner, &mut findings);
     let failing = runs::check(lesson, runner, &mut findings);
-    let context = context::CheckContext { values: &values, failing: &failing, options: lesson.options };
+    let context = finding::CheckContext { values: &values, failing: &failing, options: lesson.options };
     numbers::check(lesson, context, &mut findings);
     questions::check(lesson, context, &mut findings);
     plan::check(lesson, &mut findings);

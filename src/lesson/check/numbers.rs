@@ -1,13 +1,12 @@
 //! The numbers in the text and in options, computed again.
 
-use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
 use crate::lesson::model::{Claim, Lesson, Prose};
-use crate::lesson::unchecked_numbers::unchecked_numbers;
+use crate::lesson::prose::unchecked_numbers;
+use crate::lesson::source::Fault;
 use crate::text::counted;
 
-use super::context::CheckContext;
-use super::finding::{Concern, Finding};
+use super::finding::{CheckContext, Concern, Finding};
 
 /// Checks every number that has a claim.
 pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {

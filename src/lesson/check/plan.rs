@@ -1,7 +1,7 @@
 //! The time plan.
 
-use crate::lesson::faults::Fault;
 use crate::lesson::model::Lesson;
+use crate::lesson::source::Fault;
 
 use super::finding::{Concern, Finding};
 

@@ -1,11 +1,11 @@
 //! The named commands: whether each gives numbers, and whether anything uses it.
 
-use crate::foreign::visible;
 use std::collections::HashSet;
 
-use crate::lesson::faults::Fault;
+use crate::foreign::visible;
 use crate::lesson::model::Lesson;
 use crate::lesson::run::Runner;
+use crate::lesson::source::Fault;
 
 use super::finding::{Concern, Finding};
 

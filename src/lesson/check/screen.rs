@@ -1,13 +1,11 @@
 //! Checks that all text fits the lesson's screen: its width, its height, its colours.
 
 use crate::foreign::visible;
-use crate::text::ScreenWidth;
-
-use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
 use crate::lesson::run::Runner;
-use crate::lesson::source::LONGEST;
+use crate::lesson::source::{Fault, LONGEST};
 use crate::render::Screen;
+use crate::text::ScreenWidth;
 
 use super::finding::{Concern, Finding};
 

@@ -1,12 +1,17 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
-use super::live::LiveStories;
-use super::{Answers, Handout, html_prose, live, more_lines};
-use crate::lesson::option_names::name_of;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+use crate::foreign::visible_lines;
+use crate::lesson::command::name_of;
+use crate::lesson::pieces::OPTIONS;
 use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
 use crate::render::html_page::{HtmlPage, escaped, fragment, how};
 use crate::text::counted;
+
+use super::live::LiveStories;
+use super::{Answers, Handout, is_harmless, live, more_lines};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
@@ -92,13 +97,13 @@ impl HtmlWriter<'_> {
 
     fn block(&self, block: &Block) -> String {
         match block {
-            Block::Prose(prose) => html_prose::html(&prose.markdown),
+            Block::Prose(prose) => prose_as_html(&prose.markdown),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => {
                 format!("<pre class=\"literal\">{}</pre>\n", escaped(literal.text.trim_end()))
             }
             Block::Note(note) if self.show.notes => {
-                format!("<aside class=\"teacher\">\n{}</aside>\n", html_prose::html(&note.text))
+                format!("<aside class=\"teacher\">\n{}</aside>\n", prose_as_html(&note.text))
             }
             Block::Note(_) => String::new(),
             Block::Question(question) => self.question(question),
@@ -172,7 +177,7 @@ impl HtmlWriter<'_> {
 
     /// The options that are offered; wrong answers that are only foreseen are not.
     fn options(&self, question: &Question) -> String {
-        let item = |(_, text): (&Choice, &Prose)| format!("<li>{}</li>\n", html_prose::html(&text.markdown));
+        let item = |(_, text): (&Choice, &Prose)| format!("<li>{}</li>\n", prose_as_html(&text.markdown));
         let items: String = question.offered().map(item).collect();
         if items.is_empty() {
             return items;
@@ -200,11 +205,11 @@ impl HtmlWriter<'_> {
         let right = if right.is_empty() {
             right
         } else {
-            format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end())
+            format!("<div class=\"right\">{}</div>\n", prose_as_html(&right).trim_end())
         };
         let reveal = self.blocks(rest);
         let item = |(name, text): (String, &str)| {
-            format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), html_prose::html(text))
+            format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), prose_as_html(text))
         };
         let feedback: String = self.show.named_feedback(question).map(item).collect();
         let feedback = if feedback.is_empty() {
@@ -226,7 +231,7 @@ impl HtmlWriter<'_> {
 
 fn hints(question: &Question) -> String {
     let hint = |hint: &String| {
-        format!("<details class=\"hint\">\n<summary>Hint</summary>\n{}</details>\n", html_prose::html(hint))
+        format!("<details class=\"hint\">\n<summary>Hint</summary>\n{}</details>\n", prose_as_html(hint))
     };
     question.hints.iter().map(hint).collect()
 }
@@ -239,4 +244,84 @@ fn words(typed: &str) -> String {
 
 fn preformatted(text: &str) -> String {
     format!("<pre>{}</pre>\n", escaped(text.trim_end()))
+}
+
+// Prose to HTML. A lesson may come from anyone, so that nothing in it becomes a tag, a script or a request to a server.
+
+/// The Markdown as HTML: HTML in it is shown as text, pictures are their descriptions, links lead to pages or into this one.
+pub(super) fn prose_as_html(markdown: &str) -> String {
+    let mut links = Vec::new();
+    let events = Parser::new_ext(markdown, OPTIONS).flat_map(|event| safe(event, &mut links));
+    let mut out = String::with_capacity(markdown.len() * 2);
+    pulldown_cmark::html::push_html(&mut out, events);
+    out
+}
+
+/// The events that replace one; `links` are the open links, and whether each was kept.
+fn safe<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Vec<Event<'a>> {
+    match event {
+        // A reference such as `&#8238;` has become a character only now.
+        Event::Text(text) => vec![Event::Text(visible_lines(&text).into_owned().into())],
+        Event::Html(text) | Event::InlineHtml(text) if text.trim_start().starts_with("<!--") => Vec::new(),
+        Event::Html(text) | Event::InlineHtml(text) => vec![Event::Text(text)],
+        Event::Start(Tag::HtmlBlock) => vec![Event::Start(Tag::Paragraph)],
+        Event::End(TagEnd::HtmlBlock) => vec![Event::End(TagEnd::Paragraph)],
+        Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => Vec::new(),
+        Event::Start(Tag::Link { ref dest_url, .. }) => {
+            let harmless = is_harmless(dest_url);
+            links.push(harmless);
+            if harmless { vec![event] } else { Vec::new() }
+        }
+        Event::End(TagEnd::Link) => match links.pop() {
+            Some(true) => vec![event],
+            _ => Vec::new(),
+        },
+        Event::Start(Tag::Table(_)) => {
+            vec![Event::Html("<div class=\"scroll prose\">\n".into()), event]
+        }
+        Event::End(TagEnd::Table) => vec![event, Event::Html("</div>\n".into())],
+        other => vec![other],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_set_and_tables_scroll_by_themselves() {
+        assert_eq!(
+            prose_as_html("A *b* `c` **d**."),
+            "<p>A <em>b</em> <code>c</code> <strong>d</strong>.</p>\n"
+        );
+        let table = prose_as_html("| a |\n| --- |\n| 1 |\n");
+        assert!(
+            table.starts_with("<div class=\"scroll prose\">\n<table>") && table.ends_with("</div>\n"),
+            "{table}"
+        );
+        assert_eq!(
+            prose_as_html("[x](https://a.b) [y](#z)"),
+            "<p><a href=\"https://a.b\">x</a> <a href=\"#z\">y</a></p>\n"
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_text_becomes_a_tag_a_script_or_a_request() {
+        for text in [
+            "a <script>alert(1)</script> b",
+            "<script>\nalert(1)\n</script>\n",
+            "<img src=x onerror=alert(1)>",
+            "![a](https://evil.example/x.png)",
+            "[a](javascript:alert(1)) [b](JAVASCRIPT:x) [c](data:text/html,x) [d](vbscript:x)",
+            "<a href='javascript:alert(1)'>a</a>",
+            "<!-- <script> -->",
+            "[a][r]\n\n[r]: javascript:alert(1)",
+        ] {
+            let out = prose_as_html(text);
+            for tag in ["<script", "<img", "<a ", "<iframe"] {
+                assert!(!out.contains(tag), "{text}\n{out}");
+            }
+        }
+        assert!(prose_as_html("![a bat](x.png)").contains("a bat"));
+    }
 }

@@ -6,12 +6,12 @@ use attn_story::live::{ChangedField, Opening};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::lesson::option_names::name_of;
+use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
 use crate::lesson::verdict::judge;
 use crate::lesson::{Command, CommandOutput, OptionNames, Question};
-use crate::render::html_page::{HtmlPage, escaped, fragment};
-use crate::render::{html_live, page_program};
+use crate::render::html_page::{HtmlPage, escaped, fragment, live_data, live_page};
+use crate::render::page_program;
 use crate::text::all_of;
 
 const STYLE: &str = include_str!("live.css");
@@ -24,7 +24,7 @@ const IS_PRINTED: &str = "This comparison was computed beforehand. It changes mo
 /// The page with the program that computes.
 pub(super) fn page(page: HtmlPage<'_>) -> String {
     let (style, script) = (format!("{}{STYLE}", page.style), format!("{}{SCRIPT}", page.script));
-    html_live::page(HtmlPage { style: &style, script: &script, ..page }, page_program())
+    live_page(HtmlPage { style: &style, script: &script, ..page }, page_program())
 }
 
 /// The stories of a lesson that compute, in order.
@@ -65,7 +65,7 @@ impl<'a> LiveStories<'a> {
         let wanted = question.kind.quiz_prompt(&question.letters());
         let data = |right: Answer| json!({ "judge": judge(question, right, &self.show), "wanted": wanted });
         let data = self.show.right(question).map(data);
-        data.map(|data| html_live::data("judge", &data.to_string())).unwrap_or_default()
+        data.map(|data| live_data("judge", &data.to_string())).unwrap_or_default()
     }
 
     /// A command as HTML that computes.
@@ -97,7 +97,7 @@ impl<'a> LiveStories<'a> {
             escaped(&typed),
             escaped(&all_of(&names))
         );
-        Some(format!("{}{line}", html_live::data("what-if", &data.to_string())))
+        Some(format!("{}{line}", live_data("what-if", &data.to_string())))
     }
 
     /// The comparison of a command with itself under further options, as a story and the fields of the recipe that change.
@@ -110,7 +110,7 @@ impl<'a> LiveStories<'a> {
         let fields = base.what_if(other).filter(|fields| !fields.is_empty())?;
         let data =
             json!({ "open": base, "events": follow(&[fields]), "button": format!("What if {options}?") });
-        Some(html_live::data("what-if", &data.to_string()))
+        Some(live_data("what-if", &data.to_string()))
     }
 }
 

@@ -2,21 +2,18 @@
 
 mod cast;
 mod html;
-mod html_prose;
 mod live;
 mod md;
-mod md_prose;
-mod txt;
 
-pub use cast::cast;
-pub use html::html;
-pub use md::markdown;
-pub use txt::transcript;
+use crate::render::{Screen, Theme};
 
 use super::model::{Lesson, Question};
 use super::run::Runner;
 use super::show::LessonView;
-use crate::render::{Screen, Theme};
+
+pub use cast::cast;
+pub use html::html;
+pub use md::markdown;
 
 /// Whether a link leads to a page, to a mailbox, or into the text itself.
 fn is_harmless(address: &str) -> bool {
@@ -64,4 +61,11 @@ impl<'a> Handout<'a> {
         show.notes = self.notes;
         show
     }
+}
+
+// The transcript of a lesson.
+
+/// The whole lesson on the screen that it is written for, as plain text.
+pub fn transcript(handout: &Handout<'_>) -> String {
+    handout.show(false).transcript(handout.answers != Answers::Hidden)
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::error::Result;
 use crate::graph::number_text;
+use crate::matrix::Matrix;
 
 /// A value, or two of them compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,6 +172,52 @@ impl fmt::Display for Expression {
             }
         }
     }
+}
+
+// The key of a question: what its right answer is computed by.
+
+/// The key of a question: `LETTER iff EXPRESSION ± TOLERANCE from SHOWN decimals`. Each kind of question uses some of these
+/// parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// The letter of the right option, a capital.
+    pub letter: Option<char>,
+    /// The expression that is computed.
+    pub expression: Expression,
+    /// The maximum difference between an answer and the computed number.
+    pub tolerance: Option<f64>,
+    /// The decimals at which the question shows the numbers that the answer is computed from: an answer may also be off by
+    /// as much as that rounding allows.
+    pub shown: Option<usize>,
+}
+
+impl Key {
+    /// The same key with another expression.
+    pub fn computed_by(&self, other: impl Fn(&Expression) -> Expression) -> Key {
+        Key { expression: other(&self.expression), ..self.clone() }
+    }
+
+    /// The names of the runs that it reads, each once.
+    pub fn runs(&self) -> Vec<&str> {
+        self.expression.runs()
+    }
+}
+
+// The source of the numbers of expressions.
+
+/// The source of the numbers of the runs.
+pub trait Values {
+    /// The cells that an address of a run names: a whole node, a row as 1×n, a cell as 1×1, each with its labels.
+    ///
+    /// # Errors
+    /// If there is no such run, or the address names nothing in it.
+    fn matrix(&self, run: &str, address: &str) -> Result<Matrix>;
+
+    /// The maximum error of a cell that is computed from operands rounded to this many decimals.
+    ///
+    /// # Errors
+    /// Those of [`Values::matrix`]; and if the cell is not a sum or product of other cells.
+    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64>;
 }
 
 #[cfg(test)]

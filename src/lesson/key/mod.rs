@@ -13,22 +13,17 @@
 //! The language is closed: the functions of [`Function`], one comparison, numbers and cells, and nothing more. A lesson that
 //! needs more is asking for another command.
 
-mod answer_key;
 mod evaluate;
 mod expression;
-mod extremes;
 mod parse;
-mod value;
 mod written_number;
 
 #[cfg(test)]
 pub(super) mod sample_runs;
 
 pub use crate::answer::{Cell, Cells, Order, Value};
-pub use answer_key::Key;
-pub use expression::{Comparison, Expression, Function};
+pub use expression::{Comparison, Expression, Function, Key, Values};
 pub(super) use parse::parse_key;
 pub use parse::{ParseError, is_run_name};
-pub use value::Values;
 pub(super) use written_number::at_decimals;
 pub use written_number::{WrittenNumber, numbers_in};

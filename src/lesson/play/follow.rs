@@ -1,18 +1,24 @@
 //! The teacher's view in a second terminal: notes, the answer, the next step and the clock.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::Lesson;
+use crate::lesson::progress::{identity, read_json, write_json};
 use crate::lesson::show::{Ink, Text, Tone, inline};
+use crate::lesson::{Block, Choice, Lesson, Prose, Question};
 use crate::render::Screen;
-use crate::terminal::{Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, wait};
+use crate::terminal::{
+    Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, is_running, pressed, wait,
+};
 
-use super::bars;
-use super::position::{CurrentQuestion, Position, Positions};
-use super::session::PlayOptions;
+use super::player::{PlayOptions, Player};
+use super::state::{Pace, Plan};
+use super::stops::StopKind;
 
 /// The interval at which the position of the player is read.
 const LOOK: Duration = Duration::from_millis(200);
@@ -175,8 +181,266 @@ impl PositionFormatter {
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
             let before = question.hands_before.as_deref();
-            lines.extend(bars::bars(hands, before, right, self.screen));
+            lines.extend(super::scripted::bars(hands, before, right, self.screen));
         }
         lines
+    }
+}
+
+// The position of a player, for `follow` in another terminal.
+
+/// The schema of these files.
+const SCHEMA: &str = "attn-position";
+/// The version that is written, and the only one that is read.
+const VERSION: u32 = 2;
+/// A player writes its position at least this often.
+pub(super) const BEAT: Duration = Duration::from_secs(10);
+/// The seconds after which a position that has not been written again is of a player that has gone.
+const SILENT: u64 = 35;
+
+/// The position of a player.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    schema: String,
+    version: u32,
+    /// The number of the player's process.
+    process: u32,
+    /// When this was written, and when the class began: seconds since 1970.
+    written: u64,
+    began: u64,
+    /// Whether the player has been left.
+    pub(super) left: bool,
+    /// Identifies the lesson among all others.
+    lesson: String,
+    pub(super) title: String,
+    /// The number of the step from 1; 0 before the first.
+    pub(super) step: usize,
+    pub(super) steps: usize,
+    pub(super) step_title: String,
+    plan: Plan,
+    pub(super) notes: Vec<String>,
+    pub(super) question: Option<CurrentQuestion>,
+    /// The title of the next step.
+    pub(super) next: Option<String>,
+}
+
+/// The question of a step, with its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CurrentQuestion {
+    /// The question with its options, as Markdown.
+    pub text: String,
+    pub answer: Option<String>,
+    /// The feedback to wrong answers.
+    pub feedback: Vec<(String, String)>,
+    pub hints: Vec<String>,
+    /// The last vote.
+    pub hands: Option<Vec<usize>>,
+    /// The vote before it.
+    pub hands_before: Option<Vec<usize>>,
+}
+
+impl Position {
+    /// The position of a player after `spent`.
+    pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
+        let lesson = player.course.lesson;
+        let step = player.step();
+        let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
+        let written = seconds_now();
+        Position {
+            schema: SCHEMA.to_string(),
+            version: VERSION,
+            process: std::process::id(),
+            written,
+            began: written.saturating_sub(spent.as_secs()),
+            left: false,
+            lesson: identity(lesson),
+            title: lesson.title.clone(),
+            step: step.map_or(0, |step| step + 1),
+            steps: lesson.steps.len(),
+            step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
+            plan: player.state.plan(&player.course),
+            notes: notes(lesson, step),
+            question: question(player).map(|question| asked(player, question)),
+            next: next.map(|step| step.title.clone()),
+        }
+    }
+
+    /// Whether its player is still running.
+    pub(super) fn is_alive(&self) -> bool {
+        !self.left && is_running(self.process) && seconds_now().saturating_sub(self.written) < SILENT
+    }
+
+    /// The time spent by now, or by the end of it.
+    pub(super) fn pace(&self) -> Pace {
+        let now = if self.is_alive() { seconds_now() } else { self.written };
+        self.plan.pace(now.saturating_sub(self.began))
+    }
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
+    let blocks: Vec<&Block> = match step {
+        None => lesson.opening.iter().collect(),
+        Some(step) => lesson.steps[step].blocks().collect(),
+    };
+    let mut notes = Vec::new();
+    for block in blocks {
+        notes.extend(block.note().map(str::to_string));
+        if let Block::Question(question) = block {
+            notes.extend(question.blocks().filter_map(Block::note).map(str::to_string));
+        }
+    }
+    notes
+}
+
+/// The question that is asked or answered, or that the step will ask next.
+fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
+    let step = player.step();
+    let mut stops =
+        player.course.stops.iter().skip(player.state.page.stop).take_while(|stop| stop.step == step);
+    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.course.lesson))
+}
+
+fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
+    let show = player.course.show(player.state.window.screen);
+    let answer = match question.right_answer(&show.values()) {
+        Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
+            Some(option) => format!("{answer}  {option}"),
+            None => answer.with_tolerance(),
+        }),
+        Err(error) => Some(format!("cannot be computed: {error}")),
+    };
+    let feedback = show.named_feedback(question).map(|(name, text)| (name, text.to_string()));
+    let record = player.state.class.records.get(&question.id);
+    CurrentQuestion {
+        text: text(question),
+        answer,
+        feedback: feedback.collect(),
+        hints: question.hints.clone(),
+        hands: record.and_then(|record| record.hands.clone()),
+        hands_before: record.and_then(|record| record.hands_before.clone()),
+    }
+}
+
+/// The sentences of a question, and its options.
+fn text(question: &Question) -> String {
+    let sentences = question.asked.iter().filter_map(Block::prose);
+    let sentences = sentences.map(|prose| prose.markdown.split_whitespace().collect::<Vec<_>>().join(" "));
+    let option = |(choice, text): (&Choice, &Prose)| format!("{}. {}", choice.letter, text.markdown.trim());
+    let options = question.offered().map(option);
+    sentences.chain(options).collect::<Vec<_>>().join("  ")
+}
+
+/// The folder of positions: one file for each lesson, and one that names the lesson that was started last.
+#[derive(Clone, Debug)]
+pub(super) struct Positions {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct LatestLesson {
+    schema: String,
+    version: u32,
+    lesson: String,
+}
+
+impl Positions {
+    pub(super) fn new(state: &Path) -> Positions {
+        Positions { folder: state.join("playing") }
+    }
+
+    pub(super) fn begin(&self, lesson: &Lesson) -> Result<()> {
+        let latest = LatestLesson { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
+        write_json(&self.latest(), &latest)
+    }
+
+    pub(super) fn write(&self, position: &Position) -> Result<()> {
+        write_json(&self.of(&position.lesson), position)
+    }
+
+    /// The position in a lesson, or in the one that was started last; `None` if it cannot be read or has another version.
+    pub(super) fn read(&self, lesson: Option<&Lesson>) -> Option<Position> {
+        let known = |schema: &str, version: u32| schema == SCHEMA && version == VERSION;
+        let asked = match lesson {
+            Some(lesson) => identity(lesson),
+            None => {
+                let latest = read_json::<LatestLesson>(&self.latest()).ok()??;
+                known(&latest.schema, latest.version).then_some(latest.lesson)?
+            }
+        };
+        let position = read_json::<Position>(&self.of(&asked)).ok()??;
+        (known(&position.schema, position.version) && position.lesson == asked).then_some(position)
+    }
+
+    fn latest(&self) -> PathBuf {
+        self.folder.join("position.json")
+    }
+
+    /// The file of a lesson. Its path would be no name of a file; a player and its followers are of one version, so that the
+    /// number need not be the same in the next.
+    fn of(&self, identity: &str) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        self.folder.join(format!("lesson-{:016x}.json", hasher.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lesson::command::SAMPLE;
+    use crate::lesson::play::{Key, Window, sample};
+    use crate::lesson::read;
+    use crate::render::Screen;
+
+    use super::*;
+
+    #[test]
+    fn a_position_of_another_version_is_none() {
+        let (lesson, folder) = (sample::lesson(), tempfile::tempdir().unwrap());
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let player = Player::new(&lesson, &sample::run, window, None);
+        let positions = Positions::new(folder.path());
+        let position = Position::of(&player, Duration::ZERO);
+        positions.write(&position).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), Some(position.clone()));
+        positions.write(&Position { version: 1, ..position.clone() }).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), None);
+        positions.write(&Position { schema: "other".to_string(), ..position }).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), None);
+    }
+
+    #[test]
+    fn a_position_tells_notes_answer_next_step_and_time() {
+        let lesson = sample::lesson();
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let mut player = Player::new(&lesson, &sample::run, window, Some(1));
+        player.begin(&[], Duration::ZERO);
+        "vA1 C2".chars().for_each(|c| drop(player.press(Key::Char(c), Duration::ZERO)));
+        player.press(Key::Enter, Duration::ZERO);
+        let folder = tempfile::tempdir().unwrap();
+        let positions = Positions::new(folder.path());
+        assert_eq!(positions.read(None), None);
+        positions.begin(&lesson).unwrap();
+        positions.write(&Position::of(&player, Duration::from_secs(125))).unwrap();
+        let position = positions.read(None).unwrap();
+        assert!(position.is_alive());
+        assert_eq!((position.step, position.steps, position.step_title.as_str()), (2, 5, "How many zeros?"));
+        assert_eq!(position.notes, ["Hold the sheet over them."]);
+        assert_eq!(position.next.as_deref(), Some("How much is left?"));
+        assert!(position.pace().in_words().starts_with("2:0"), "{:?}", position.pace());
+        let asked = position.question.clone().unwrap();
+        assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C  two"), Some(vec![1, 0, 2])));
+        assert_eq!(asked.text, "How many weights of `bat` are zero?  A. none  B. one  C. two");
+        assert_eq!(asked.feedback, [("A".to_string(), "True for finite scores.".to_string())]);
+        assert!(!Position { left: true, ..position.clone() }.is_alive());
+        assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
+        assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());
+        let elsewhere = read("other/mask.md", sample::TEXT, SAMPLE).unwrap();
+        assert_eq!(elsewhere.name, lesson.name);
+        assert_eq!(positions.read(Some(&elsewhere)), None, "another lesson of the same name");
+        assert!(positions.read(Some(&lesson)).is_some());
     }
 }

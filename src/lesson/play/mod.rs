@@ -5,26 +5,12 @@
 //! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
 //! the class has come, and writes where it is for those who [`follow`].
 
-mod bars;
-mod class;
-mod clock;
-mod course;
-mod event;
 mod follow;
-mod keys;
-mod overlay;
-mod pages;
 mod player;
-mod position;
-mod printer;
-mod progress_saver;
 mod scripted;
 mod session;
 mod state;
 mod stops;
-mod timing;
-mod transcript;
-mod typing;
 mod update;
 mod view;
 
@@ -33,15 +19,11 @@ pub(super) mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Action, Effects};
-pub use follow::{follow, present};
-pub use player::{FullScreenCommands, Player};
-pub use progress_saver::ProgressSaver;
-pub use scripted::ScriptedAnswers;
-pub use session::{PlayOptions, play};
-pub use state::Window;
-pub(in crate::lesson) use transcript::answered;
-pub use transcript::transcript;
-pub use view::StatusLine;
-
 pub use crate::terminal::Key;
+pub use follow::{follow, present};
+pub use player::{FullScreenCommands, PlayOptions, Player};
+pub(in crate::lesson) use scripted::answered;
+pub use scripted::{ScriptedAnswers, transcript};
+pub use session::{ProgressSaver, play};
+pub use state::{Action, Effects, Window};
+pub use view::StatusLine;

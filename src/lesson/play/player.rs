@@ -1,17 +1,46 @@
 //! The shell around the state of a player: it runs what the teacher types, and hands everything else on.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
+use terminal_size::terminal_size_of;
+
 use crate::lesson::{Command, Lesson, Progress, Run};
+use crate::render::Screen;
 use crate::terminal::Key;
 
-use super::course::Course;
-use super::event::{Action, Effects, Event, Input};
 use super::scripted::ScriptedAnswers;
-use super::state::{State, Window};
+use super::state::{Action, Course, Effects, Event, Input, State, Window};
 use super::update::update;
 use super::view::{self, StatusLine};
+
+/// The rows of a terminal that does not say.
+const USUAL_ROWS: usize = 24;
+
+/// The options of playing a lesson.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayOptions {
+    /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
+    pub screen: Screen,
+    /// The width that was asked for.
+    pub width: Option<usize>,
+    /// Whether the lesson advances by itself.
+    pub auto: bool,
+    /// Whether there are keys: standard input is a terminal.
+    pub keys: bool,
+}
+
+impl PlayOptions {
+    /// The present window.
+    pub fn window(&self) -> Window {
+        let size = terminal_size_of(io::stdout());
+        let columns = size.map(|(columns, _)| usize::from(columns.0)).filter(|&columns| columns > 0);
+        let rows = size.map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0);
+        let width = self.width.or(columns).unwrap_or(self.screen.width);
+        Window { screen: Screen { width, ..self.screen }, rows: rows.unwrap_or(USUAL_ROWS) }
+    }
+}
 
 /// A lesson that is being played: its state, and what can be looked up about it.
 pub struct Player<'a> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::graph::{Graph, Origin};
-use crate::lesson::option_names::SAMPLE;
+use crate::lesson::command::SAMPLE;
 use crate::lesson::{CommandOutput, Lesson, read};
 use crate::matrix::Matrix;
 use crate::render::Screen;

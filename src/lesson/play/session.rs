@@ -1,54 +1,29 @@
 //! The player on a terminal.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use terminal_size::terminal_size_of;
-
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::Command;
+use crate::lesson::progress::{Progress, Store};
+use crate::lesson::show::{Ink, Tone};
+use crate::lesson::{Command, Lesson};
 use crate::render::Screen;
 use crate::terminal::{
-    Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, unless_gone, wait,
+    ERASE, Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, unless_gone,
+    wait,
 };
 
-use super::event::{Action, Effects};
-use super::player::Player;
-use super::printer::Printer;
-use super::progress_saver::ProgressSaver;
-use super::state::Window;
-use super::view::sentence;
+use super::follow::{BEAT, Position, Positions};
+use super::player::{PlayOptions, Player};
+use super::state::{Action, Effects};
+use super::view::{StatusLine, sentence};
 
 /// The bottom line shows seconds.
 const TICK: Duration = Duration::from_secs(1);
 /// A window that has not changed for this long has been let go.
 const QUIET: Duration = Duration::from_millis(100);
-/// The rows of a terminal that does not say.
-const USUAL_ROWS: usize = 24;
-
-/// The options of playing a lesson.
-#[derive(Clone, Copy, Debug)]
-pub struct PlayOptions {
-    /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
-    pub screen: Screen,
-    /// The width that was asked for.
-    pub width: Option<usize>,
-    /// Whether the lesson advances by itself.
-    pub auto: bool,
-    /// Whether there are keys: standard input is a terminal.
-    pub keys: bool,
-}
-
-impl PlayOptions {
-    /// The present window.
-    pub fn window(&self) -> Window {
-        let size = terminal_size_of(io::stdout());
-        let columns = size.map(|(columns, _)| usize::from(columns.0)).filter(|&columns| columns > 0);
-        let rows = size.map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0);
-        let width = self.width.or(columns).unwrap_or(self.screen.width);
-        Window { screen: Screen { width, ..self.screen }, rows: rows.unwrap_or(USUAL_ROWS) }
-    }
-}
 
 /// Plays a lesson on the terminal of this process, which is left as it was found; returns the exit code. `asked` is the name or
 /// path that the lesson was opened by.
@@ -262,5 +237,279 @@ impl Session<'_, '_> {
         self.widened = None;
         let effects = self.player.again(self.now());
         self.show(&effects)
+    }
+}
+
+// Prints text that stays, and below it a status line that is rewritten in place.
+//
+// The cursor rests at the start of that line. Where the terminal is narrowed and breaks it into several, erasing from there
+// to the end of the screen still takes away all of it, whether the terminal lays its lines out again or cuts them.
+
+/// To the upper left corner.
+const HOME: &str = "\x1b[H";
+/// Erases the line from the cursor on.
+const ERASE_REST: &str = "\x1b[K";
+
+/// Prints on a terminal in raw mode.
+pub(super) struct Printer<'a> {
+    out: &'a mut dyn Write,
+    screen: Screen,
+    bottom: Option<StatusLine>,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, screen: Screen) -> Printer<'a> {
+        Printer { out, screen, bottom: None }
+    }
+
+    /// The screen has another width: the bottom line is drawn again.
+    pub(super) fn resize(&mut self, screen: Screen) -> Result<()> {
+        self.screen = screen;
+        self.erase()
+    }
+
+    /// Scrolls the text on a screen of this many rows out of sight. It can be scrolled back to, and the next line is at the
+    /// top.
+    pub(super) fn push(&mut self, rows: usize) -> Result<()> {
+        self.bottom = None;
+        self.write(&format!("{ERASE}{}{HOME}", "\r\n".repeat(rows)))
+    }
+
+    /// Prints lines above the bottom line, and that below them.
+    pub(super) fn print(&mut self, lines: &[String], bottom: StatusLine) -> Result<()> {
+        let mut text = String::from(ERASE);
+        for line in lines {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        if !lines.is_empty() {
+            text.push_str("\r\n");
+        }
+        text.push_str(&self.drawn(&bottom));
+        self.bottom = Some(bottom);
+        self.write(&text)
+    }
+
+    /// Rewrites the bottom line, if it is another.
+    pub(super) fn rewrite(&mut self, bottom: StatusLine) -> Result<()> {
+        if self.bottom.as_ref() == Some(&bottom) {
+            return Ok(());
+        }
+        let text = format!("\r{}", self.drawn(&bottom));
+        self.bottom = Some(bottom);
+        self.write(&text)
+    }
+
+    /// Erases the bottom line; the cursor is then at its start.
+    pub(super) fn erase(&mut self) -> Result<()> {
+        self.bottom = None;
+        self.write(ERASE)
+    }
+
+    /// Writes a line below which nothing more comes.
+    pub(super) fn last_line(&mut self, line: &str) -> Result<()> {
+        self.write(&format!("{line}\r\n"))
+    }
+
+    fn drawn(&self, bottom: &StatusLine) -> String {
+        let ink = match bottom.cursor {
+            Some(_) => Ink::default(),
+            None if bottom.is_alert => Ink { bold: true, ..Ink::of(Tone::Asked) },
+            None => Ink::of(Tone::Quiet),
+        };
+        let line = format!("{}{ERASE_REST}\r", ink.on(&bottom.text, self.screen));
+        match bottom.cursor {
+            Some(column) if column > 0 => format!("{line}\x1b[{column}C"),
+            _ => line,
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+// Saves progress and position while a lesson is played.
+
+/// Saves progress and position. A failure is reported once, and the lesson goes on.
+pub struct ProgressSaver {
+    places: Option<(Store, Positions)>,
+    kept: Progress,
+    /// When the position was written last.
+    written_at: Duration,
+    failed: Option<Error>,
+    has_complained: bool,
+}
+
+impl ProgressSaver {
+    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
+    /// begins at `first`, if that was asked for.
+    pub fn new(
+        state: Option<&Path>,
+        lesson: &Lesson,
+        first: Option<usize>,
+    ) -> (ProgressSaver, Progress, Vec<String>) {
+        let mut notices = Vec::new();
+        let mut has_complained = false;
+        let mut kept = Progress::default();
+        let places = state.map(|state| (Store::new(state), Positions::new(state)));
+        if let Some((store, positions)) = &places {
+            match store.read(lesson) {
+                Ok(read) => kept = read,
+                Err(error) => {
+                    notices.push(format!("warning: your progress cannot be read and starts again: {error}"))
+                }
+            }
+            if let Err(error) = positions.begin(lesson) {
+                notices.push(warning(&error));
+                has_complained = true;
+            }
+        }
+        notices.extend(left_at(&kept, lesson).filter(|_| first.is_none()));
+        let saver = ProgressSaver {
+            places,
+            kept: Progress::default(),
+            written_at: Duration::ZERO,
+            failed: None,
+            has_complained,
+        };
+        (saver, kept, notices)
+    }
+
+    /// Saves changes; returns a warning on the first failure.
+    pub(super) fn keep(&mut self, player: &Player<'_>, now: Duration) -> Option<String> {
+        let progress = player.progress();
+        if let Some((store, _)) = &self.places
+            && progress != self.kept
+        {
+            self.failed = store.write(player.course.lesson, &progress).err();
+            self.kept = progress;
+        }
+        self.write_position(|_| {}, player, now);
+        match self.failed.take() {
+            Some(error) if !self.has_complained => {
+                self.has_complained = true;
+                Some(warning(&error))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes from time to time that the player is still there.
+    pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
+        if now.saturating_sub(self.written_at) >= BEAT {
+            self.write_position(|_| {}, player, now);
+        }
+    }
+
+    /// Writes that the player has ended, and saves progress again, which another player may have overwritten.
+    pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
+        if let Some((store, _)) = &self.places {
+            self.failed = store.write(player.course.lesson, &player.progress()).err();
+        }
+        self.write_position(|position| position.left = true, player, now);
+    }
+
+    fn write_position(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
+        let Some((_, positions)) = &self.places else { return };
+        self.written_at = now;
+        let mut position = Position::of(player, now);
+        change(&mut position);
+        let written: Result<()> = positions.write(&position);
+        self.failed = self.failed.take().or(written.err());
+    }
+}
+
+fn warning(error: &Error) -> String {
+    let words = error.to_string().replace("\n  help: ", "; ");
+    format!("warning: your progress in this lesson cannot be saved: {words}")
+}
+
+/// The step at which the class left the lesson the last time.
+fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
+    let position = lesson.step_of(kept.step.as_deref()?)?;
+    let number = position + 1;
+    (position > 0).then(|| {
+        format!(
+            "Last time you stopped at step {number}, “{}”. Press {number}G to go there.",
+            lesson.steps[position].title
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bottom(text: &str, cursor: Option<usize>) -> StatusLine {
+        StatusLine { text: text.to_string(), cursor, is_alert: false }
+    }
+
+    fn number(count: u16) -> std::num::NonZero<u16> {
+        std::num::NonZero::new(count).unwrap()
+    }
+
+    /// The screen of a terminal of 20 columns, and its cursor.
+    fn shown(write: impl Fn(&mut Printer<'_>)) -> (String, (u16, u16)) {
+        let mut out = Vec::new();
+        write(&mut Printer::new(&mut out, Screen::plain(20)));
+        let mut terminal = vt100::Parser::new(number(8), number(20), 100);
+        terminal.process(&out);
+        (terminal.screen().contents(), terminal.screen().cursor_position())
+    }
+
+    #[test]
+    fn text_stays_and_the_bottom_line_is_taken_away_before_more_comes() {
+        let (text, cursor) = shown(|printer| {
+            printer.print(&["one".into(), "two".into()], bottom(" 1/2 · long", None)).unwrap();
+            printer.rewrite(bottom(" 1/2", None)).unwrap();
+            printer.print(&["three".into()], bottom(" 2/2", None)).unwrap();
+        });
+        assert_eq!(text, "one\ntwo\n\nthree\n\n 2/2");
+        assert_eq!(cursor, (5, 0));
+        let (text, _) = shown(|printer| {
+            printer.print(&["one".into()], bottom(" 1/2", None)).unwrap();
+            printer.erase().unwrap();
+        });
+        assert_eq!(text, "one");
+    }
+
+    #[test]
+    fn what_is_pushed_up_can_be_scrolled_back_to_without_a_gap() {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, Screen::plain(20));
+        let text = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+        printer.print(&text(&["one", "two"]), bottom(" 1/2", None)).unwrap();
+        printer.push(8).unwrap();
+        printer.print(&text(&["three"]), bottom(" 2/2", None)).unwrap();
+        let mut terminal = vt100::Parser::new(number(8), number(20), 100);
+        terminal.process(&out);
+        assert_eq!(terminal.screen().contents(), "three\n\n 2/2");
+        terminal.screen_mut().set_scrollback(4);
+        assert!(
+            terminal.screen().contents().starts_with("one\ntwo\n\n\nthree"),
+            "{:?}",
+            terminal.screen().contents()
+        );
+    }
+
+    #[test]
+    fn the_cursor_stands_where_something_is_typed() {
+        let (text, cursor) = shown(|printer| {
+            printer.print(&[], bottom(" 1/2", None)).unwrap();
+            printer.rewrite(bottom(" $ attn", Some(5))).unwrap();
+        });
+        assert_eq!((text.as_str(), cursor), (" $ attn", (0, 5)));
+    }
+
+    #[test]
+    fn a_line_that_has_not_changed_is_not_written_again() {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, Screen::plain(20));
+        printer.rewrite(bottom(" 1/2", None)).unwrap();
+        printer.rewrite(bottom(" 1/2", None)).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap().matches("1/2").count(), 1);
     }
 }

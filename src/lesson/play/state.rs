@@ -1,19 +1,17 @@
 //! The state of a player: plain data. [`update`](super::update) changes it, [`view`](super::view) shows it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use crate::lesson::{Progress, Question};
-use crate::render::Screen;
+use serde::{Deserialize, Serialize};
 
-use super::class::Class;
-use super::clock::{Pace, Plan};
-use super::course::Course;
-use super::overlay::Overlay;
-use super::pages::PageStart;
-use super::stops::{StopKind, commands};
-use super::timing::Timing;
-use super::typing::LineInput;
+use crate::lesson::show::LessonView;
+use crate::lesson::{Command, Lesson, Progress, Question, Run, Runner};
+use crate::render::Screen;
+use crate::terminal::{EditLine, Key};
+
+use super::scripted::ScriptedAnswers;
+use super::stops::{Chunk, PageStart, Stop, StopKind, commands, stops};
 
 /// The rows below the text: an empty line and the status line.
 const BELOW: usize = 2;
@@ -154,5 +152,537 @@ impl State {
             self.overlay.rest.clear();
         }
         self.window = window;
+    }
+}
+
+// The steps that a class has been shown, and its answers.
+
+/// The answers, votes and hints of a question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Record {
+    /// The typed answers, in order.
+    pub given: Vec<String>,
+    /// Whether the last of them was right.
+    pub right: bool,
+    /// The last vote, option by option.
+    pub hands: Option<Vec<usize>>,
+    /// Whether the bars of that vote have been drawn since the question was asked.
+    pub drawn: bool,
+    /// The vote before it.
+    pub hands_before: Option<Vec<usize>>,
+    /// The wrong answers, by letter, whose feedback has been shown.
+    pub explained: BTreeSet<char>,
+    /// The number of hints that have been shown.
+    pub hints: usize,
+}
+
+/// The steps that a class has been shown, and its answers.
+#[derive(Default)]
+pub(super) struct Class {
+    /// The record of each question, by id.
+    pub records: HashMap<String, Record>,
+    /// Scripted answers, which are given when their questions are asked.
+    pub scripted: ScriptedAnswers,
+    /// The step that the class began at.
+    pub first: usize,
+    /// Whether more than the first page has been shown.
+    pub has_begun: bool,
+    /// The steps that have been shown to their end, by position.
+    pub done: BTreeSet<usize>,
+    /// The step that was left in an earlier hour.
+    pub left: Option<String>,
+}
+
+impl Class {
+    /// A class that begins at a step.
+    pub(super) fn beginning_at(first: usize) -> Class {
+        Class { first, ..Class::default() }
+    }
+
+    pub(super) fn record(&mut self, question: &Question) -> &mut Record {
+        self.records.entry(question.id.clone()).or_default()
+    }
+
+    /// Whether a question has been answered, rightly or not.
+    pub(super) fn has_tried(&self, question: &Question) -> bool {
+        self.records.get(&question.id).is_some_and(|record| !record.given.is_empty())
+    }
+
+    /// The number of answered questions, and of those whose last answer was right.
+    pub(super) fn score(&self) -> (usize, usize) {
+        let answered = self.records.values().filter(|record| !record.given.is_empty());
+        answered.fold((0, 0), |(all, right), record| (all + 1, right + usize::from(record.right)))
+    }
+
+    /// The typed answers to each question.
+    pub(super) fn answers(&self) -> BTreeMap<String, Vec<String>> {
+        let given = self.records.iter().filter(|(_, record)| !record.given.is_empty());
+        given.map(|(question, record)| (question.clone(), record.given.clone())).collect()
+    }
+
+    /// The last vote at each question.
+    pub(super) fn votes(&self) -> BTreeMap<String, Vec<usize>> {
+        let votes =
+            self.records.iter().filter_map(|(question, record)| Some((question, record.hands.as_ref()?)));
+        votes.map(|(question, hands)| (question.clone(), hands.clone())).collect()
+    }
+}
+
+// Time spent, and time planned.
+
+/// When a step is planned, from the moment that the class began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// Seconds until the step begins.
+    begins: u64,
+    /// Seconds until it ends.
+    ends: Option<u64>,
+    /// Seconds of the whole.
+    whole: Option<u64>,
+}
+
+/// Time spent, the time planned for the whole, and how far the two are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pace {
+    pub spent: u64,
+    pub planned: Option<u64>,
+    /// Seconds behind the plan; negative ahead of it; nothing while the step may last.
+    pub behind: Option<i64>,
+}
+
+impl Plan {
+    /// The plan of a step, for a class that began at the step `first`; what comes before that it has not had.
+    pub(super) fn of(lesson: &Lesson, first: usize, step: Option<usize>) -> Plan {
+        let seconds = |minutes: f64| (minutes * 60.0).max(0.0).round() as u64;
+        let before = lesson.minutes_before(first);
+        let whole = lesson.minutes.map(|minutes| seconds(minutes - before));
+        if lesson.steps.iter().all(|step| step.minutes.is_none()) {
+            return Plan { begins: 0, ends: whole, whole };
+        }
+        let step = step.unwrap_or(first);
+        let begins = seconds(lesson.minutes_before(step) - before);
+        Plan { begins, ends: Some(seconds(lesson.minutes_before(step + 1) - before)), whole }
+    }
+
+    /// The pace after `spent` seconds.
+    pub(super) fn pace(self, spent: u64) -> Pace {
+        let behind = match self.ends {
+            Some(ends) if spent > ends => Some((spent - ends) as i64),
+            _ if spent < self.begins => Some(-((self.begins - spent) as i64)),
+            _ => None,
+        };
+        Pace { spent, planned: self.whole, behind }
+    }
+}
+
+impl Pace {
+    /// `4:10 of 12:00`
+    pub(super) fn spent_of_planned(&self) -> String {
+        let spent = minutes_and_seconds(self.spent);
+        match self.planned {
+            Some(planned) => format!("{spent} of {}", minutes_and_seconds(planned)),
+            None => spent,
+        }
+    }
+
+    /// `4:10 of 12:00, 0:40 behind`
+    pub(super) fn in_words(&self) -> String {
+        let mut words = self.spent_of_planned();
+        if let Some(behind) = self.behind {
+            let side = if behind > 0 { "behind" } else { "ahead" };
+            words.push_str(&format!(", {} {side}", minutes_and_seconds(behind.unsigned_abs())));
+        }
+        words
+    }
+}
+
+/// `4:10`
+pub(super) fn minutes_and_seconds(seconds: u64) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+// The lesson that is played, with its stops and the output of its commands.
+
+/// A lesson as it is played. It does not change; the output of each command is cached after its first run.
+pub(super) struct Course<'a> {
+    pub lesson: &'a Lesson,
+    pub stops: Vec<Stop>,
+    /// Whether the teacher's notes are shown among the text.
+    pub notes: bool,
+    run: &'a Run<'a>,
+    runner: Runner<'a>,
+}
+
+impl<'a> Course<'a> {
+    pub(super) fn new(lesson: &'a Lesson, run: &'a Run<'a>) -> Course<'a> {
+        Course { lesson, stops: stops(lesson), notes: false, run, runner: Runner::new(run) }
+    }
+
+    /// The lesson, formatted for a screen.
+    pub(super) fn show(&self, screen: Screen) -> LessonView<'_> {
+        let mut show = LessonView::new(self.lesson, &self.runner, screen);
+        show.notes = self.notes;
+        show
+    }
+
+    /// Clears the cached outputs: each command is run again when it is shown next.
+    pub(super) fn forget_outputs(&mut self) {
+        self.runner = Runner::new(self.run);
+    }
+}
+
+// Text that is shown in place of the lesson, a page at a time.
+
+/// The text shown in place of the lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// The contents; a number goes to a step.
+    Contents,
+    /// The list of keys.
+    Keys,
+    /// The output of a command that the teacher typed.
+    Output,
+}
+
+/// Text in place of the lesson; any key returns to it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Overlay {
+    /// None where the lesson itself is shown.
+    pub topic: Option<Topic>,
+    /// The text that is not shown yet.
+    pub rest: Vec<Chunk>,
+}
+
+impl Overlay {
+    /// Begins to show lines on pages of this height; returns the first page.
+    pub(super) fn begin(&mut self, lines: &[String], height: usize) -> Vec<String> {
+        self.rest = super::stops::chunks(0, lines, height);
+        self.more(height)
+    }
+
+    /// The next page.
+    pub(super) fn more(&mut self, height: usize) -> Vec<String> {
+        let end = super::stops::pages(&self.rest, height).first().map_or(0, |page| page.end);
+        let shown: Vec<Chunk> = self.rest.drain(..end).collect();
+        super::stops::lines(&shown)
+    }
+}
+
+// When the present text was shown, and its question asked.
+
+/// A second press of the same finger comes within this.
+const DOUBLE_PRESS: Duration = Duration::from_secs(1);
+/// The shortest time for a page of a lesson that goes on by itself.
+const LEAST: Duration = Duration::from_millis(1500);
+/// And the longest, if nothing is asked.
+const MOST: Duration = Duration::from_secs(30);
+/// Letters and digits that are read in a second, on a projector.
+const LETTERS_A_SECOND: f64 = 18.0;
+/// The time to think about a question that has none of its own.
+const USUAL_THINK: Duration = Duration::from_secs(15);
+
+/// Times since the beginning of the class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timing {
+    /// When the present text was shown, and how many letters and digits it has.
+    shown_at: Duration,
+    letters: usize,
+    /// The stop whose question was asked last, and when.
+    asked: Option<(usize, Duration)>,
+    /// Whether a key that came too early for its answer has been passed over.
+    has_passed: bool,
+}
+
+impl Timing {
+    /// Lines are shown; `asking` is the stop whose question waits for an answer.
+    pub(super) fn show(&mut self, lines: &[String], asking: Option<usize>, now: Duration) {
+        if !lines.is_empty() {
+            self.shown_at = now;
+            self.letters = lines.iter().flat_map(|line| line.chars()).filter(|c| c.is_alphanumeric()).count();
+        }
+        match asking {
+            None => self.asked = None,
+            Some(stop) if self.asked.is_none_or(|(asked, _)| asked != stop) => {
+                self.asked = Some((stop, now));
+                self.has_passed = false;
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Keys are taken again, after what comes next has been prepared: a question that was just shown is asked from now on.
+    pub(super) fn ready(&mut self, now: Duration) {
+        if let Some((_, asked)) = &mut self.asked
+            && *asked == self.shown_at
+        {
+            (*asked, self.shown_at) = (now, now);
+        }
+    }
+
+    /// When the question was asked.
+    pub(super) fn asked_at(&self) -> Duration {
+        self.asked.map_or(self.shown_at, |(_, asked)| asked)
+    }
+
+    /// Whether a key that would answer the question is the second of a double press: it comes within a moment of the
+    /// question. Only one key is passed over.
+    pub(super) fn passes_over(&mut self, now: Duration) -> bool {
+        let is_early = now.saturating_sub(self.asked_at()) < DOUBLE_PRESS;
+        is_early && !std::mem::replace(&mut self.has_passed, true)
+    }
+
+    /// When it is time to go on: the text has been read, and there was time to think about a question without an answer.
+    pub(super) fn due(&self, unanswered: Option<&Question>) -> Duration {
+        let read = Duration::from_secs_f64(self.letters as f64 / LETTERS_A_SECOND);
+        let due = self.shown_at + read.clamp(LEAST, MOST);
+        let think = |question: &Question| self.asked_at() + question.think.unwrap_or(USUAL_THINK);
+        unanswered.map_or(due, |question| due.max(think(question)))
+    }
+}
+
+// Typed input: an answer, a vote, a search, a command, or the number of a step.
+
+/// The maximum number of saved commands.
+const MOST_COMMANDS: usize = 200;
+/// Votes that cannot be counted are dropped up to Enter, or up to a pause as long as this.
+const SAME_LINE: Duration = Duration::from_secs(2);
+/// The highest number of a step that can be typed.
+const LARGEST_COUNT: usize = 99_999;
+
+/// The purpose of a typed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LinePurpose {
+    /// To answer the question.
+    Answer,
+    /// To vote.
+    Hands,
+    /// To find a word.
+    Search,
+    /// To run a command.
+    Command,
+}
+
+/// A line that is being typed.
+#[derive(Clone, Debug)]
+pub(super) struct TypedLine {
+    pub purpose: LinePurpose,
+    pub line: EditLine,
+}
+
+impl TypedLine {
+    pub(super) fn new(purpose: LinePurpose, text: &str, earlier: Vec<String>) -> TypedLine {
+        TypedLine { purpose, line: EditLine::new(text, earlier) }
+    }
+
+    /// The mark before the line.
+    pub(super) fn label(&self) -> &'static str {
+        match self.purpose {
+            LinePurpose::Answer => " answer: ",
+            LinePurpose::Hands => " hands: ",
+            LinePurpose::Search => " search: ",
+            LinePurpose::Command => " $ ",
+        }
+    }
+}
+
+/// Votes that cannot be counted, and are typed all the same.
+#[derive(Clone, Debug)]
+struct DroppedVotes {
+    /// When the last key was pressed.
+    last: Duration,
+    text: String,
+}
+
+/// The typed input, and earlier input.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LineInput {
+    /// The line that is being typed.
+    pub entry: Option<TypedLine>,
+    /// The number that is being typed for `<n>G`.
+    pub count: Option<usize>,
+    /// The last search, in lower case.
+    pub search: String,
+    /// The commands that were shown or typed, the last one last.
+    pub commands: Vec<String>,
+    dropped: Option<DroppedVotes>,
+}
+
+impl LineInput {
+    /// Whether a line or a number is being typed.
+    pub(super) fn is_active(&self) -> bool {
+        self.entry.is_some() || self.count.is_some()
+    }
+
+    /// Begins a line.
+    pub(super) fn begin(&mut self, purpose: LinePurpose, text: &str) {
+        let earlier = if purpose == LinePurpose::Command { self.commands.clone() } else { Vec::new() };
+        self.entry = Some(TypedLine::new(purpose, text, earlier));
+    }
+
+    /// Keeps a command, for the line in which one types one's own.
+    pub(super) fn keep_command(&mut self, typed: &str) {
+        if self.commands.last().is_none_or(|last| last != typed) {
+            self.commands.push(typed.to_string());
+            let surplus = self.commands.len().saturating_sub(MOST_COMMANDS);
+            self.commands.drain(..surplus);
+        }
+    }
+
+    /// Whether a key belongs to the number that is being typed; then it has been taken.
+    pub(super) fn counts(&mut self, key: Key) -> bool {
+        match (key, self.count) {
+            (Key::Char(digit @ '0'..='9'), count) => {
+                let digit = digit as usize - '0' as usize;
+                self.count = Some((count.unwrap_or(0) * 10 + digit).min(LARGEST_COUNT));
+                true
+            }
+            (Key::Backspace, Some(count)) => {
+                self.count = Some(count / 10).filter(|&count| count > 0);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins to drop votes that cannot be counted: the following keys are neither an answer nor a jump.
+    pub(super) fn drop_votes(&mut self, now: Duration) {
+        self.dropped = Some(DroppedVotes { last: now, text: String::new() });
+    }
+
+    /// Returns true if a key belongs to the dropped votes: these end with Enter or a pause. Digits before `G` are a jump instead:
+    /// `5G`.
+    pub(super) fn drops(&mut self, key: Key, now: Duration) -> bool {
+        let Some(mut dropped) = self.dropped.take() else { return false };
+        if now.saturating_sub(dropped.last) >= SAME_LINE {
+            return false;
+        }
+        let is_vote = |c: char| {
+            c.is_ascii_digit() || " ,:".contains(c) || ('A'..='H').contains(&c.to_ascii_uppercase())
+        };
+        match key {
+            Key::Char('G') if dropped.text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.count = dropped.text.parse().ok();
+                return false;
+            }
+            Key::Char(c) if is_vote(c) => dropped.text.push(c),
+            Key::Backspace => drop(dropped.text.pop()),
+            Key::Enter => return true,
+            _ => return false,
+        }
+        self.dropped = Some(DroppedVotes { last: now, ..dropped });
+        true
+    }
+}
+
+// The events of a player, and their effects.
+
+/// An event of a player.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// When, after the beginning of the class.
+    pub at: Duration,
+    pub input: Input,
+}
+
+/// An event of a player.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    /// The lesson begins; the teacher is to know this before.
+    Begin(Vec<String>),
+    /// A key is pressed.
+    Key(Key),
+    /// The present page is to be shown once more, on a clean screen.
+    Redraw,
+    /// The screen has another size.
+    Resize(Window),
+    /// The next stop is prepared, and keys are read again.
+    Ready,
+    /// A command of the teacher's own has been run.
+    Output {
+        /// The command as typed.
+        typed: String,
+        /// Its output.
+        printed: String,
+    },
+}
+
+/// The effects of an event: first print, then act.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// The lines to print; none if nothing is.
+    pub lines: Vec<String>,
+    /// Whether the screen is scrolled clear before.
+    pub clears: bool,
+    /// The action after printing.
+    pub action: Action,
+}
+
+/// An action of the shell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Action {
+    /// Wait for the next event.
+    #[default]
+    Wait,
+    /// Run a command of the teacher's own, and report its output.
+    Run(Command),
+    /// Give the whole screen to a command of the teacher's own, and report what it has printed.
+    Open(Command),
+    /// Forget what the lesson's commands have printed, and show the page again.
+    RunAgain,
+    /// Stop the program until it is called back.
+    Suspend,
+    /// End: the lesson is left.
+    Leave,
+    /// End: the lesson is interrupted.
+    Interrupt,
+}
+
+impl Effects {
+    /// Nothing is printed.
+    pub(super) fn of(action: Action) -> Effects {
+        Effects { action, ..Effects::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lesson::play::{Key, Player, Window, sample};
+    use crate::render::Screen;
+
+    use super::*;
+
+    fn words(first: usize, step: Option<usize>, seconds: u64) -> String {
+        Plan::of(&sample::lesson(), first, step).pace(seconds).in_words()
+    }
+
+    #[test]
+    fn a_class_is_on_time_as_long_as_its_step_may_last() {
+        // Step 2 is planned from 3:00 to 5:00.
+        assert_eq!(words(0, Some(1), 200), "3:20 of 10:00");
+        assert_eq!(words(0, Some(1), 305), "5:05 of 10:00, 0:05 behind");
+        assert_eq!(words(0, Some(1), 100), "1:40 of 10:00, 1:20 ahead");
+        assert_eq!(words(0, None, 10), "0:10 of 10:00");
+    }
+
+    #[test]
+    fn a_class_that_begins_later_has_less_time_planned() {
+        assert_eq!(words(1, Some(1), 10), "0:10 of 7:00");
+        assert_eq!(words(1, Some(2), 10), "0:10 of 7:00, 1:50 ahead");
+    }
+
+    #[test]
+    fn a_lesson_goes_on_when_it_has_been_read_and_thought_about() {
+        let lesson = sample::lesson();
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let mut player = Player::new(&lesson, &sample::run, window, Some(1));
+        player.begin(&[], Duration::from_secs(7));
+        assert_eq!(player.due(), Some(Duration::from_secs(37)));
+        player.press(Key::Char('a'), Duration::from_secs(10));
+        let feedback = player.due().unwrap();
+        assert!(feedback > Duration::from_secs(11) && feedback < Duration::from_secs(14), "{feedback:?}");
+        player.press(Key::Char('v'), Duration::from_secs(11));
+        assert_eq!(player.due(), None);
+        player.press(Key::Escape, Duration::from_secs(12));
+        assert!(player.due().is_some());
     }
 }

@@ -2,17 +2,571 @@
 //!
 //! Plain lines in, plain lines out, and no keys: it works in every terminal and from a pipe, and a screen reader can follow.
 
-mod attempts;
-mod interrupt;
-mod lines;
-mod places;
 mod result;
-mod session;
-mod student;
-mod table;
 
-pub use interrupt::Interrupt;
-pub use result::{Grade, QuestionResult, Results};
-pub use session::quiz;
-pub use student::Student;
-pub use table::tables;
+use std::io::{BufRead, ErrorKind, Write};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::foreign::visible;
+use crate::render::Screen;
+use crate::terminal::{Readiness, Signals, wait};
+use crate::text::{counted, quoted};
+
+use super::play::ScriptedAnswers;
+use super::show::{Ink, LessonView, Text, Tone};
+use super::verdict::{Verdict, next_try};
+use super::{Block, Lesson, Question, QuizProgress};
+use result::score;
+
+pub use result::{Grade, QuestionResult, Results, tables};
+
+// One question after the other: shown, answered, judged, and its answer shown.
+
+/// Asks every question, and shows the verdict and the right answer at once. `asked` is the name or path that the lesson was opened by.
+///
+/// # Errors
+/// If the lesson asks nothing, a key of it is false, or reading or writing fails.
+pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Result<Results> {
+    let places = places(show);
+    if places.is_empty() {
+        return Err(Error::new(format!("`{}` has no questions", show.lesson.name))
+            .help("name another lesson: `attn lesson` lists them"));
+    }
+    for place in &places {
+        sound(place.question, asked, show)?;
+    }
+    let mut graded: Vec<QuestionResult> = Vec::new();
+    let mut sitting = Quiz { show, student, ended: false, stopped: false };
+    sitting.student.say(&show.barred(&show.lesson.title, &counted(places.len(), "question")))?;
+    sitting.tell_kept(&places)?;
+    for (number, place) in places.iter().enumerate() {
+        let is_kept = sitting.kept(place.question).is_some();
+        let Attempts { outcome, hints, answers } = sitting.ask(place, number + 1, places.len())?;
+        graded.push(QuestionResult {
+            id: place.question.id.clone(),
+            kind: place.question.kind.word(),
+            step: place.step,
+            step_id: place.step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
+            outcome,
+            hints,
+            answers,
+            right: show.right(place.question).map(|right| right.typed()).unwrap_or_default(),
+        });
+        if number + 1 < places.len() && !is_kept {
+            sitting.pause()?;
+        }
+    }
+    let interrupted = sitting.stopped;
+    sitting.student.say(&[String::new(), String::new()])?;
+    if interrupted {
+        let done = graded.iter().filter(|one| one.is_done()).count();
+        sitting.student.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
+    }
+    sitting.student.say(&score(&graded, interrupted, asked, show))?;
+    let Lesson { name, title, .. } = show.lesson;
+    Ok(Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted })
+}
+
+/// # Errors
+/// If the key of a question is false.
+fn sound(question: &Question, asked: &str, show: &LessonView<'_>) -> Result<()> {
+    let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {}", quoted(asked)));
+    let right = question.right_answer(&show.values()).map_err(says)?;
+    if right.is_some_and(|right| !right.holds) {
+        return Err(says(Error::new(format!("the key of `{}` is false", question.id))));
+    }
+    Ok(())
+}
+
+/// A quiz in progress.
+struct Quiz<'s, 'p, 'a> {
+    show: &'s LessonView<'s>,
+    student: &'p mut Student<'a>,
+    /// Whether the input has ended.
+    ended: bool,
+    /// Whether the student has stopped the quiz.
+    stopped: bool,
+}
+
+impl Quiz<'_, '_, '_> {
+    /// The answers to a question in an earlier sitting.
+    fn kept(&self, question: &Question) -> Option<&Vec<String>> {
+        self.student.kept.answers.get(&question.id)
+    }
+
+    /// Says how many questions are done already.
+    fn tell_kept(&mut self, places: &[AskedQuestion<'_>]) -> Result<()> {
+        let done = places.iter().filter(|place| self.kept(place.question).is_some()).count();
+        if done == 0 {
+            return Ok(());
+        }
+        let of = counted(places.len(), "question");
+        let words = format!("You have answered {done} of {of} before. --restart asks them again.");
+        let screen = self.show.screen;
+        self.student.say_block(Text::of(&words, Ink::of(Tone::Quiet), screen).wrapped(
+            screen.width,
+            ["", "   "],
+            screen,
+        ))
+    }
+
+    /// Asks a question until it is answered, and shows the right answer.
+    fn ask(&mut self, place: &AskedQuestion<'_>, number: usize, of: usize) -> Result<Attempts> {
+        let (show, question) = (self.show, place.question);
+        if let Some(answers) = self.kept(question) {
+            let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
+            return Ok(Attempts::of_earlier_sitting(question, answers, hints, show));
+        }
+        let given = self.student.scripted.next(&question.id);
+        if self.ended && given.is_none() {
+            return Ok(Attempts::default().unanswered(question));
+        }
+        if let Some(step) = place.begins.and_then(|step| show.lesson.steps.get(step)) {
+            self.student.say(&[String::new(), String::new()])?;
+            self.student.say(&show.barred(&step.title, ""))?;
+        }
+        for block in &place.before {
+            self.student.say_block(show.block(block))?;
+        }
+        let head = Ink { bold: true, ..Ink::of(Tone::Asked) };
+        self.student.say_block(vec![head.on(&format!("Question {number} of {of}"), show.screen)])?;
+        self.student.say_block(show.blocks(&question.asked))?;
+        self.student.say_block(show.options(question))?;
+        self.student.say_block(vec![Ink::of(Tone::Quiet).on(&wanted(question), show.screen)])?;
+        let attempts = self.answered(question, given)?;
+        if matches!(attempts.outcome, Grade::Unanswered) || self.stopped {
+            return Ok(attempts);
+        }
+        self.tell_answer(question, &attempts)?;
+        Ok(attempts)
+    }
+
+    /// Tells the right answer, below what was typed where that was it.
+    fn tell_answer(&mut self, question: &Question, attempts: &Attempts) -> Result<()> {
+        let show = self.show;
+        let is_right = matches!(attempts.outcome, Grade::Right | Grade::SecondTry);
+        let typed = attempts.answers.last().filter(|_| is_right).map(String::as_str);
+        let (answer, rest) = show.answer(question, typed, |_| false);
+        if is_right {
+            self.student.say(&answer)?
+        } else {
+            self.student.say_block(answer)?
+        }
+        if attempts.outcome == Grade::SecondTry {
+            self.student.say(&[Ink::of(Tone::Quiet).on("A second try counts half.", show.screen)])?;
+        }
+        self.student.say_block(show.blocks(rest))
+    }
+
+    /// Waits for Enter at a terminal, so that the answer can be read.
+    fn pause(&mut self) -> Result<()> {
+        if !self.student.at_terminal || self.ended {
+            return Ok(());
+        }
+        write!(
+            self.student.out,
+            "\n{}",
+            Ink::of(Tone::Quiet).on("Press Enter to go on. ", self.show.screen)
+        )?;
+        self.student.out.flush()?;
+        self.read()?;
+        Ok(())
+    }
+
+    /// The next line; `None` if the input ends or the student stops.
+    fn read(&mut self) -> Result<Option<String>> {
+        match read_line(self.student.input, self.student.waits)? {
+            InputLine::Typed(line) => return Ok(Some(line)),
+            InputLine::End => self.ended = true,
+            InputLine::Stopped => (self.ended, self.stopped) = (true, true),
+        }
+        Ok(None)
+    }
+
+    /// Reads answers until one is right or no try is left; the first may be scripted.
+    fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Attempts> {
+        let mut attempts = Attempts::default();
+        let mut tries = if given.is_some() || question.letters().len() == 2 { 1 } else { self.student.tries };
+        let mut given = given;
+        loop {
+            let typed = match given.take() {
+                Some(typed) => {
+                    self.student.prompt(Some(&typed), self.show.screen)?;
+                    typed
+                }
+                None => {
+                    self.student.prompt(None, self.show.screen)?;
+                    let Some(line) = self.read()? else {
+                        writeln!(self.student.out)?;
+                        if self.stopped {
+                            // The question is asked again in the next sitting.
+                            attempts.answers.clear();
+                        }
+                        return Ok(attempts.unanswered(question));
+                    };
+                    let typed = line.trim().to_string();
+                    if !self.student.at_terminal {
+                        self.student.echo(&typed, self.show.screen)?;
+                    }
+                    typed
+                }
+            };
+            let Some(outcome) = self.judge(question, &typed, tries > 1, &mut attempts.hints)? else {
+                continue;
+            };
+            let is_first = attempts.answers.is_empty();
+            attempts.outcome = match outcome {
+                Grade::Right if !is_first => Grade::SecondTry,
+                Grade::Skipped if !is_first => Grade::Wrong,
+                outcome => outcome,
+            };
+            attempts.answers.push(typed);
+            tries = tries.saturating_sub(1);
+            if outcome != Grade::Wrong || tries == 0 {
+                return Ok(attempts);
+            }
+        }
+    }
+
+    /// Shows the verdict on a typed line; `None` if it is not an answer.
+    fn judge(
+        &mut self,
+        question: &Question,
+        typed: &str,
+        again: bool,
+        hints: &mut usize,
+    ) -> Result<Option<Grade>> {
+        if typed.is_empty() && question.kind.is_graded() {
+            self.student.say(&["Skipped.".to_string()])?;
+            return Ok(Some(Grade::Skipped));
+        }
+        let verdict = Verdict::of(typed, question, self.show);
+        // An `h` may be an option, or the name of a column.
+        let is_answer = verdict.as_ref().is_ok_and(|verdict| verdict.is_right.is_some());
+        if typed == "?" || (typed.eq_ignore_ascii_case("h") && !is_answer) {
+            self.hint(question, hints)?;
+            return Ok(None);
+        }
+        let screen = self.show.screen;
+        match verdict {
+            Ok(verdict) => {
+                let outcome = match verdict.is_right {
+                    None => Grade::Open,
+                    Some(true) => Grade::Right,
+                    Some(false) => Grade::Wrong,
+                };
+                let next = if again { next_try(question, *hints) } else { "" };
+                self.student.say(&verdict.lines(next, screen))?;
+                Ok(Some(outcome))
+            }
+            Err(error) => {
+                let text = error.to_string().replace("\n  help: ", "; ");
+                let text = Text::of(&text, Ink::of(Tone::Note), screen);
+                self.student.say(&text.wrapped(screen.width, ["", "   "], screen))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn hint(&mut self, question: &Question, shown: &mut usize) -> Result<()> {
+        let none = match *shown {
+            0 => "There is no hint.",
+            _ => "There are no more hints.",
+        };
+        let Some(hint) = question.hints.get(*shown) else { return self.student.say(&[none.to_string()]) };
+        *shown += 1;
+        self.student.say(&self.show.marked("Hint: ", hint))
+    }
+}
+
+/// The possible answers, for the prompt.
+fn wanted(question: &Question) -> String {
+    let Some(answer) = question.kind.quiz_prompt(&question.letters()) else {
+        return "Write your answer; nobody grades it.".to_string();
+    };
+    let hint = if question.hints.is_empty() { "" } else { "; h for a hint" };
+    format!("Type {answer}{hint}; Enter alone skips.")
+}
+
+// The attempts at a question.
+
+/// The attempts at a question, and their outcome.
+#[derive(Default)]
+struct Attempts {
+    pub outcome: Grade,
+    pub hints: usize,
+    pub answers: Vec<String>,
+}
+
+impl Attempts {
+    /// For a question that is not answered any more.
+    fn unanswered(mut self, question: &Question) -> Attempts {
+        self.outcome = if !question.kind.is_graded() {
+            Grade::Open
+        } else if self.answers.is_empty() {
+            Grade::Unanswered
+        } else {
+            Grade::Wrong
+        };
+        self
+    }
+
+    /// The attempts at a question in an earlier sitting: its answers are judged again.
+    fn of_earlier_sitting(
+        question: &Question,
+        answers: &[String],
+        hints: usize,
+        show: &LessonView<'_>,
+    ) -> Attempts {
+        let right = |typed: &String| {
+            Verdict::of(typed, question, show).is_ok_and(|verdict| verdict.is_right == Some(true))
+        };
+        let outcome = match answers.iter().position(right) {
+            _ if !question.kind.is_graded() => Grade::Open,
+            Some(0) => Grade::Right,
+            Some(_) => Grade::SecondTry,
+            None if answers.iter().all(String::is_empty) => Grade::Skipped,
+            None => Grade::Wrong,
+        };
+        Attempts { outcome, hints, answers: answers.to_vec() }
+    }
+}
+
+// Lines that a student types, however long.
+
+/// The maximum length of an answer in bytes; the rest of a longer line is dropped.
+const LONGEST: usize = 4096;
+
+/// The result of reading a line.
+#[derive(Debug, PartialEq, Eq)]
+enum InputLine {
+    /// A line with its end, or the beginning of a very long one.
+    Typed(String),
+    /// The input has ended.
+    End,
+    /// The student has stopped the quiz.
+    Stopped,
+}
+
+/// The next line. `waits` is asked before each piece of it, until something can be read: at a terminal Ctrl-D hands over what is
+/// typed so far, and the rest of the line may never come.
+///
+/// # Errors
+/// If reading fails.
+fn read_line(input: &mut dyn BufRead, waits: &dyn Fn() -> bool) -> Result<InputLine> {
+    let (mut line, mut begun) = (Vec::new(), false);
+    loop {
+        if !waits() {
+            return Ok(InputLine::Stopped);
+        }
+        let piece = match input.fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => {
+                return Err(Error::new(format!("cannot read standard input: {error}"))
+                    .help("type your answers, or pipe them in, line by line"));
+            }
+        };
+        let end = memchr::memchr(b'\n', piece).map(|at| at + 1);
+        let length = end.unwrap_or(piece.len());
+        line.extend_from_slice(&piece[..length.min(LONGEST - line.len())]);
+        input.consume(length);
+        match (length, end) {
+            (0, _) if !begun => return Ok(InputLine::End),
+            (0, _) | (_, Some(_)) => {
+                return Ok(InputLine::Typed(String::from_utf8_lossy(&line).into_owned()));
+            }
+            (_, None) => begun = true,
+        }
+    }
+}
+
+// The questions of a lesson, with the text before each.
+
+/// A question, and the blocks before it in its step.
+struct AskedQuestion<'l> {
+    pub step: Option<usize>,
+    /// The step again, where it is the first question of that.
+    pub begins: Option<usize>,
+    pub before: Vec<&'l Block>,
+    pub question: &'l Question,
+}
+
+/// Every question with the blocks that a class has seen of its step.
+fn places<'l>(show: &LessonView<'l>) -> Vec<AskedQuestion<'l>> {
+    let lesson = show.lesson;
+    let opening = std::iter::once((None, lesson.opening.iter().collect::<Vec<&Block>>()));
+    let steps = lesson.steps.iter().enumerate().map(|(at, step)| (Some(at), step.blocks().collect()));
+    let mut places = Vec::new();
+    for (step, blocks) in opening.chain(steps) {
+        let (mut before, mut begins) = (Vec::new(), step);
+        for block in blocks {
+            match block {
+                Block::Question(question) => {
+                    let before = std::mem::take(&mut before);
+                    places.push(AskedQuestion { step, begins: begins.take(), before, question });
+                }
+                other => before.push(other),
+            }
+        }
+    }
+    places
+}
+
+// The student's side of a quiz: input and output.
+
+/// The prompt.
+const PROMPT: &str = "> ";
+
+/// The student's side.
+pub struct Student<'a> {
+    /// The typed lines.
+    pub input: &'a mut dyn BufRead,
+    /// The output.
+    pub out: &'a mut dyn Write,
+    /// True if the student uses a terminal: it echoes what is typed, and the quiz waits after an answer until the student has
+    /// read it.
+    pub at_terminal: bool,
+    /// Scripted answers; no line is read for them.
+    pub scripted: ScriptedAnswers,
+    /// Waits until a line can be read; `false` if the student stops the quiz.
+    pub waits: &'a dyn Fn() -> bool,
+    /// The maximum number of answers to a question: after a wrong one another is asked for.
+    pub tries: usize,
+    /// The answers of an earlier sitting: those questions are not asked again.
+    pub kept: QuizProgress,
+}
+
+impl Student<'_> {
+    /// Writes the prompt, and after it the scripted answer, if there is one.
+    fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
+        let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
+        write!(self.out, "{prompt}")?;
+        match given {
+            Some(typed) => self.echo(typed, screen),
+            None => Ok(self.out.flush()?),
+        }
+    }
+
+    /// Ends the line of the prompt with what was typed, where the terminal has not shown it.
+    fn echo(&mut self, typed: &str, screen: Screen) -> Result<()> {
+        let typed = visible(typed);
+        Ok(writeln!(self.out, "{}", screen.charset.spelled(&typed))?)
+    }
+
+    /// Lines below an empty one, if there are any.
+    fn say_block(&mut self, lines: Vec<String>) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.say(&[String::new()])?;
+        self.say(&lines)
+    }
+
+    fn say(&mut self, lines: &[String]) -> Result<()> {
+        for line in lines {
+            writeln!(self.out, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+// Ctrl-C in a quiz: it ends the quiz, but not the program: the score is still shown.
+
+/// The interval at which signals are checked.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Listens for Ctrl-C, as long as it lives.
+pub struct Interrupt(Signals);
+
+impl Interrupt {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn new() -> Result<Interrupt> {
+        let refused = |error: std::io::Error| {
+            Error::new(format!("the terminal cannot be used: {error}"))
+                .help("pipe the answers in, line by line: attn lesson quiz NAME < answers.txt")
+        };
+        Signals::new().map(Interrupt).map_err(refused)
+    }
+
+    /// Waits until a line can be read; `false` if a signal ends the program, or the terminal is gone.
+    pub fn waits(&self) -> bool {
+        loop {
+            if self.0.ending().is_some() {
+                return false;
+            }
+            match wait(LOOK) {
+                Ok(Readiness::Nothing) => {}
+                Ok(Readiness::Ready) => return true,
+                Ok(Readiness::Gone) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// The exit code of the signal that ended it, if one did.
+    pub fn code(&self) -> Option<u8> {
+        self.0.ending()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+    use std::io::{BufReader, Read};
+
+    use super::*;
+
+    /// Gives these pieces, one with each read, as a terminal does; an empty one ends the input.
+    struct Pieces(Vec<&'static [u8]>);
+
+    impl Read for Pieces {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let piece = if self.0.is_empty() { &[][..] } else { self.0.remove(0) };
+            out[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    /// The lines of these pieces, where the student stops instead of waiting for the piece after so many.
+    fn lines(pieces: &[&'static [u8]], stops_after: usize) -> Vec<InputLine> {
+        let mut input = BufReader::new(Pieces(pieces.to_vec()));
+        let waited = Cell::new(0);
+        let waits = || waited.replace(waited.get() + 1) < stops_after;
+        let mut lines = Vec::new();
+        while !matches!(lines.last(), Some(InputLine::End | InputLine::Stopped)) {
+            lines.push(read_line(&mut input, &waits).unwrap());
+        }
+        lines
+    }
+
+    fn typed(text: &str) -> InputLine {
+        InputLine::Typed(text.to_string())
+    }
+
+    #[test]
+    fn a_line_that_comes_in_pieces_is_one_line_and_each_piece_is_waited_for() {
+        let pieces: [&[u8]; 3] = [b"ab", b"c\n", b"d\n"];
+        assert_eq!(lines(&pieces, 9), [typed("abc\n"), typed("d\n"), InputLine::End]);
+        assert_eq!(lines(&pieces, 1), [InputLine::Stopped]);
+        assert_eq!(lines(&pieces, 2), [typed("abc\n"), InputLine::Stopped]);
+    }
+
+    #[test]
+    fn the_end_of_the_input_ends_a_line_that_has_begun() {
+        assert_eq!(lines(&[b"ab", b""], 9), [typed("ab"), InputLine::End]);
+        assert_eq!(lines(&[b""], 9), [InputLine::End]);
+    }
+
+    #[test]
+    fn of_a_very_long_line_the_beginning_is_kept() {
+        let long: &[u8] = &[b'x'; 3000];
+        let read = lines(&[long, long, b"\n", b"a\n"], 9);
+        assert_eq!(read[1..], [typed("a\n"), InputLine::End]);
+        assert!(matches!(&read[0], InputLine::Typed(line) if line.len() == LONGEST));
+    }
+}

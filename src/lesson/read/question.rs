@@ -1,19 +1,16 @@
 //! A question: from its `ask` to the end of its folded answer.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use crate::lesson::directive::DirectiveText;
-use crate::lesson::faults::{Fault, Faults};
+use crate::lesson::directive::{DirectiveText, settings};
 use crate::lesson::key::Expression;
-use crate::lesson::model::{Block, Choice, Question};
+use crate::lesson::model::{Block, Choice, Claim, Question};
 use crate::lesson::pieces::Piece;
-use crate::lesson::prose::prose;
-use crate::lesson::question::{KINDS, UNKNOWN, any_kind, kind_named};
-use crate::lesson::source::Source;
+use crate::lesson::prose::{only_number, prose};
+use crate::lesson::question::{KINDS, Kind, any_kind, kind_named};
+use crate::lesson::source::{Fault, Faults, Source};
 use crate::text::nearest;
-
-use super::options::{claim_its_number, no_condition, option_letter, options};
-use super::settings::settings;
 
 /// A question while it is read.
 pub(super) struct QuestionDraft {
@@ -30,7 +27,7 @@ impl QuestionDraft {
     pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> QuestionDraft {
         let mut question = Question {
             id: String::new(),
-            kind: UNKNOWN,
+            kind: Kind::Open,
             think: None,
             line,
             asked: Vec::new(),
@@ -48,7 +45,7 @@ impl QuestionDraft {
                 "kind" => {
                     kind = kind_named(value);
                     if kind.is_none() {
-                        let words = KINDS.map(|kind| kind.word());
+                        let words = KINDS.map(Kind::word);
                         let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
                         faults.add(
                             line,
@@ -76,7 +73,7 @@ impl QuestionDraft {
                 format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind()),
             );
         }
-        question.kind = kind.unwrap_or(UNKNOWN);
+        question.kind = kind.unwrap_or(Kind::Open);
         QuestionDraft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
@@ -224,5 +221,78 @@ impl QuestionDraft {
     fn has_note(&self) -> bool {
         let blocks = self.question.asked.iter().chain(&self.question.reveal);
         blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
+    }
+}
+
+// The options of a question: the list that offers them, and the directives that compute them.
+
+/// The fault of a condition of an option that is no comparison, or compares only numbers.
+pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
+    let what = match condition {
+        Expression::Compare(..) if condition.runs().is_empty() => {
+            format!("`{condition}` is typed, not computed: it reads no run")
+        }
+        Expression::Compare(..) => return None,
+        _ => format!("`{condition}` is not a comparison"),
+    };
+    Some(
+        Fault::new(line, what)
+            .help("write what would make the option right: opt B iff count(RUN:A[bat], == 0) == 1"),
+    )
+}
+
+/// The number in an option's text is what the option is computed by.
+pub(super) fn claim_its_number(choice: &mut Choice, faults: &mut Faults) {
+    let (Some(text), Some(expression)) = (&mut choice.text, &choice.computed) else { return };
+    if !text.claims.is_empty() {
+        faults.add(
+            choice.line,
+            format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
+            "remove one of them: the `opt` checks the number",
+        );
+        return;
+    }
+    match only_number(&text.markdown) {
+        Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
+        None => faults.add(
+            choice.line,
+            format!("option {} is computed, so it must contain exactly one number", choice.letter),
+            "write one number in it, or remove its `opt`",
+        ),
+    }
+}
+
+/// The letter of `- A. none`, and where its text begins.
+pub(super) fn option_letter(line: &str) -> Option<(char, usize)> {
+    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
+    let letter = rest.chars().next().filter(char::is_ascii_uppercase)?;
+    rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
+}
+
+/// The position of the text of each option, and its letter.
+pub(super) fn options(text: &str, at: Range<usize>) -> Vec<(Range<usize>, char)> {
+    let mut found = Vec::new();
+    let mut position = at.start;
+    for line in text[at].split_inclusive('\n') {
+        if let Some((letter, skipped)) = option_letter(line) {
+            // An option may have no text behind its letter.
+            let end = line.trim_end().len().max(skipped);
+            found.push((position + skipped..position + end, letter));
+        }
+        position += line.len();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_without_a_text_has_an_empty_one() {
+        let text = "- A. none\n- B. \n- C. all\n";
+        let found: Vec<(&str, char)> =
+            options(text, 0..text.len()).into_iter().map(|(at, letter)| (&text[at], letter)).collect();
+        assert_eq!(found, [("none", 'A'), ("", 'B'), ("all", 'C')]);
     }
 }

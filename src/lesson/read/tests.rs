@@ -1,8 +1,9 @@
 //! Reading lessons, and the errors of broken ones.
 
-use super::*;
+use crate::lesson::command::SAMPLE;
 use crate::lesson::model::{Block, Size};
-use crate::lesson::option_names::SAMPLE;
+
+use super::*;
 
 const WHOLE: &str = r#"---
 attn-lesson: 1

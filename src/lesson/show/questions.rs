@@ -1,14 +1,13 @@
 //! Questions and their answers.
 
 use crate::foreign::visible;
-use crate::text::ScreenWidth;
-
-use super::LessonView;
-use super::markdown;
-use super::spans::{Ink, Text, Tone, joined};
 use crate::lesson::key::Value;
 use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Question, RunValues};
+use crate::text::ScreenWidth;
+
+use super::markdown::{Ink, Text, Tone, joined};
+use super::{LessonView, markdown};
 
 /// Indent of options and remarks.
 const INDENT: &str = "   ";

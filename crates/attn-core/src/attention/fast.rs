@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
-use crate::matrix::Shape;
-use crate::text::{counted, nearest};
-use crate::{kernel, memory};
+use attn_kernel as kernel;
+use attn_kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
 
-use super::mask::{Mask, MaskCells, MatrixRule, Pairs, fits};
+use crate::error::{Error, ErrorKind, Result};
+use crate::matrix::Shape;
+use crate::memory;
+use crate::text::{counted, nearest};
+
+use super::softmax::{Mask, MaskCells, MatrixRule, Pairs, fits};
 
 impl From<kernel::Error> for Error {
     /// The kernel's message, with help where there is any.
@@ -20,10 +22,9 @@ impl From<kernel::Error> for Error {
         };
         match error {
             kernel::Error::UnknownSimd(name) => {
-                match nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
-                    Some(near) => problem.help(format!("did you mean `{near}`? {}", here())),
-                    None => problem.help(here()),
-                }
+                let near = nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name));
+                let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                problem.help(near + &here())
             }
             kernel::Error::MissingSimd(_) => problem.help(here()),
             kernel::Error::Threads(_) => problem.help("give fewer threads"),
@@ -158,23 +159,18 @@ impl<'a, T: Real> FastAttention<'a, T> {
     /// # Errors
     /// If the soft-cap or a sink is outside the range of the type.
     fn check_range(&self) -> Result<()> {
-        let wider = || match T::NAME {
-            "f32" => "use --dtype f64, which has a wider range".to_string(),
-            _ => "give a number that is neither so small nor so large".to_string(),
+        let wider = match T::NAME {
+            "f32" => "use --dtype f64, which has a wider range",
+            _ => "give a number that is neither so small nor so large",
         };
-        if let Some(cap) = self.soft_cap.filter(|cap| !T::from_f64(*cap).to_f64().is_normal()) {
-            return Err(
-                Error::new(format!("the soft-cap {cap:?} is out of the range of {}", T::NAME)).help(wider())
-            );
-        }
-        let is_lost = |sink: &&T| **sink != T::NEG_INFINITY && !sink.to_f64().is_finite();
-        match self.sinks.unwrap_or_default().iter().position(|sink| is_lost(&sink)) {
-            None => Ok(()),
-            Some(head) => {
-                Err(Error::new(format!("the sink of head {} is out of the range of {}", head + 1, T::NAME))
-                    .help(wider()))
-            }
-        }
+        let is_lost = |sink: &T| *sink != T::NEG_INFINITY && !sink.to_f64().is_finite();
+        let lost = self.sinks.unwrap_or_default().iter().position(is_lost);
+        let what = match self.soft_cap.filter(|cap| !T::from_f64(*cap).to_f64().is_normal()) {
+            Some(cap) => format!("the soft-cap {cap:?}"),
+            None if let Some(head) = lost => format!("the sink of head {}", head + 1),
+            None => return Ok(()),
+        };
+        Err(Error::new(format!("{what} is out of the range of {}", T::NAME)).help(wider))
     }
 
     fn mask_cell(&self, i: usize, j: usize) -> Option<f64> {
@@ -235,14 +231,14 @@ impl<'a, T: Real> FastAttention<'a, T> {
             }
             _ => None,
         };
-        let bias = |cells: Pairs<'_, T>, at: (usize, usize)| cells.at(at.0, at.1).to_f64() / self.temperature;
         let (cells, layout) = match (self.bias, mask) {
             (None, None) => return Ok(None),
             (Some(cells), None) if self.temperature == 1.0 => cells.for_heads(self.q.layout().heads),
             (None, Some(cells)) => cells.for_heads(self.q.layout().heads),
             (Some(own), mask) => {
-                let mask = |(i, j)| mask.map_or(0.0, |cells| cells.at(i, j).to_f64());
-                let made: Vec<T> = gathered(scores, |at| T::from_f64(bias(own, at) + mask(at)))?;
+                let mask = |i, j| mask.map_or(0.0, |cells| cells.at(i, j).to_f64());
+                let sum = |(i, j)| T::from_f64(own.at(i, j).to_f64() / self.temperature + mask(i, j));
+                let made: Vec<T> = gathered(scores, sum)?;
                 check_added(&made)?;
                 return Ok(Some((made.into(), self.for_all_heads(scores))));
             }
@@ -255,9 +251,8 @@ impl<'a, T: Real> FastAttention<'a, T> {
 /// # Errors
 /// If a mask has other numbers than 0 and −∞: the kernel adds them before the soft-cap, and they belong after it.
 fn check_hides<T: Real>(cells: Pairs<'_, T>) -> Result<()> {
-    let Shape { rows, cols } = cells.shape();
     let hides = |(i, j)| matches!(cells.at(i, j).to_f64(), 0.0 | f64::NEG_INFINITY);
-    if (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).all(hides) {
+    if cells.shape().places().all(hides) {
         return Ok(());
     }
     Err(Error::new("the fast path cannot add the numbers of a mask after a soft-cap")
@@ -276,8 +271,8 @@ fn check_added<T: Real>(cells: &[T]) -> Result<()> {
 /// The error where the bias over the temperature, plus an additive mask, is neither finite nor −∞ in a type.
 pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
     let help = match dtype {
-        "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64".to_string(),
-        _ => "write -inf to hide a key, and give a smaller bias or a higher temperature".to_string(),
+        "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64",
+        _ => "write -inf to hide a key, and give a smaller bias or a higher temperature",
     };
     Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(help)
 }
@@ -285,13 +280,8 @@ pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
 /// A cell for each place of a shape, row by row.
 fn gathered<C>(shape: Shape, cell: impl FnMut((usize, usize)) -> C) -> Result<Vec<C>> {
     let mut cells = memory::reserved(shape.rows.saturating_mul(shape.cols))?;
-    cells.extend(places(shape).map(cell));
+    cells.extend(shape.places().map(cell));
     Ok(cells)
-}
-
-/// All places of a shape, row by row.
-fn places(shape: Shape) -> impl Iterator<Item = (usize, usize)> {
-    (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| (i, j)))
 }
 
 #[cfg(test)]
@@ -306,7 +296,7 @@ mod tests {
                 for window in [None, Some(1), Some(2), Some(4), Some(usize::MAX)] {
                     let mask = Mask { causal, from_start, window, ..Mask::default() };
                     let band = mask.band(shape);
-                    for (i, j) in places(shape) {
+                    for (i, j) in shape.places() {
                         let sees = mask.is_visible((i, j), (rows, cols), None);
                         assert_eq!(band.sees(i, j, cols), sees, "{mask:?} {shape} ({i}, {j})");
                     }

@@ -1,4 +1,4 @@
-//! Splitting a width into heads, putting the heads side by side again, and stacking rows.
+//! Rows and columns chosen, put together and rearranged: heads split and put side by side again, stacks, blocks, rows of a table.
 
 use std::cmp::Ordering;
 
@@ -23,8 +23,7 @@ pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
     }
     let labels = x.col_labels().map(|labels| Labels::from(&labels[start..start + count]));
     Ok(Matrix::from_fn(x.rows(), count, |i, j| x[(i, start + j)])
-        .with_row_labels(x.row_labels().cloned())
-        .with_col_labels(labels))
+        .labelled_by(x.row_labels(), labels.as_ref()))
 }
 
 /// Every `step`-th column from `start` (from 0) on: the columns of a head if the width is read as (d, H), not as (H, d).
@@ -42,8 +41,7 @@ pub fn every_nth_column(x: &Matrix, start: usize, step: usize) -> Result<Matrix>
     let taken: Vec<usize> = (start..x.cols()).step_by(step).collect();
     let labels = x.col_labels().map(|labels| taken.iter().map(|&j| labels[j].clone()).collect());
     Ok(Matrix::from_fn(x.rows(), taken.len(), |i, j| x[(i, taken[j])])
-        .with_row_labels(x.row_labels().cloned())
-        .with_col_labels(labels))
+        .labelled_by(x.row_labels(), labels.as_ref()))
 }
 
 /// Every column several times, side by side: `out[i,j] = x[i, ⌊j / times⌋]`, columns from 0.
@@ -93,9 +91,7 @@ pub fn rows(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
 pub fn reverse_rows(x: &Matrix) -> Matrix {
     let labels = x.row_labels().map(|labels| labels.iter().rev().cloned().collect());
     let last = x.rows().saturating_sub(1);
-    Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(last - i, j)])
-        .with_row_labels(labels)
-        .with_col_labels(x.col_labels().cloned())
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(last - i, j)]).labelled_by(labels.as_ref(), x.col_labels())
 }
 
 /// Puts matrices side by side: `[a b …]`.
@@ -120,8 +116,7 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
     let labels: Option<Vec<&Labels>> = parts.iter().map(|part| part.col_labels()).collect();
     let labels = labels.map(|all| all.iter().flat_map(|labels| labels.iter().cloned()).collect());
     Ok(Matrix::from_fn(first.rows(), cells.len(), |i, j| parts[cells[j].0][(i, cells[j].1)])
-        .with_row_labels(first.row_labels().cloned())
-        .with_col_labels(labels))
+        .labelled_by(first.row_labels(), labels.as_ref()))
 }
 
 /// Puts matrices on top of each other: `[a ; b ; …]`, the rows of the first above those of the second. The rows get these

@@ -1,4 +1,4 @@
-//! Positions: vectors to add to the tokens, and rotations of queries and keys.
+//! Positions: vectors to add to the tokens, rotations of queries and keys with their frequencies, biases by distance.
 
 use std::f64::consts::PI;
 

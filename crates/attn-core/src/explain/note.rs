@@ -108,17 +108,16 @@ fn part(graph: &Graph, cell: CellId, from: CellId) -> Option<(usize, usize)> {
     if !matches!(node.op, Op::Concatenate | Op::Stack(_)) {
         return None;
     }
-    let along = |shape: crate::matrix::Shape| match node.op {
-        Op::Concatenate => shape.cols,
-        _ => shape.rows,
-    };
-    let at = if node.op == Op::Concatenate { cell.col - from.col } else { cell.row - from.row };
+    let is_beside = node.op == Op::Concatenate;
+    let at = if is_beside { cell.col - from.col } else { cell.row - from.row };
     let mut before = 0;
     for (i, &input) in node.inputs.iter().enumerate() {
-        if before == at && along(graph[input].shape()) > 0 {
+        let shape = graph[input].shape();
+        let length = if is_beside { shape.cols } else { shape.rows };
+        if before == at && length > 0 {
             return Some((i + 1, node.inputs.len()));
         }
-        before += along(graph[input].shape());
+        before += length;
     }
     None
 }
@@ -131,15 +130,11 @@ fn collect(term: &Term, notes: &mut Vec<Note>) {
     };
     match term {
         Term::Choice { because, .. } => add(Note::Because(because)),
-        Term::Sum(terms) => {
-            if let Some(Term::Rest { count, value }) = terms.last() {
-                add(Note::ShortenedSum { written: terms.len() - 1, left: *count, sum: *value });
-            }
+        Term::Sum(terms) if let Some(&Term::Rest { count: left, value: sum }) = terms.last() => {
+            add(Note::ShortenedSum { written: terms.len() - 1, left, sum });
         }
-        Term::Max(terms) => {
-            if let Some(Term::Rest { count, .. }) = terms.last() {
-                add(Note::ShortenedMaximum { written: terms.len() - 1, left: *count });
-            }
+        Term::Max(terms) if let Some(&Term::Rest { count: left, .. }) = terms.last() => {
+            add(Note::ShortenedMaximum { written: terms.len() - 1, left });
         }
         _ => {}
     }
@@ -191,18 +186,11 @@ impl Note {
 
 /// A number of single precision beside the value of its terms.
 fn rounded(Rounding { recorded, terms, bound }: Rounding) -> String {
-    let said = if recorded == terms {
-        format!(
-            "computed in f32: recorded {recorded:.9}, and its terms give exactly this; rounding allows {bound:.1e}"
-        )
-    } else {
-        let far = (recorded - terms).abs();
-        format!(
-            "computed in f32: recorded {recorded:.9}, its terms give {terms:.9}; the difference is {far:.1e}, and rounding \
-             allows {bound:.1e}"
-        )
+    let beside = match (recorded - terms).abs() {
+        _ if recorded == terms => "and its terms give exactly this;".to_string(),
+        far => format!("its terms give {terms:.9}; the difference is {far:.1e}, and"),
     };
-    said.replace('-', "−")
+    format!("computed in f32: recorded {recorded:.9}, {beside} rounding allows {bound:.1e}").replace('-', "−")
 }
 
 #[cfg(test)]

@@ -75,9 +75,7 @@ pub fn cells_at(graph: &Graph, named: Cells) -> Result<Vec<CellId>> {
                 ))
                 .help(format!("name a row of it, {name}[1], or a cell, {name}[1,1]")));
             }
-            Ok((0..shape.rows)
-                .flat_map(|row| (0..shape.cols).map(move |col| CellId { node, row, col }))
-                .collect())
+            Ok(shape.places().map(|(row, col)| CellId { node, row, col }).collect())
         }
     }
 }

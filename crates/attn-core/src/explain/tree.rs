@@ -273,51 +273,6 @@ pub fn onward(graph: &Graph, explanation: &Explanation) -> Option<CellId> {
     Some(next)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Origin;
-    use crate::matrix::Matrix;
-
-    /// y = x + x' and z = y + x, so that x occurs on two levels.
-    fn graph() -> (Graph, [NodeId; 3]) {
-        let mut graph = Graph::new();
-        let x = graph.given("x", Matrix::of([[2.0]]), Origin::Stated).unwrap();
-        let y = graph.add("y", Op::Multiply, &[x, x]).unwrap();
-        let z = graph.add("z", Op::Add, &[y, x]).unwrap();
-        (graph, [x, y, z])
-    }
-
-    fn cell(node: NodeId) -> CellId {
-        CellId { node, row: 0, col: 0 }
-    }
-
-    #[test]
-    fn one_level_names_the_operands_without_explaining_them() {
-        let (graph, [x, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z)], Depth::Levels(1), LongSums::Shortened).unwrap();
-        assert_eq!(tree[0].operands, [Branch::Further(cell(y)), Branch::Further(cell(x))]);
-        assert_eq!((tree[0].value, tree[0].address.as_str()), (6.0, "z[1,1]"));
-    }
-
-    #[test]
-    fn a_cell_is_explained_once_where_it_is_nearest() {
-        let (graph, [x, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z)], Depth::All, LongSums::Shortened).unwrap();
-        let [Branch::Explained(of_y), Branch::Explained(of_x)] = &tree[0].operands[..] else { panic!() };
-        assert_eq!((of_y.cell, of_x.cell), (cell(y), cell(x)));
-        assert_eq!(of_y.operands, [Branch::Repeated(cell(x))]);
-    }
-
-    #[test]
-    fn a_cell_asked_for_is_explained_at_the_top() {
-        let (graph, [_, y, z]) = graph();
-        let tree = explain(&graph, &[cell(z), cell(y), cell(z)], Depth::All, LongSums::Shortened).unwrap();
-        assert_eq!(tree.len(), 2);
-        assert_eq!(tree[0].operands[0], Branch::Repeated(cell(y)));
-    }
-}
-
 // The way down from a number of a model to its weights: which operands are followed, and where a level ends.
 //
 // A number of a model is made of thousands of others, and a tree with all of them would be of no use. So a tree follows the largest
@@ -427,19 +382,18 @@ const SPARED: usize = LONGEST - SHOWN;
 
 fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>, most: usize) -> Term {
     match term {
-        Term::Sum(terms) if terms.len() > most + SPARED => {
+        Term::Sum(terms) | Term::Max(terms) if terms.len() > most + SPARED => {
+            let is_sum = matches!(term, Term::Sum(_));
             let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
-            let kept = top(&values, f64::abs, most);
-            let others = (0..terms.len()).filter(|i| !kept.contains(i));
-            let rest = others.fold(0.0, |sum, i| sum + values[i]);
-            Term::Sum(cut(graph, terms, names, &kept, rest, most))
-        }
-        Term::Max(terms) if terms.len() > most + SPARED => {
-            let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
-            let kept = top(&values, |x| x, most);
-            let others = (0..terms.len()).filter(|i| !kept.contains(i));
-            let rest = others.map(|i| values[i]).fold(f64::NEG_INFINITY, f64::max);
-            Term::Max(cut(graph, terms, names, &kept, rest, most))
+            let kept = top(&values, if is_sum { f64::abs } else { |x| x }, most);
+            let others = (0..terms.len()).filter(|i| !kept.contains(i)).map(|i| values[i]);
+            let value = match is_sum {
+                true => others.fold(0.0, |sum, x| sum + x),
+                false => others.fold(f64::NEG_INFINITY, f64::max),
+            };
+            let rest = Term::Rest { count: terms.len() - kept.len(), value };
+            let kept = kept.iter().map(|&i| shorten(graph, &terms[i], names, most)).chain([rest]).collect();
+            if is_sum { Term::Sum(kept) } else { Term::Max(kept) }
         }
         Term::With { name, is, within } => {
             let inner = names.and(name, is.value(graph, names));
@@ -451,7 +405,7 @@ fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>, most: usize) -> Ter
 }
 
 /// The indices of the values to keep, in their order: NaN first, then those of maximum size, of equals the first.
-fn top(values: &[f64], size: impl Fn(f64) -> f64, most: usize) -> Vec<usize> {
+fn top(values: &[f64], size: fn(f64) -> f64, most: usize) -> Vec<usize> {
     let key = |i: usize| if values[i].is_nan() { f64::INFINITY } else { size(values[i]) };
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
@@ -460,29 +414,53 @@ fn top(values: &[f64], size: impl Fn(f64) -> f64, most: usize) -> Vec<usize> {
     order
 }
 
-fn cut(
-    graph: &Graph,
-    terms: &[Term],
-    names: &Bindings<'_>,
-    kept: &[usize],
-    value: f64,
-    most: usize,
-) -> Vec<Term> {
-    let rest = Term::Rest { count: terms.len() - kept.len(), value };
-    kept.iter().map(|&i| shorten(graph, &terms[i], names, most)).chain([rest]).collect()
-}
-
 #[cfg(test)]
-mod onward_tests {
-    use crate::explain::{Depth, LongSums, explain};
-    use crate::graph::{Factor, Op, Origin, Term};
+mod tests {
+    use super::*;
+    use crate::graph::Factor;
     use crate::matrix::Matrix;
     use crate::tensor::Tensor;
 
-    use super::*;
+    /// y = x + x' and z = y + x, so that x occurs on two levels.
+    fn graph() -> (Graph, [NodeId; 3]) {
+        let mut graph = Graph::new();
+        let x = graph.given("x", Matrix::of([[2.0]]), Origin::Stated).unwrap();
+        let y = graph.add("y", Op::Multiply, &[x, x]).unwrap();
+        let z = graph.add("z", Op::Add, &[y, x]).unwrap();
+        (graph, [x, y, z])
+    }
+
+    fn cell(node: NodeId) -> CellId {
+        CellId { node, row: 0, col: 0 }
+    }
+
+    #[test]
+    fn one_level_names_the_operands_without_explaining_them() {
+        let (graph, [x, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z)], Depth::Levels(1), LongSums::Shortened).unwrap();
+        assert_eq!(tree[0].operands, [Branch::Further(cell(y)), Branch::Further(cell(x))]);
+        assert_eq!((tree[0].value, tree[0].address.as_str()), (6.0, "z[1,1]"));
+    }
+
+    #[test]
+    fn a_cell_is_explained_once_where_it_is_nearest() {
+        let (graph, [x, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z)], Depth::All, LongSums::Shortened).unwrap();
+        let [Branch::Explained(of_y), Branch::Explained(of_x)] = &tree[0].operands[..] else { panic!() };
+        assert_eq!((of_y.cell, of_x.cell), (cell(y), cell(x)));
+        assert_eq!(of_y.operands, [Branch::Repeated(cell(x))]);
+    }
+
+    #[test]
+    fn a_cell_asked_for_is_explained_at_the_top() {
+        let (graph, [_, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z), cell(y), cell(z)], Depth::All, LongSums::Shortened).unwrap();
+        assert_eq!(tree.len(), 2);
+        assert_eq!(tree[0].operands[0], Branch::Repeated(cell(y)));
+    }
 
     /// Scores from weights: x·W, its columns as q and k, q·kᵀ, scaled, softmax.
-    fn graph() -> Graph {
+    fn weighted() -> Graph {
         let mut graph = Graph::new();
         let x = Matrix::of([[1.0, 2.0], [3.0, -1.0]]);
         let x = graph.given("X", x, Origin::Stated).unwrap();
@@ -524,7 +502,7 @@ mod onward_tests {
 
     #[test]
     fn two_levels_of_a_weight_of_attention_end_at_the_weights_of_the_model() {
-        let graph = graph();
+        let graph = weighted();
         let (explained, named) = names(&graph, &tree(&graph, "A", Depth::Levels(2)));
         for node in ["A", "S_scaled", "S", "Q", "K", "QK"] {
             assert!(explained.contains(&node.to_string()), "{node}: {explained:?}");
@@ -537,7 +515,7 @@ mod onward_tests {
 
     #[test]
     fn one_level_of_a_cell_that_is_passed_on_goes_to_where_it_is_computed() {
-        let graph = graph();
+        let graph = weighted();
         let (explained, named) = names(&graph, &tree(&graph, "Q", Depth::Levels(1)));
         assert_eq!(explained, ["Q", "QK"]);
         assert!(named.contains(&"W".to_string()), "{named:?}");
@@ -547,7 +525,7 @@ mod onward_tests {
 
     #[test]
     fn the_way_goes_on_from_the_largest_operand_until_it_comes_to_given_numbers() {
-        let graph = graph();
+        let graph = weighted();
         let name = |cell: Option<CellId>| cell.map(|cell| graph[cell.node].name.clone());
         let next = |node: &str| name(onward(&graph, &tree(&graph, node, Depth::Levels(1))));
         assert_eq!(next("A").as_deref(), Some("S"), "the scale passes the score on");
@@ -558,7 +536,7 @@ mod onward_tests {
 
     #[test]
     fn a_sum_owes_most_to_its_largest_term_and_a_quotient_to_its_numerator() {
-        let graph = graph();
+        let graph = weighted();
         let cell = |row, col| CellId { node: graph.find("X").unwrap(), row, col };
         let of = |row, col| Term::Cell(cell(row, col));
         let sum = Term::Sum(vec![of(0, 0), of(1, 0), Term::Rest { count: 9, value: 99.0 }]);

@@ -1,4 +1,4 @@
-//! What can happen to a state.
+//! What can happen to a state, and what it answers.
 
 use crate::graph::CellId;
 use crate::graph::recipes::Recipe;

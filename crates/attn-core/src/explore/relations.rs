@@ -1,4 +1,4 @@
-//! The cells that a cell was made of.
+//! The cells that a cell was made of, those that it feeds, the one to look at first, and the one that a text means.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -136,9 +136,8 @@ fn places(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>
 
 /// The readers in a step, by asking each of its cells.
 fn asked(graph: &Graph, id: NodeId, cell: CellId) -> Option<Vec<(usize, usize)>> {
-    let Shape { rows, cols } = graph[id].shape();
     let (mut read, mut found) = (0, Vec::new());
-    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+    for (row, col) in graph[id].shape().places() {
         let of = sources(graph, CellId { node: id, row, col });
         read += of.read;
         if of.cells.iter().any(|(node, places)| *node == cell.node && places.contains(&(cell.row, cell.col)))
@@ -161,32 +160,16 @@ fn readers(graph: &Graph, id: NodeId, input: usize, cell: CellId) -> Readers {
         node.inputs[..input].iter().map(|&other| along(graph[other].shape())).sum()
     };
     match (&node.op, input) {
-        (Op::Product, 0) | (Op::ProductTransposed, 0) | (Op::Linear(_), 0) => {
-            Readers::Block(this_row, 0..cols)
+        (Op::Product | Op::ProductTransposed | Op::Linear(_) | Op::Softmax(Axis::Rows, _), 0)
+        | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => Readers::Block(this_row, 0..cols),
+        (Op::ProductTransposed | Op::Linear(WeightLayout::OutIn), 1) => Readers::Block(0..rows, this_row),
+        (Op::TransposedProduct, 0) => Readers::Block(this_col, 0..cols),
+        (Op::Product | Op::TransposedProduct | Op::Linear(_) | Op::RmsNorm(_) | Op::LayerNorm(_), _) => {
+            Readers::Block(0..rows, this_col)
         }
-        (Op::Product, 1) | (Op::Linear(WeightLayout::InOut), 1) => Readers::Block(0..rows, this_col),
-        (Op::ProductTransposed, 1) | (Op::Linear(WeightLayout::OutIn), 1) => {
-            Readers::Block(0..rows, row..row + 1)
-        }
-        (Op::Linear(_), 2) => Readers::Block(0..rows, this_col),
-        (Op::TransposedProduct, 0) => Readers::Block(col..col + 1, 0..cols),
-        (Op::TransposedProduct, 1) => Readers::Block(0..rows, this_col),
-        (Op::Transpose, _) => Readers::Block(col..col + 1, row..row + 1),
-        (Op::Softmax(Axis::Rows, _), 0) | (Op::RmsNorm(_) | Op::LayerNorm(_) | Op::MinusMean, 0) => {
-            Readers::Block(this_row, 0..cols)
-        }
-        (Op::RmsNorm(_) | Op::LayerNorm(_), _) => Readers::Block(0..rows, this_col),
-        (
-            Op::Scale(_)
-            | Op::Temperature(_)
-            | Op::SoftCap(_)
-            | Op::Relu
-            | Op::Silu
-            | Op::Gelu(_)
-            | Op::NormalShare
-            | Op::Root,
-            0,
-        ) => Readers::Block(this_row, this_col),
+        (Op::Transpose, _) => Readers::Block(this_col, this_row),
+        (Op::Scale(_) | Op::Temperature(_) | Op::SoftCap(_) | Op::Relu | Op::Silu, 0)
+        | (Op::Gelu(_) | Op::NormalShare | Op::Root, 0) => Readers::Block(this_row, this_col),
         (Op::Columns { start, count }, 0) if (*start..start + count).contains(&col) => {
             Readers::Block(this_row, col - start..col - start + 1)
         }
@@ -242,13 +225,11 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
     let shape = tensor.shape();
     let is_of_tokens = is_weights(&graph[node]) && shape.rows == shape.cols;
     let mut best: Option<(f64, CellId)> = None;
-    for row in 0..shape.rows {
-        for col in (0..shape.cols).filter(|&col| !(is_of_tokens && row == col)) {
-            let size = tensor.at(row, col).abs();
-            let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
-            if is_telling && best.is_none_or(|(most, _)| size > most) {
-                best = Some((size, CellId { node, row, col }));
-            }
+    for (row, col) in shape.places().filter(|&(row, col)| !(is_of_tokens && row == col)) {
+        let size = tensor.at(row, col).abs();
+        let is_telling = size.is_finite() && !is_shown_as(size, 0.0) && !is_shown_as(size, 1.0);
+        if is_telling && best.is_none_or(|(most, _)| size > most) {
+            best = Some((size, CellId { node, row, col }));
         }
     }
     best.map(|(_, cell)| cell)
@@ -259,10 +240,7 @@ fn largest(graph: &Graph, node: NodeId) -> Option<CellId> {
 /// The cell that a text means, seen from this cell: an address, a row or a column of this matrix by its label, the next cell with
 /// this number, or a step whose name begins so.
 pub(super) fn found(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
-    let text = text.trim();
-    if text.is_empty() {
-        return None;
-    }
+    let text = Some(text.trim()).filter(|text| !text.is_empty())?;
     addressed(graph, from, text)
         .or_else(|| labelled(graph, from, text))
         .or_else(|| with_number(graph, from, text))
@@ -305,23 +283,15 @@ fn with_number(graph: &Graph, from: CellId, text: &str) -> Option<CellId> {
     let is_it = |x: f64| x == wanted || (x - wanted).abs() <= near && decimals > 0;
     let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
     let start = from.node.position();
-    let place_after = |cell: CellId| {
-        let later = nodes.iter().cycle().skip(start).take(nodes.len() + 1);
-        let mut is_first = true;
-        for &node in later {
-            let shape = graph[node].shape();
-            let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored());
-            let skip = if is_first { cell.row * shape.cols + cell.col + 1 } else { 0 };
-            is_first = false;
-            let Some(tensor) = tensor else { continue };
-            let mut cells = (skip..shape.rows * shape.cols).map(|at| (at / shape.cols, at % shape.cols));
-            if let Some((row, col)) = cells.find(|&(row, col)| tensor.number(row, col).is_some_and(is_it)) {
-                return Some(CellId { node, row, col });
-            }
-        }
-        None
+    let in_node = |(at, &node): (usize, &NodeId)| {
+        let shape = graph[node].shape();
+        let tensor = graph[node].tensor().filter(|tensor| !tensor.is_stored())?;
+        let skip = if at == 0 { from.row * shape.cols + from.col + 1 } else { 0 };
+        let mut cells = (skip..shape.rows * shape.cols).map(|at| (at / shape.cols, at % shape.cols));
+        let (row, col) = cells.find(|&(row, col)| tensor.number(row, col).is_some_and(is_it))?;
+        Some(CellId { node, row, col })
     };
-    place_after(from)
+    nodes.iter().cycle().skip(start).take(nodes.len() + 1).enumerate().find_map(in_node)
 }
 
 /// The next step whose name begins with the text, whatever the case of its letters.

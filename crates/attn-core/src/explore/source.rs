@@ -1,4 +1,4 @@
-//! A computation that can be made again with changes.
+//! A computation that can be made again with changes: of numbers, of settings, without some heads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -185,7 +185,7 @@ pub(super) fn following(changes: Changes, start: Recipe, recipe: Recipe) -> Chan
         scale: (recipe.scale != start.scale).then_some(recipe.scale),
         mask: (recipe.mask != start.mask).then_some(recipe.mask),
         positions: (recipe.positions.kind != start.positions.kind).then_some(recipe.positions.kind),
-        removed: Default::default(),
+        removed: BTreeSet::new(),
     }
 }
 
@@ -245,14 +245,12 @@ pub(super) struct Settings {
 
 /// The next value of a setting in a direction (1 or −1), as a change; `None` at the end of its range.
 pub(super) fn adjusted(changes: Changes, now: Settings, knob: Knob, by: isize) -> Option<Changes> {
-    let mut changes = changes;
-    match knob {
-        Knob::Temperature => changes.temperature = Some(next_temperature(now.temperature, by)?),
-        Knob::Scale => changes.scale = Some(next_scale(now.scale, now.factor, by)?),
-        Knob::Mask => changes.mask = Some(next_of(&masks(now.mask, now.keys), now.mask, by)?),
-        Knob::Positions => changes.positions = Some(next_of(&kinds(now.positions), now.positions, by)?),
-    }
-    Some(changes)
+    let next = match knob {
+        Knob::Temperature => Setting::Temperature(next_temperature(now.temperature, by)?),
+        Knob::Scale => Setting::Scale(next_scale(now.scale, now.factor, by)?),
+        Knob::Mask | Knob::Positions => next_of(&now.choices(knob), now.of(knob), by)?,
+    };
+    Some(next.within(changes))
 }
 
 impl Settings {
@@ -320,16 +318,9 @@ fn masks(now: Mask, keys: usize) -> Vec<Mask> {
 
 /// The kinds of positions that need no further matrix.
 fn kinds(now: PositionKind) -> Vec<PositionKind> {
-    let rotary = match now {
-        PositionKind::Rotary(rotary) => rotary,
-        _ => Rotary::default(),
-    };
-    vec![
-        PositionKind::None,
-        PositionKind::Sinusoidal,
-        PositionKind::Rotary(rotary),
-        PositionKind::Alibi { heads: None },
-    ]
+    let is_rotary = matches!(now, PositionKind::Rotary(_));
+    let rotary = if is_rotary { now } else { PositionKind::Rotary(Rotary::default()) };
+    vec![PositionKind::None, PositionKind::Sinusoidal, rotary, PositionKind::Alibi { heads: None }]
 }
 
 /// The value after this one, or before it; from one that is not listed, the first.
@@ -395,9 +386,7 @@ impl HeadPlace {
         let head = step.head.or(is_of_the_only_one.then_some(1))?;
         Some(HeadPlace { layer: step.layer, head })
     }
-}
 
-impl HeadPlace {
     /// The head that a text names by its weights: `A_2`, `A` for the only one, `L1.A_3` in a layer.
     ///
     /// # Errors
@@ -441,9 +430,7 @@ pub(super) fn zeros_instead(graph: &Graph, removed: &BTreeSet<HeadPlace>) -> BTr
         let node = &graph[id];
         let (rows, cols) = node.labels();
         let shape = node.shape();
-        let zeros = Matrix::filled(shape.rows, shape.cols, 0.0)
-            .with_row_labels(rows.cloned())
-            .with_col_labels(cols.cloned());
+        let zeros = Matrix::filled(shape.rows, shape.cols, 0.0).labelled_by(rows, cols);
         (node.name.clone(), Given::new(zeros, Origin::Removed))
     };
     outputs.map(zeros).collect()
@@ -459,12 +446,9 @@ pub(super) fn outputs(graph: &Graph, head: HeadPlace) -> Vec<NodeId> {
         let mixes = weights.is_some_and(|step| step.stage == Stage::Weights && is_of_head(step));
         node.step.is_some_and(is_marked) || mixes && node.op == Op::Product
     };
-    graph.nodes().map(|(id, _)| id).filter(|&id| is_output(id) && !is_scaled_away(graph, id)).collect()
-}
-
-/// Whether a node is a head that a model has taken out already.
-fn is_scaled_away(graph: &Graph, id: NodeId) -> bool {
-    graph[id].op == Op::Scale(Factor::Number(0.0))
+    // A model may have taken a head out already.
+    let is_kept = |id: NodeId| graph[id].op != Op::Scale(Factor::Number(0.0));
+    graph.nodes().map(|(id, _)| id).filter(|&id| is_output(id) && is_kept(id)).collect()
 }
 
 #[cfg(test)]

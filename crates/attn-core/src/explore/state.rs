@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::graph::recipes::{Recipe, Scale};
 use crate::graph::{CellId, Graph, NodeId, Op, Origin, Stage, Step};
-use crate::matrix::Shape;
 use crate::tensor::Tensor;
 
 use super::event::{Form, Message};
@@ -386,10 +385,7 @@ impl State {
         match self.moved_tensors(id).filter(|_| self.moved.contains(&id)) {
             None => BTreeMap::new(),
             Some(tensors) if is_in_file(tensors) => self.edited(id).into_iter().filter_map(change).collect(),
-            Some([_, new]) => {
-                let Shape { rows, cols } = new.shape();
-                (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).filter_map(change).collect()
-            }
+            Some([_, new]) => new.shape().places().filter_map(change).collect(),
         }
     }
 

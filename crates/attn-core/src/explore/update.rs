@@ -1,4 +1,4 @@
-//! From a state and an event to the next state.
+//! From a state and an event to the next state, at once or after a computation that may take long.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::text::number;
 
 use super::event::{Event, Form, Message, Way};
 use super::relations::{found, within};
-use super::source::{Changes, Knob, Setting, Settings, Source, outputs};
+use super::source::{self, Changes, Knob, Setting, Settings, Source, outputs};
 use super::state::{LONGEST_PATH, MOST_CHANGES, Mode, Purpose, State, Version};
 
 /// The most decimals that are shown.
@@ -142,9 +142,10 @@ impl State {
             return;
         }
         let is_given = self.graph()[self.cursor.node].op.is_given();
-        if let Some(reason) = self.source.read_only() {
-            self.message = Some(Message::ReadOnly(reason.to_string()));
-        } else if self.is_on_given() {
+        if self.is_read_only() {
+            return;
+        }
+        if self.is_on_given() {
             self.mode = Mode::Typing { text, purpose: Purpose::Number };
         } else if is_given && self.is_on_number() {
             self.message = Some(Message::TakenOut);
@@ -337,7 +338,7 @@ impl Computation {
         let (knob, _) = self.wanted.adjusts.filter(|(knob, _)| self.state.mode == Mode::Adjust(*knob))?;
         let settings = self.state.settings_with(&self.wanted.changes);
         // At the end of the range it stays.
-        let changes = super::source::adjusted(self.wanted.changes.clone(), settings, knob, by)
+        let changes = source::adjusted(self.wanted.changes.clone(), settings, knob, by)
             .unwrap_or_else(|| self.wanted.changes.clone());
         let wanted = Wanted { changes, settings, adjusts: Some((knob, by)), ..self.wanted };
         Some(Computation { wanted, ..self.clone() })
@@ -367,7 +368,7 @@ impl Wanted {
         let (knob, by) = self.adjusts.filter(|(knob, _)| *knob == Knob::Positions)?;
         let positions = self.changes.positions.unwrap_or(self.settings.positions);
         let settings = Settings { positions, ..self.settings };
-        let changes = super::source::adjusted(self.changes, settings, knob, by)?;
+        let changes = source::adjusted(self.changes, settings, knob, by)?;
         Some(Wanted { changes, settings, ..self })
     }
 }
@@ -396,20 +397,28 @@ impl State {
 
 impl State {
     /// A change that is the next one of the history.
-    pub(super) fn wanted(&self, changes: Changes) -> Wanted {
+    fn wanted(&self, changes: Changes) -> Wanted {
         Wanted { changes, replaces: false, adjusts: None, settings: self.settings() }
     }
 
-    pub(super) fn choose_form(&mut self, letter: char) {
+    /// Whether nothing can be changed, which it says.
+    fn is_read_only(&mut self) -> bool {
+        let reason = self.source.read_only().map(|reason| Message::ReadOnly(reason.to_string()));
+        self.message = reason.or(self.message.take());
+        self.source.read_only().is_some()
+    }
+
+    fn choose_form(&mut self, letter: char) {
         if let Some(form) = Form::of(letter) {
             self.mode = Mode::Typing { text: String::new(), purpose: Purpose::File(form) };
         }
     }
 
-    pub(super) fn begin_adjusting(&mut self, knob: Knob) {
-        if let Some(reason) = self.source.read_only() {
-            self.message = Some(Message::ReadOnly(reason.to_string()));
-        } else if self.source.has_knob(knob, self.graph()) {
+    fn begin_adjusting(&mut self, knob: Knob) {
+        if self.is_read_only() {
+            return;
+        }
+        if self.has_knob(knob) {
             self.mode = Mode::Adjust(knob);
             self.has_adjusted = false;
         } else {
@@ -418,9 +427,9 @@ impl State {
     }
 
     /// A setting changed by one step in a direction; a value that the computation refuses will be passed over.
-    pub(super) fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
+    fn adjust(&mut self, knob: Knob, by: isize) -> Option<Wanted> {
         let settings = self.settings();
-        let changes = super::source::adjusted(self.changes().clone(), settings, knob, by);
+        let changes = source::adjusted(self.changes().clone(), settings, knob, by);
         if changes.is_none() {
             self.message = Some(Message::NoFurther);
         }
@@ -428,38 +437,32 @@ impl State {
     }
 
     /// A setting with this value, if it does not have it already.
-    pub(super) fn set(
-        &self,
-        setting: Setting,
-        replaces: bool,
-        adjusts: Option<(Knob, isize)>,
-    ) -> Option<Wanted> {
+    fn set(&self, setting: Setting, replaces: bool, adjusts: Option<(Knob, isize)>) -> Option<Wanted> {
         let changes = setting.within(self.changes().clone());
         let is_other = self.setting(setting.knob()) != setting;
         is_other.then_some(Wanted { changes, replaces, adjusts, settings: self.settings() })
     }
 
     /// A setting as at the start.
-    pub(super) fn reset(&self, knob: Knob) -> Option<Wanted> {
-        let changes = super::source::reset(self.changes().clone(), knob);
+    fn reset(&self, knob: Knob) -> Option<Wanted> {
+        let changes = source::reset(self.changes().clone(), knob);
         let is_other = changes != *self.changes();
         let (replaces, settings) = (self.has_adjusted, self.settings());
         // The start is never refused, so that the direction does not matter.
         is_other.then_some(Wanted { changes, replaces, adjusts: Some((knob, 1)), settings })
     }
 
-    pub(super) fn follow_recipe(&mut self, recipe: Recipe) -> Option<Wanted> {
+    fn follow_recipe(&mut self, recipe: Recipe) -> Option<Wanted> {
         let Some(start) = self.source.recipe(&Changes::default()) else {
             self.message = Some(Message::NoRecipe);
             return None;
         };
-        let changes = super::source::following(self.changes().clone(), start, recipe);
+        let changes = source::following(self.changes().clone(), start, recipe);
         (self.recipe() != Some(recipe)).then(|| self.wanted(changes))
     }
 
-    pub(super) fn remove_head(&mut self) -> Option<Wanted> {
-        if let Some(reason) = self.source.read_only() {
-            self.message = Some(Message::ReadOnly(reason.to_string()));
+    fn remove_head(&mut self) -> Option<Wanted> {
+        if self.is_read_only() {
             return None;
         }
         let Some(head) = self.head().filter(|head| !outputs(self.with_all_heads(), *head).is_empty()) else {
@@ -474,7 +477,7 @@ impl State {
     }
 
     /// The last graph of this recipe in which no head was taken out.
-    pub(super) fn with_all_heads(&self) -> &Graph {
+    fn with_all_heads(&self) -> &Graph {
         let is_whole = |version: &&Arc<Version>| {
             version.changes.removed.is_empty() && version.changes.recipe == self.changes().recipe
         };
@@ -486,7 +489,7 @@ impl State {
 // The cursor moves: over a matrix, along the operands, from step to step.
 
 impl State {
-    pub(super) fn go(&mut self, way: Way) {
+    fn go(&mut self, way: Way) {
         let shape = self.graph()[self.cursor.node].shape();
         let CellId { row, col, .. } = &mut self.cursor;
         match way {
@@ -505,7 +508,7 @@ impl State {
     }
 
     /// Puts the cursor on the nearest cell that exists.
-    pub(super) fn put(&mut self, cell: CellId) {
+    fn put(&mut self, cell: CellId) {
         if cell.node.position() < self.graph().nodes().count() {
             let cell = within(self.graph(), cell);
             if cell != self.cursor || self.guessed != Some(cell) {
@@ -517,7 +520,7 @@ impl State {
     }
 
     /// Goes to a cell in such a way that [`Event::Back`] returns.
-    pub(super) fn visit(&mut self, cell: CellId) {
+    fn visit(&mut self, cell: CellId) {
         if cell != self.cursor {
             if self.path.len() == LONGEST_PATH {
                 self.path.remove(0);
@@ -527,26 +530,24 @@ impl State {
         }
     }
 
-    pub(super) fn choose(&mut self, by: isize) {
+    fn choose(&mut self, by: isize) {
         let all = self.operands();
-        let now = self.chosen_operand().and_then(|cell| all.iter().position(|other| *other == cell));
-        match now {
+        match self.chosen_operand().and_then(|cell| all.iter().position(|other| *other == cell)) {
             Some(now) => {
-                let next = now as isize + by;
-                self.chosen = Some(next.rem_euclid(all.len() as isize) as usize);
+                self.chosen = Some((now as isize + by).rem_euclid(all.len() as isize) as usize);
             }
             None => self.message = Some(Message::Given),
         }
     }
 
-    pub(super) fn open(&mut self) {
+    fn open(&mut self) {
         match self.chosen_operand() {
             Some(cell) => self.visit(cell),
             None => self.message = Some(Message::Given),
         }
     }
 
-    pub(super) fn back(&mut self) {
+    fn back(&mut self) {
         match self.path.pop() {
             Some(cell) => self.put(cell),
             None => {
@@ -557,7 +558,7 @@ impl State {
     }
 
     /// Goes to the same step elsewhere: of another head or layer.
-    pub(super) fn beside_step(&mut self, other: impl Fn(Step) -> Option<Step>) {
+    fn beside_step(&mut self, other: impl Fn(Step) -> Option<Step>) {
         let graph = self.graph();
         let here = self.cursor.node;
         match graph[here].step.and_then(other).and_then(|step| graph.like(here, step)) {
@@ -567,7 +568,7 @@ impl State {
     }
 
     /// Goes to a step further on, or before.
-    pub(super) fn step(&mut self, by: isize) {
+    fn step(&mut self, by: isize) {
         let nodes: Vec<NodeId> = self.graph().nodes().map(|(id, _)| id).collect();
         match self.cursor.node.position().checked_add_signed(by).and_then(|at| nodes.get(at)) {
             Some(&node) => self.put(CellId { node, ..self.cursor }),
@@ -577,7 +578,7 @@ impl State {
 }
 
 /// A number counted from 1, moved.
-pub(super) fn moved(number: usize, by: isize) -> Option<usize> {
+fn moved(number: usize, by: isize) -> Option<usize> {
     number.checked_add_signed(by).filter(|number| *number > 0)
 }
 

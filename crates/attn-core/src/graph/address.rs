@@ -1,4 +1,4 @@
-//! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
+//! Addresses of cells, with the labels that name rows and columns, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
 use crate::error::{Error, Result};
 use crate::foreign::{hidden, visible};
@@ -381,7 +381,7 @@ mod tests {
         let named = graph.given("A", names, Origin::Stated).unwrap();
         let bare = graph.given("S_1", Matrix::filled(2, 11, 0.0), Origin::Stated).unwrap();
         for (node, rows, cols) in [(named, 9, 9), (bare, 2, 11)] {
-            for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            for (row, col) in (crate::matrix::Shape { rows, cols }).places() {
                 let cell = CellId { node, row, col };
                 let address = address_of(&graph, cell);
                 assert_eq!(resolve(&graph, &address).unwrap(), Cells::Cell(cell), "{address}");

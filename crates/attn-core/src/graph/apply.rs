@@ -1,10 +1,9 @@
-//! Running an op: inputs to value, by calling [`crate::attention`].
+//! An op on its inputs: its value, by calling [`crate::attention`]; how many inputs it takes, and of which shapes.
 //!
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::attention;
-use crate::attention::{Axis, Mask, Places, RopeScaling};
+use crate::attention::{self, Axis, Mask, Places, RopeScaling};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape, labels};
 use crate::tensor::Tensor;
@@ -103,9 +102,7 @@ impl Op {
             Op::Truncate(decimals) => Ok(a().map(|x| truncated(x, *decimals))),
         }
     }
-}
 
-impl Op {
     /// Returns true if the op reads weights in place, wherever they are and whatever their type is.
     pub(super) fn reads_in_place(&self) -> bool {
         matches!(self, Op::Linear(_) | Op::TokenRows(_) | Op::Rows { .. })
@@ -208,21 +205,18 @@ impl Arity {
             return Ok(());
         }
         let takes = match most {
-            Some(most) if most == least => matrices(least),
-            Some(most) => format!("{least} to {}", matrices(most)),
-            None => format!("at least {}", matrices(least)),
+            Some(most) if most == least => counted(least, "matrix"),
+            Some(most) => format!("{least} to {}", counted(most, "matrix")),
+            None => format!("at least {}", counted(least, "matrix")),
         };
         let are = if inputs == 1 { "is" } else { "are" };
         Err(Error::new(format!("`{}` takes {takes}, but {inputs} {are} given", op.name())))
     }
 }
 
-fn matrices(count: usize) -> String {
-    if count == 1 { counted(1, "matrix") } else { format!("{count} matrices") }
-}
-
 impl Op {
-    /// The number of inputs of the op.
+    /// The number of inputs of the op: one, unless it has an arm here.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "most ops read one matrix")]
     pub fn arity(&self) -> Arity {
         match self {
             Op::Given(_)
@@ -230,47 +224,6 @@ impl Op {
             | Op::Sinusoidal { .. }
             | Op::Frequencies { .. }
             | Op::Alibi(..) => Arity::exactly(0),
-            Op::Transpose
-            | Op::Scale(_)
-            | Op::Temperature(_)
-            | Op::SoftCap(_)
-            | Op::MinusMax(_)
-            | Op::Exponential(_)
-            | Op::Logarithm
-            | Op::Root
-            | Op::NormalShare
-            | Op::SingleRange
-            | Op::Sums(_)
-            | Op::BlockSums { .. }
-            | Op::Max(_)
-            | Op::DivideBySum(_)
-            | Op::Softmax(..)
-            | Op::UnguardedSoftmax(..)
-            | Op::NegativeLogSoftmax
-            | Op::Columns { .. }
-            | Op::EveryNthColumn { .. }
-            | Op::RepeatColumns(_)
-            | Op::TokenRows(_)
-            | Op::OnePlus
-            | Op::Rows { .. }
-            | Op::ReverseRows
-            | Op::SortRows(_)
-            | Op::Reshape { .. }
-            | Op::Relu
-            | Op::EluPlusOne
-            | Op::Sigmoid
-            | Op::Tanh
-            | Op::Silu
-            | Op::Gelu(_)
-            | Op::MinusMean
-            | Op::UnitRows
-            | Op::BucketBias { .. }
-            | Op::SingularVectors { .. }
-            | Op::SingularValues
-            | Op::Diagonal
-            | Op::Summary(_)
-            | Op::Round(_)
-            | Op::Truncate(_) => Arity::exactly(1),
             Op::Product
             | Op::ProductTransposed
             | Op::TransposedProduct
@@ -296,6 +249,7 @@ impl Op {
             Op::Add | Op::Concatenate | Op::Stack(_) | Op::Fused(Fusion::LogSumExp) => Arity::ANY,
             // Q, K, V; sinks, a table of positions, a bias, a mask.
             Op::Fused(Fusion::Output(_)) => Arity::between(3, 7),
+            _ => Arity::exactly(1),
         }
     }
 }
@@ -353,7 +307,8 @@ impl Op {
         let all = |wanted: Shape| inputs.iter().all(|input| *input == wanted);
         match self {
             Op::Given(_) => Some(result),
-            Op::Fused(fusion) => fused(*fusion, a, result),
+            // What the fused kernel makes has a row for each query.
+            Op::Fused(_) => (a.rows == result.rows).then_some(result),
             Op::Product => b.filter(|b| a.cols == b.rows).and_then(|b| shape(a.rows, b.cols)),
             Op::TransposedProduct => b.filter(|b| a.rows == b.rows).and_then(|b| shape(a.cols, b.cols)),
             Op::ProductTransposed | Op::Cosine | Op::Euclidean => {
@@ -368,10 +323,8 @@ impl Op {
             Op::TokenRows(ids) => ids.iter().all(|id| *id < a.rows).then_some(Shape { rows: ids.len(), ..a }),
             Op::Ones { rows, cols } => shape(*rows, *cols),
             Op::Transpose => shape(a.cols, a.rows),
-            Op::Add | Op::Subtract | Op::Change | Op::Multiply | Op::Quotient | Op::Guard => {
-                all(a).then_some(a)
-            }
-            Op::Mask(_) | Op::MaskPattern(_) => all(a).then_some(a),
+            Op::Add | Op::Subtract | Op::Change | Op::Multiply | Op::Quotient => all(a).then_some(a),
+            Op::Guard | Op::Mask(_) | Op::MaskPattern(_) => all(a).then_some(a),
             Op::Divide | Op::Times => b.filter(|b| *b == Shape { rows: 1, cols: 1 }).map(|_| a),
             Op::OnePlus
             | Op::Scale(_)
@@ -453,7 +406,7 @@ impl Op {
                 fits.then_some(Shape { rows: places.queries, cols: places.keys })
             }
             Op::SingularVectors { side, rank } => {
-                let rows = if *side == super::Side::Left { a.rows } else { a.cols };
+                let rows = if *side == Side::Left { a.rows } else { a.cols };
                 (*rank <= a.rows.min(a.cols)).then_some(Shape { rows, cols: *rank })
             }
             Op::SingularValues => shape(1, a.rows.min(a.cols)),
@@ -497,14 +450,6 @@ impl Op {
             _ => Ok(()),
         }
     }
-}
-
-/// What the fused kernel makes: a row for each query.
-fn fused(fusion: Fusion, first: Shape, result: Shape) -> Option<Shape> {
-    let fits = match fusion {
-        Fusion::Output(_) | Fusion::LogSumExp => first.rows == result.rows,
-    };
-    fits.then_some(result)
 }
 
 /// “ of 2×3 and 3×2”, where there are inputs.

@@ -4,12 +4,12 @@
 //! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
 
 mod address;
+mod again;
 mod apply;
 mod formula;
 mod gradients;
 mod node;
 mod op;
-mod prepared;
 pub mod recipes;
 pub mod saved;
 mod side_by_side;
@@ -27,11 +27,10 @@ use crate::attention::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
-use crate::tensor::Tensor;
+use crate::tensor::{MOST_LOOKED_AT, Tensor};
 
-use super::foreign::{hidden, visible};
-use super::tensor::MOST_LOOKED_AT;
-use super::text::{choices, nearest};
+use crate::foreign::{hidden, visible};
+use crate::text::{choices, nearest};
 
 pub use address::{Cells, LabelMatch, address_of, find_label, resolve, resolve_each};
 pub use apply::{Arity, rounded};
@@ -39,7 +38,6 @@ pub use formula::{Convention, Equation, equation, formula, number_text};
 pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
 pub use node::{Given, Node, NodeId, Value, Watch};
 pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
-pub use prepared::ChangedNumber;
 pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use single::Precision;
 pub use stage::{Role, Stage, Step};
@@ -75,9 +73,33 @@ pub struct Graph {
     /// The backward pass at its end.
     backward: Option<BackwardSteps>,
     /// What is otherwise than in the graph that this one is made after.
-    prepared: prepared::Preparation,
+    prepared: Preparation,
     /// The tokens of a model's vocabulary, by their ids: labels of lines that stand for ids.
     vocabulary: Option<Labels>,
+}
+
+/// A given number that is replaced; row and column from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedNumber {
+    /// The name of its node.
+    pub node: String,
+    /// The row, from 0.
+    pub row: usize,
+    /// The column, from 0.
+    pub col: usize,
+    /// The number that stands there instead.
+    pub value: f64,
+}
+
+/// What is otherwise than in the graph before.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Preparation {
+    numbers: Vec<ChangedNumber>,
+    before: Option<Arc<Graph>>,
+    /// For each node here, whether the graph before has one of this name, op and value.
+    unchanged: Vec<bool>,
+    /// Who sees how far it is, and may stop it.
+    watch: Watch,
 }
 
 impl Graph {
@@ -118,7 +140,7 @@ impl Graph {
         let value = op
             .check_parameters()
             .and_then(|()| self.room_for(op.cells(&shapes)))
-            .and_then(|()| self.value_of(name, &op, inputs))
+            .and_then(|()| self.known(name, &op, inputs).map_or_else(|| self.value(&op, inputs), Ok))
             .map_err(|error| {
                 let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
                 error.in_source(format!("{name}, computed from {}", names.join(" and ")))
@@ -142,11 +164,6 @@ impl Graph {
     pub fn record(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Tensor) -> Result<NodeId> {
         let numbers = numbers.loaded().map_err(|error| error.in_source(name))?;
         self.push(name, op, inputs, Value::Formed(numbers))
-    }
-
-    /// The value of an op on these nodes, known from the graph before where nothing that it reads has changed.
-    fn value_of(&self, name: &str, op: &Op, inputs: &[NodeId]) -> Result<Tensor> {
-        self.known(name, op, inputs).map_or_else(|| self.value(op, inputs), Ok)
     }
 
     /// The value of an op on these nodes.
@@ -225,15 +242,8 @@ impl Graph {
         self.is_fused |= matches!(op, Op::Fused(_));
         self.note_change(&name, &value);
         self.places.insert(name.clone(), self.nodes.len());
-        self.nodes.push(Node {
-            name,
-            op,
-            inputs: inputs.to_vec(),
-            value,
-            step: None,
-            label: None,
-            collects: None,
-        });
+        let (inputs, step, label, collects) = (inputs.to_vec(), None, None, None);
+        self.nodes.push(Node { name, op, inputs, value, step, label, collects });
         Ok(NodeId(self.nodes.len() - 1))
     }
 
@@ -244,10 +254,16 @@ impl Graph {
 
     /// Names the rows and columns of a recorded node.
     pub fn name_lines(&mut self, id: NodeId, rows: Option<Labels>, cols: Option<Labels>) {
-        let value = &mut self.nodes[id.0].value;
-        if let Value::Formed(tensor) = value {
-            *value = Value::Formed(tensor.clone().labelled(rows, cols));
+        if let Value::Formed(tensor) = &mut self.nodes[id.0].value {
+            *tensor = tensor.clone().labelled(rows, cols);
         }
+    }
+
+    /// Names the rows and columns of a node as those of another.
+    fn name_lines_as(&mut self, id: NodeId, other: NodeId) {
+        let (rows, cols) = self[other].labels();
+        let (rows, cols) = (rows.cloned(), cols.cloned());
+        self.name_lines(id, rows, cols);
     }
 
     /// Says that a node only collects its inputs, which are these: “runs”.
@@ -352,12 +368,10 @@ impl Graph {
                 Error::new(format!("`{}` is never formed", node.name))
                     .help("leave out --fast: the fast path does not compute this step")
             } else {
-                Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape())).help(
-                    format!(
-                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
-                        node.name
-                    ),
-                )
+                let name = &node.name;
+                Error::new(format!("`{name}` is {}, too large to take apart", node.shape())).help(format!(
+                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {name}=out.npy"
+                ))
             }
         })
     }
@@ -374,18 +388,13 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
         match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p + 1, n));
-                p += 1;
-            }
+            Some(b'*') => (star, p) = (Some((p + 1, n)), p + 1),
             Some(c) if *c == name[n] => (p, n) = (p + 1, n + 1),
-            _ => match star {
-                Some((after, from)) => {
-                    star = Some((after, from + 1));
-                    (p, n) = (after, from + 1);
-                }
-                None => return false,
-            },
+            _ => {
+                let Some((after, from)) = star else { return false };
+                star = Some((after, from + 1));
+                (p, n) = (after, from + 1);
+            }
         }
     }
     pattern[p..].iter().all(|c| *c == b'*')
@@ -428,8 +437,8 @@ impl Graph {
     /// The node that is this step and is called like another one, but for the numbers of its head and its layer; otherwise the first
     /// one that is this step: several steps have many nodes, as the backward pass has.
     pub fn like(&self, other: NodeId, step: Step) -> Option<NodeId> {
-        let stem = gradients::stem(&self[other].name);
-        let same = |node: &Node| node.step == Some(step) && gradients::stem(&node.name) == stem;
+        let stem = stage::stem(&self[other].name);
+        let same = |node: &Node| node.step == Some(step) && stage::stem(&node.name) == stem;
         self.nodes().find(|(_, node)| same(node)).map(|(id, _)| id).or_else(|| self.at(step))
     }
 
@@ -500,11 +509,10 @@ impl Graph {
     /// # Errors
     /// If they cannot be read.
     pub fn load(&mut self, id: NodeId) -> Result<()> {
-        let node = &mut self.nodes[id.0];
-        if let Value::Formed(tensor) = &node.value
+        if let Value::Formed(tensor) = &mut self.nodes[id.0].value
             && tensor.is_stored()
         {
-            node.value = Value::Formed(tensor.clone().loaded()?);
+            *tensor = tensor.clone().loaded()?;
         }
         Ok(())
     }
@@ -549,13 +557,8 @@ impl Graph {
             && self.nodes.iter().all(|node| {
                 let (rows, cols) = node.labels();
                 let Node { name, label, collects, op, .. } = node;
-                let is_origin_seen = match op {
-                    Op::Given(origin) => is_origin_seen(origin),
-                    _ => true,
-                };
-                is_seen(name)
-                    && label.iter().chain(collects).all(is_seen)
-                    && is_origin_seen
+                [name].into_iter().chain(label).chain(collects).all(is_seen)
+                    && !matches!(op, Op::Given(origin) if !is_origin_seen(origin))
                     && are_seen(rows)
                     && are_seen(cols)
             })
@@ -573,8 +576,7 @@ impl Graph {
         self.vocabulary = vocabulary.as_ref().map(|(_, shown)| shown.clone());
         self.warnings.iter_mut().for_each(show);
         for node in &mut self.nodes {
-            let shape = node.shape();
-            let (rows, cols) = node.labels();
+            let (shape, (rows, cols)) = (node.shape(), node.labels());
             let (rows, cols) = (shown(rows), shown(cols));
             [&mut node.name].into_iter().chain(&mut node.label).chain(&mut node.collects).for_each(show);
             if let Op::Given(origin) = &mut node.op {

@@ -1,4 +1,4 @@
-//! One matrix of a computation.
+//! What a graph is made of: its nodes, the backward pass at its end, and the watch of another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -72,6 +72,27 @@ pub enum Value {
     NeverFormed(Shape),
 }
 
+impl Value {
+    /// Rows times columns.
+    pub(super) fn shape(&self) -> Shape {
+        match self {
+            Value::Formed(tensor) => tensor.shape(),
+            Value::NeverFormed(shape) => *shape,
+        }
+    }
+
+    /// The same with its numbers in memory.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(super) fn loaded(self) -> Result<Value> {
+        Ok(match self {
+            Value::Formed(tensor) => Value::Formed(tensor.loaded()?),
+            never => never,
+        })
+    }
+}
+
 /// One matrix of a computation, and where it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -104,9 +125,10 @@ impl Node {
         let tensor = self.tensor()?;
         let Shape { rows, cols } = tensor.shape();
         if rows.saturating_mul(cols) <= MOST_LOOKED_AT {
-            return tensor.matrix().ok();
+            tensor.matrix().ok()
+        } else {
+            tensor.formed_matrix()
         }
-        tensor.formed_matrix()
     }
 
     /// The numbers, unless they are never formed.
@@ -129,18 +151,12 @@ impl Node {
 
     /// The names of its rows and of its columns, where it has any.
     pub fn labels(&self) -> (Option<&Labels>, Option<&Labels>) {
-        match &self.value {
-            Value::Formed(tensor) => (tensor.row_labels(), tensor.col_labels()),
-            Value::NeverFormed(_) => (None, None),
-        }
+        (self.tensor().and_then(Tensor::row_labels), self.tensor().and_then(Tensor::col_labels))
     }
 
     /// Rows times columns.
     pub fn shape(&self) -> Shape {
-        match &self.value {
-            Value::Formed(tensor) => tensor.shape(),
-            Value::NeverFormed(shape) => *shape,
-        }
+        self.value.shape()
     }
 }
 

@@ -5,14 +5,14 @@
 //! The compiler asks for steps 1 to 6 as soon as [`Op`] has a new variant, and for 8 in the tests.
 //!
 //! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
-//!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers: `op_parameters.rs`; how
-//!    JSON calls those without a name: `op_form.rs`.
-//! 2. `arity.rs`: the number of its inputs; `fits.rs`: their shapes, and that of the result.
-//! 3. `apply.rs`: its value, by a function of [`crate::attention`].
+//!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers, and how JSON calls
+//!    those without a name, are below it.
+//! 2. `apply.rs`: the number of its inputs, if it is not one; their shapes, and that of the result.
+//! 3. There, too: its value, by a function of [`crate::attention`].
 //! 4. `terms.rs`: the terms of one cell, in the order of computing, so that they evaluate to the same bits.
 //! 5. `formula.rs`: its equation.
 //! 6. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
-//! 7. For a function that no term has: `term.rs` (the variant and its value), `notation.rs` (the text), and of the program
+//! 7. For a function that no term has: `term.rs` (the variant, its value and the text), and of the program
 //!    `src/render/json_explanation.rs` and `src/render/latex_terms.rs`.
 //! 8. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
 //!    format, and that the graph can be run again.
@@ -36,8 +36,7 @@ use crate::text::{clip, nearest};
 /// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
 ///
 /// In JSON an op is its name and its parameters: `{"op": "scale", "params": {"factor": {"inverse-root": 64}}}`. Here is the one
-/// definition of both; `op_form.rs` names the parameters that have no name here,
-/// and `op_json.rs` gives the forms of GELU and of the fused kernel names of their own.
+/// definition of both; parameters without a name get one below, and so do the forms of GELU and of the fused kernel.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "kebab-case", deny_unknown_fields)]
 #[strum_discriminants(name(OpKind), derive(EnumIter, IntoStaticStr), allow(missing_docs))]

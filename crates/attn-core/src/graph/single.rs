@@ -1,19 +1,20 @@
-//! Ops in single precision: products in [`crate::kernel`], the frequent ops row by row, every other op in double precision, each
+//! Ops in single precision: products in [`attn_kernel`], the frequent ops row by row, every other op in double precision, each
 //! number then rounded. Each of them gives the same bits on every machine.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use half::{bf16, f16};
-
-use crate::attention::{Axis, Base, Mask, WeightLayout};
-use crate::error::{Error, Result};
-use crate::kernel::{
+use attn_kernel as kernel;
+use attn_kernel::{
     Activation, Band, Layout, Linear, LinearWeight, Machine, Rows, WeightOrder, activate, softmax_rows,
 };
-use crate::matrix::{Labels, Matrix};
+use half::{bf16, f16};
+
+use crate::attention::{Axis, Base, WeightLayout};
+use crate::error::{Error, Result};
+use crate::matrix::{Labels, Matrix, Shape};
+use crate::memory;
 use crate::tensor::{Dtype, Tensor};
-use crate::{kernel, memory};
 
 use super::op::{GeluForm, Op};
 
@@ -35,14 +36,12 @@ impl Op {
     pub(super) fn apply_in_single(&self, inputs: &[&Tensor], machine: Machine) -> Result<Tensor> {
         self.arity().check(self, inputs.len())?;
         match (self, inputs) {
-            (Op::Linear(layout), [x, weights, bias @ ..]) => {
-                linear(x, weights, *layout, bias.first().copied(), machine)
-            }
+            (Op::Linear(layout), [x, w, bias @ ..]) => linear(x, w, *layout, bias.first().copied(), machine),
             (Op::ProductTransposed, [a, b]) => linear(a, b, WeightLayout::OutIn, None, machine),
             (Op::Product, [a, b]) => linear(a, b, WeightLayout::InOut, None, machine),
             _ if self.reads_in_place() => rounded(&self.apply_in_place(inputs)?),
             _ if let Some(value) = apply_to_cells(self, inputs, machine)? => Ok(value),
-            _ if let Some(value) = apply(self, inputs, machine)? => Ok(value),
+            _ if let Some(value) = apply_to_rows(self, inputs, machine)? => Ok(value),
             _ => {
                 let matrices: Vec<Cow<'_, Matrix>> =
                     inputs.iter().map(|tensor| as_matrix(tensor)).collect::<Result<_>>()?;
@@ -67,7 +66,7 @@ fn as_matrix(tensor: &Tensor) -> Result<Cow<'_, Matrix>> {
     let shape = tensor.shape();
     let matrix = Matrix::from_fn(shape.rows, shape.cols, |i, j| tensor.at(i, j));
     let (rows, cols) = (tensor.row_labels().cloned(), tensor.col_labels().cloned());
-    Ok(Cow::Owned(matrix.with_row_labels(rows).with_col_labels(cols)))
+    Ok(Cow::Owned(matrix.labelled_by(rows.as_ref(), cols.as_ref())))
 }
 
 /// A matrix in single precision. Numbers beyond its range become infinite, as they do in every program that computes in it.
@@ -97,10 +96,7 @@ pub(super) fn singles(tensor: &Tensor) -> Result<Cow<'_, [f32]>> {
     }
     let shape = tensor.shape();
     let mut values: Vec<f32> = memory::room_for(shape.rows.saturating_mul(shape.cols))?;
-    match tensor.is_stored() {
-        true => values.extend(tensor.clone().loaded()?.cells().map(|x| x as f32)),
-        false => values.extend(tensor.cells().map(|x| x as f32)),
-    }
+    values.extend(tensor.in_memory()?.cells().map(|x| x as f32));
     Ok(Cow::Owned(values))
 }
 
@@ -119,11 +115,8 @@ fn linear(
     let (inputs, outputs) = layout.inputs_and_outputs(weights.shape());
     let (rows, width) = (x.shape().rows, x.shape().cols);
     if width != inputs {
-        return Err(Error::new(format!(
-            "a {} matrix cannot be multiplied by {} weights",
-            x.shape(),
-            weights.shape()
-        )));
+        let (x, weights) = (x.shape(), weights.shape());
+        return Err(Error::new(format!("a {x} matrix cannot be multiplied by {weights} weights")));
     }
     let x_numbers = singles(x)?;
     let bias = bias.map(singles).transpose()?;
@@ -132,11 +125,12 @@ fn linear(
         WeightLayout::InOut => WeightOrder::InOut,
     };
     let mut out: Vec<f32> = memory::uncharged_zeros(rows.saturating_mul(outputs))?;
-    let product = Product { x: &x_numbers, rows, inputs, weights, order, bias: bias.as_deref(), machine };
+    let input = Rows::new("x", &x_numbers, rows, inputs)?;
+    let (bias, shape) = (bias.as_deref(), weights.shape());
     match weights.dtype() {
-        Dtype::F16 => product.run::<f16>(weights.slice::<f16>(), &mut out),
-        Dtype::Bf16 => product.run::<bf16>(weights.slice::<bf16>(), &mut out),
-        _ => product.run::<f32>(Some(&singles(weights)?), &mut out),
+        Dtype::F16 => multiply::<f16>(input, (weights.slice(), shape), (order, bias), machine, &mut out),
+        Dtype::Bf16 => multiply::<bf16>(input, (weights.slice(), shape), (order, bias), machine, &mut out),
+        _ => multiply::<f32>(input, (Some(&singles(weights)?), shape), (order, bias), machine, &mut out),
     }?;
     let col_labels = match layout {
         WeightLayout::InOut => weights.col_labels(),
@@ -145,35 +139,23 @@ fn linear(
     named(out, (rows, outputs), x.row_labels(), col_labels)
 }
 
-struct Product<'a> {
-    x: &'a [f32],
-    rows: usize,
-    inputs: usize,
-    weights: &'a Tensor,
-    order: WeightOrder,
-    bias: Option<&'a [f32]>,
+fn multiply<W: LinearWeight>(
+    input: Rows<'_, f32>,
+    (weights, shape): (Option<&[W]>, Shape),
+    (order, bias): (WeightOrder, Option<&[f32]>),
     machine: Machine,
-}
-
-impl Product<'_> {
-    fn run<W: LinearWeight>(&self, weights: Option<&[W]>, out: &mut [f32]) -> Result<()> {
-        let shape = self.weights.shape();
-        let weights = weights.ok_or_else(|| Error::new("the weights have another type"))?;
-        let problem = Linear {
-            input: Rows::new("x", self.x, self.rows, self.inputs)?,
-            weights: Rows::new("the weights", weights, shape.rows, shape.cols)?,
-            order: self.order,
-            bias: self.bias,
-        };
-        kernel::linear(&problem, self.machine, out)?;
-        Ok(())
-    }
+    out: &mut [f32],
+) -> Result<()> {
+    let weights = weights.ok_or_else(|| Error::new("the weights have another type"))?;
+    let weights = Rows::new("the weights", weights, shape.rows, shape.cols)?;
+    kernel::linear(&Linear { input, weights, order, bias }, machine, out)?;
+    Ok(())
 }
 
 // Ops on rows in single precision: parts, norms, masks, the softmax.
 
 /// The value of an op on rows; none for other ops.
-fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
+fn apply_to_rows(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
     if inputs.is_empty() || inputs.iter().any(|input| input.is_exact()) {
         return Ok(None);
     }
@@ -188,8 +170,16 @@ fn apply(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>
         Op::Stack(names) if inputs.iter().all(|input| input.shape().cols == a.shape().cols) => {
             stacked(inputs, names.clone()).map(Some)
         }
-        Op::Mask(mask) if mask.is_range() => masked(a, mask).map(Some),
-        Op::Softmax(Axis::Rows, Base::E) => softmax(a, machine).map(Some),
+        Op::Mask(mask) if mask.is_range() => {
+            let shape = a.shape();
+            each_row(a, |i, row| hide(row, mask.range_of(i, shape))).map(Some)
+        }
+        // A hidden score of −∞ gets the weight 0.
+        Op::Softmax(Axis::Rows, Base::E) => {
+            let mut out = singles(a)?.into_owned();
+            softmax_in_place(&mut out, a.shape().cols, machine)?;
+            like(out, a).map(Some)
+        }
         Op::RmsNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, false).map(Some),
         Op::LayerNorm(epsilon) if fit(inputs) => normed(inputs, *epsilon, true).map(Some),
         _ => Ok(None),
@@ -233,36 +223,23 @@ fn stacked(inputs: &[&Tensor], names: Option<Labels>) -> Result<Tensor> {
     named(out, (rows, first.shape().cols), names.as_ref(), first.col_labels())
 }
 
-fn masked(scores: &Tensor, mask: &Mask) -> Result<Tensor> {
-    let (shape, values) = (scores.shape(), singles(scores)?);
-    let mut out = values.into_owned();
-    for (i, row) in out.chunks_mut(shape.cols.max(1)).enumerate() {
-        hide(row, mask.range_of(i, shape));
-    }
-    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
-}
-
 /// Hides the scores outside a range.
 pub(super) fn hide(scores: &mut [f32], visible: Range<usize>) {
     scores[..visible.start].fill(f32::NEG_INFINITY);
     scores[visible.end..].fill(f32::NEG_INFINITY);
 }
 
-fn each_row(a: &Tensor, change: impl Fn(&mut [f32])) -> Result<Tensor> {
-    let shape = a.shape();
+fn each_row(a: &Tensor, change: impl Fn(usize, &mut [f32])) -> Result<Tensor> {
     let mut out = singles(a)?.into_owned();
-    for row in out.chunks_mut(shape.cols.max(1)) {
-        change(row);
+    for (i, row) in out.chunks_mut(a.shape().cols.max(1)).enumerate() {
+        change(i, row);
     }
-    named(out, (shape.rows, shape.cols), a.row_labels(), a.col_labels())
+    like(out, a)
 }
 
-/// The softmax of each row; a hidden score of −∞ gets the weight 0.
-fn softmax(scores: &Tensor, machine: Machine) -> Result<Tensor> {
-    let shape = scores.shape();
-    let mut out = singles(scores)?.into_owned();
-    softmax_in_place(&mut out, shape.cols, machine)?;
-    named(out, (shape.rows, shape.cols), scores.row_labels(), scores.col_labels())
+/// Numbers in the shape of a tensor, with its names.
+fn like(values: Vec<f32>, a: &Tensor) -> Result<Tensor> {
+    named(values, (a.shape().rows, a.shape().cols), a.row_labels(), a.col_labels())
 }
 
 /// The softmax of each row of `columns` numbers; a row of −∞ alone gets zeros.
@@ -286,7 +263,7 @@ fn fit(inputs: &[&Tensor]) -> bool {
 fn normed(inputs: &[&Tensor], epsilon: f64, centred: bool) -> Result<Tensor> {
     let learned = inputs[1..].iter().map(|learned| singles(learned)).collect::<Result<Vec<_>>>()?;
     let (gain, bias) = (learned.first(), learned.get(1));
-    each_row(inputs[0], |row| {
+    each_row(inputs[0], |_, row| {
         let count = row.len() as f64;
         let sum = row.iter().fold(0.0, |sum, x| sum + f64::from(*x));
         let mean = if centred { sum / count } else { 0.0 };
@@ -305,8 +282,7 @@ fn normed(inputs: &[&Tensor], epsilon: f64, centred: bool) -> Result<Tensor> {
 /// The value of an op on single cells; none for other ops, and where the inputs have different shapes.
 fn apply_to_cells(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Option<Tensor>> {
     let Some(first) = inputs.first() else { return Ok(None) };
-    let (shape, same) = (first.shape(), inputs.iter().all(|input| input.shape() == first.shape()));
-    if !same || inputs.iter().any(|input| input.is_exact()) {
+    if inputs.iter().any(|input| input.is_exact() || input.shape() != first.shape()) {
         return Ok(None);
     }
     let a = singles(first)?;
@@ -338,5 +314,5 @@ fn apply_to_cells(op: &Op, inputs: &[&Tensor], machine: Machine) -> Result<Optio
         }
         _ => return Ok(None),
     }
-    named(out, (shape.rows, shape.cols), first.row_labels(), first.col_labels()).map(Some)
+    like(out, first).map(Some)
 }

@@ -230,18 +230,7 @@ impl Stage {
             | Stage::Weights
             | Stage::Mixed
             | Stage::Backward => true,
-            Stage::PositionVectors
-            | Stage::Positioned
-            | Stage::Frequencies
-            | Stage::FrequenciesScaled
-            | Stage::Joined
-            | Stage::GateInput
-            | Stage::Gate
-            | Stage::Gated
-            | Stage::Projected
-            | Stage::Output
-            | Stage::Lse
-            | Stage::Loss => false,
+            _ => false,
         }
     }
 
@@ -364,6 +353,48 @@ impl<'de> Deserialize<'de> for Step {
     }
 }
 
+// The names of gradients and of the nodes that help to compute them.
+
+/// A name in its parts: `L3.` and `S_scaled` and `_2`.
+fn parts_of_name(name: &str) -> (&str, &str, &str) {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_layer = |text: &str| text.strip_prefix('L').is_some_and(is_number);
+    let (layer, rest) = match name.split_once('.') {
+        Some((layer, _)) if is_layer(layer) => name.split_at(layer.len() + 1),
+        _ => ("", name),
+    };
+    match rest.rsplit_once('_') {
+        Some((stem, head)) if is_number(head) => (layer, stem, &rest[stem.len()..]),
+        _ => (layer, rest, ""),
+    }
+}
+
+/// A name without the numbers of its layer and its head: `dS_scaled` of `L3.dS_scaled_2`.
+pub(super) fn stem(name: &str) -> &str {
+    parts_of_name(name).1
+}
+
+/// The name of a node's gradient: `dS_scaled_2`, `L3.dA_1`.
+pub(super) fn gradient_name(name: &str) -> String {
+    let (layer, stem, head) = parts_of_name(name);
+    format!("{layer}d{stem}{head}")
+}
+
+/// The name of a node that belongs to another: `dA_mean_2` for `dA_2` and `mean`.
+pub(super) fn name_beside(name: &str, what: &str) -> String {
+    let (layer, stem, head) = parts_of_name(name);
+    format!("{layer}{stem}_{what}{head}")
+}
+
+/// The name of the part of a node's gradient that one of its readers hands on: `dX_from_Q`. A reader that reads it several times
+/// says as which of its inputs.
+pub(super) fn part_name(name: &str, reader: &str, input: Option<usize>) -> String {
+    let (own, _, _) = parts_of_name(name);
+    let reader = reader.strip_prefix(own).unwrap_or(reader).replace('.', "_");
+    let input = input.map_or_else(String::new, |input| format!("_as_{}", input + 1));
+    format!("{}_from_{reader}{input}", gradient_name(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,5 +466,17 @@ mod tests {
         ] {
             assert!(serde_json::from_str::<Step>(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_head_comes_last_and_the_layer_first() {
+        assert_eq!(
+            ["A", "S_scaled_2", "L3.A_1", "W_Q"].map(gradient_name),
+            ["dA", "dS_scaled_2", "L3.dA_1", "dW_Q"]
+        );
+        assert_eq!(name_beside("L3.dA_1", "mean"), "L3.dA_mean_1");
+        assert_eq!(part_name("X", "Q", None), "dX_from_Q");
+        assert_eq!(part_name("L3.K_1", "L3.S_2", None), "L3.dK_1_from_S_2");
+        assert_eq!(part_name("X", "S", Some(1)), "dX_from_S_as_2");
     }
 }

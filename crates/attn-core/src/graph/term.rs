@@ -1,4 +1,4 @@
-//! The expression that a cell came from, as data in the order of computing.
+//! The expression that a cell came from, as data in the order of computing; how it is written, and how far rounding may move it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -59,7 +59,9 @@ impl InputReader<'_> {
             Op::Temperature(temperature) => over(self.cell(0, i, j), Term::Number(*temperature)),
             Op::SoftCap(cap) => self.soft_cap(*cap, i, j),
             Op::Mask(mask) => self.masked(mask, i, j),
-            Op::MaskPattern(mask) => self.pattern(mask, i, j),
+            Op::MaskPattern(mask) => {
+                self.unless_hidden(mask, (i, j), Term::Number(1.0), "no rule hides the key", 0.0)
+            }
             Op::MinusMax(axis) => self.minus_max(*axis, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
             Op::Logarithm => Term::Logarithm(Box::new(self.cell(0, i, j))),
@@ -85,14 +87,23 @@ impl InputReader<'_> {
             Op::Rows { start, .. } => self.cell(0, start + i, j),
             Op::ReverseRows => self.cell(0, self.height(0) - 1 - i, j),
             Op::SortRows(order) => self.cell(0, i, self.column_of_rank(*order, i, j)),
-            Op::Concatenate => self.concatenated(i, j),
-            Op::Stack(_) => self.stacked(i, j),
-            Op::Relu => self.relu(i, j),
-            Op::EluPlusOne => self.elu_plus_one(i, j),
+            Op::Concatenate => {
+                let (input, j) = self.part(j, Self::width);
+                self.cell(input, i, j)
+            }
+            Op::Stack(_) => {
+                let (input, i) = self.part(i, Self::height);
+                self.cell(input, i, j)
+            }
+            Op::Relu => self.by_sign(i, j, [self.cell(0, i, j), Term::Number(0.0)]),
+            Op::EluPlusOne => {
+                let more = Term::Sum(vec![self.cell(0, i, j), Term::Number(1.0)]);
+                self.by_sign(i, j, [more, Term::Power(Base::E, Box::new(self.cell(0, i, j)))])
+            }
             Op::Sigmoid => over(Term::Number(1.0), self.one_and_power(i, j)),
             Op::MinusMean => self.minus_mean(i, j),
             Op::Tanh => Term::Tanh(Box::new(self.cell(0, i, j))),
-            Op::Silu => self.silu(i, j),
+            Op::Silu => self.with_limit_0(i, j, || over(self.cell(0, i, j), self.one_and_power(i, j))),
             Op::Gelu(GeluForm::Erf) => self.gelu(i, j),
             Op::Gelu(GeluForm::Tanh) => self.gelu_tanh(i, j),
             Op::RmsNorm(epsilon) => self.rms_norm(*epsilon, i, j),
@@ -109,7 +120,10 @@ impl InputReader<'_> {
                 let bucket = buckets.bucket(places.distance(i, j));
                 chosen(self.cell(0, bucket, *column), "the distance is in this bucket")
             }
-            Op::SingularVectors { side, rank } => self.leaf(singular_vector(*side, *rank)),
+            Op::SingularVectors { side, rank } => {
+                let side = if *side == Side::Left { "left" } else { "right" };
+                self.leaf(format!("of the first {rank} {side} singular vectors; W = U Σ Vᵀ is checked"))
+            }
             Op::SingularValues => self.leaf("a singular value; W = U Σ Vᵀ is checked".into()),
             Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
@@ -180,15 +194,15 @@ impl InputReader<'_> {
         Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, j, k))).collect())
     }
 
-    fn concatenated(&self, i: usize, j: usize) -> Term {
-        let mut left = j;
+    /// The input that has line `at` of all inputs one after the other, and its own line there.
+    fn part(&self, mut at: usize, length: fn(&Self, usize) -> usize) -> (usize, usize) {
         for input in 0..self.inputs.len() {
-            if left < self.width(input) {
-                return self.cell(input, i, left);
+            if at < length(self, input) {
+                return (input, at);
             }
-            left -= self.width(input);
+            at -= length(self, input);
         }
-        unreachable!("a concatenation is as wide as its parts")
+        unreachable!("what is put together is as long as its parts")
     }
 
     /// The products of a linear layer, and its bias last.
@@ -204,17 +218,6 @@ impl InputReader<'_> {
         Term::Sum((0..self.width(0)).map(product).chain(bias).collect())
     }
 
-    fn stacked(&self, i: usize, j: usize) -> Term {
-        let mut below = i;
-        for input in 0..self.inputs.len() {
-            if below < self.height(input) {
-                return self.cell(input, below, j);
-            }
-            below -= self.height(input);
-        }
-        unreachable!("a stack is as high as its parts")
-    }
-
     fn diagonal(&self, i: usize, j: usize) -> Term {
         if i == j {
             chosen(self.cell(0, 0, j), "it is on the diagonal")
@@ -224,19 +227,13 @@ impl InputReader<'_> {
     }
 
     fn summary(&self, statistic: Statistic) -> Term {
-        let (rows, cols) = (self.height(0), self.width(0));
-        let all = || (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
-        let count = || Term::Number((rows * cols) as f64);
+        let all = self.along(Axis::Whole, 0, 0);
+        let count = Term::Number(all.len() as f64);
         match statistic {
-            Statistic::Mean => over(Term::Sum(all().map(|(i, j)| self.cell(0, i, j)).collect()), count()),
-            Statistic::RootMeanSquare => {
-                let square = |(i, j)| times(self.cell(0, i, j), self.cell(0, i, j));
-                root(over(Term::Sum(all().map(square).collect()), count()))
-            }
-            Statistic::Max => Term::Max(all().map(|(i, j)| self.cell(0, i, j)).collect()),
-            Statistic::MaxSize => {
-                Term::Max(all().map(|(i, j)| Term::Size(Box::new(self.cell(0, i, j)))).collect())
-            }
+            Statistic::Mean => over(Term::Sum(all), count),
+            Statistic::RootMeanSquare => root(over(sum_of_squares(&all), count)),
+            Statistic::Max => Term::Max(all),
+            Statistic::MaxSize => Term::Max(all.into_iter().map(|cell| Term::Size(Box::new(cell))).collect()),
         }
     }
 }
@@ -270,36 +267,30 @@ fn factor_term(factor: Factor) -> Term {
     }
 }
 
-fn singular_vector(side: Side, rank: usize) -> String {
-    let side = match side {
-        Side::Left => "left",
-        Side::Right => "right",
-    };
-    format!("of the first {rank} {side} singular vectors; W = U Σ Vᵀ is checked")
-}
-
 // The terms of masks and of the softmax.
 
 impl InputReader<'_> {
     fn masked(&self, mask: &Mask, i: usize, j: usize) -> Term {
-        let size = (self.height(0), self.width(0));
-        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
-        match mask.visibility((i, j), size, given) {
-            Visibility::Hidden(rule) => chosen(Term::Number(f64::NEG_INFINITY), why_hidden(rule)),
-            Visibility::Visible
-                if mask.matrix == Some(MatrixRule::Add) && !mask.inverted && given.is_some() =>
-            {
-                chosen(Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]), "the mask is added")
-            }
-            Visibility::Visible => chosen(self.cell(0, i, j), "no rule hides the key"),
+        if mask.matrix == Some(MatrixRule::Add) && !mask.inverted && self.inputs.len() > 1 {
+            let sum = Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]);
+            return self.unless_hidden(mask, (i, j), sum, "the mask is added", f64::NEG_INFINITY);
         }
+        self.unless_hidden(mask, (i, j), self.cell(0, i, j), "no rule hides the key", f64::NEG_INFINITY)
     }
 
-    fn pattern(&self, mask: &Mask, i: usize, j: usize) -> Term {
-        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
-        match mask.visibility((i, j), (self.height(0), self.width(0)), given) {
-            Visibility::Visible => chosen(Term::Number(1.0), "no rule hides the key"),
-            Visibility::Hidden(rule) => chosen(Term::Number(0.0), why_hidden(rule)),
+    /// The term where the mask shows the key, for this reason, and a number where it hides it.
+    fn unless_hidden(
+        &self,
+        mask: &Mask,
+        at: (usize, usize),
+        term: Term,
+        why: &'static str,
+        hidden: f64,
+    ) -> Term {
+        let given = (self.inputs.len() > 1).then(|| self.value(1, at.0, at.1));
+        match mask.visibility(at, (self.height(0), self.width(0)), given) {
+            Visibility::Visible => chosen(term, why),
+            Visibility::Hidden(rule) => chosen(Term::Number(hidden), why_hidden(rule)),
         }
     }
 
@@ -422,24 +413,13 @@ fn why_hidden(rule: HidingRule) -> &'static str {
 // The terms of functions of one number.
 
 impl InputReader<'_> {
-    fn relu(&self, i: usize, j: usize) -> Term {
+    /// The first term where the cell is positive, and the other one where it is not.
+    fn by_sign(&self, i: usize, j: usize, [positive, other]: [Term; 2]) -> Term {
         if self.value(0, i, j) > 0.0 {
-            chosen(self.cell(0, i, j), "it is positive")
+            chosen(positive, "it is positive")
         } else {
-            chosen(Term::Number(0.0), "it is not positive")
+            chosen(other, "it is not positive")
         }
-    }
-
-    fn elu_plus_one(&self, i: usize, j: usize) -> Term {
-        if self.value(0, i, j) > 0.0 {
-            chosen(Term::Sum(vec![self.cell(0, i, j), Term::Number(1.0)]), "it is positive")
-        } else {
-            chosen(Term::Power(Base::E, Box::new(self.cell(0, i, j))), "it is not positive")
-        }
-    }
-
-    fn silu(&self, i: usize, j: usize) -> Term {
-        self.with_limit_0(i, j, || over(self.cell(0, i, j), self.one_and_power(i, j)))
     }
 
     /// 1 + e⁻ᵃ

@@ -30,17 +30,6 @@ impl Graph {
         warning_of_rows(name, read.row_labels(), rows.collect(), Dtype::F64)
     }
 
-    /// Adds the warning about such rows of weights that were never formed.
-    pub(super) fn warn_of_rows(
-        &mut self,
-        name: &str,
-        labels: Option<&Labels>,
-        rows: Vec<ZeroRow>,
-        dtype: Dtype,
-    ) {
-        self.warnings.extend(warning_of_rows(name, labels, rows, dtype));
-    }
-
     /// Returns true if the −∞ in a cell was given or comes from a mask, and not from numbers that have left the range. Each node is
     /// looked at once, however many steps read it.
     fn is_hidden(&self, id: NodeId, at: (usize, usize)) -> bool {
@@ -88,11 +77,9 @@ impl Graph {
         let (_, node) = node?;
         let name = &node.name;
         Some(match node.typed().map(Tensor::dtype) {
-            Some(Dtype::F32) => {
-                format!(
-                    "{name} holds inf: a number is too large for a 32-bit float; --dtype f64 has a wider range"
-                )
-            }
+            Some(Dtype::F32) => format!(
+                "{name} holds inf: a number is too large for a 32-bit float; --dtype f64 has a wider range"
+            ),
             _ => format!("{name} has inf: a number is too large for a 64-bit float"),
         })
     }
@@ -145,30 +132,30 @@ impl Graph {
     }
 }
 
-fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtype: Dtype) -> Option<String> {
-    let masked = rows.iter().filter_map(|row| match row {
-        ZeroRow::FullyMasked(i) => Some(*i),
-        ZeroRow::Overflowed(_) => None,
-    });
-    let overflowed = rows.iter().filter_map(|row| match row {
-        ZeroRow::Overflowed(i) => Some(*i),
-        ZeroRow::FullyMasked(_) => None,
-    });
-    let one = "may attend to nothing; its weights and its result are 0";
-    let masked = said(
-        name,
-        labels,
-        masked.collect(),
-        [one, "may attend to nothing; their weights and their results are 0"],
-    );
+/// The warning about such rows of weights.
+pub(super) fn warning_of_rows(
+    name: &str,
+    labels: Option<&Labels>,
+    rows: Vec<ZeroRow>,
+    dtype: Dtype,
+) -> Option<String> {
+    let [mut masked, mut overflowed] = [const { Vec::new() }; 2];
+    for row in rows {
+        match row {
+            ZeroRow::FullyMasked(i) => masked.push(i),
+            ZeroRow::Overflowed(i) => overflowed.push(i),
+        }
+    }
+    let [its, their] = ["its weights and its result", "their weights and their results"];
+    let nothing = [its, their].map(|whose| format!("may attend to nothing; {whose} are 0"));
+    let masked = said(name, labels, masked, nothing.each_ref().map(String::as_str));
     let range = match dtype {
         Dtype::F32 => "a 32-bit float (--dtype f64 has a wider range)".to_string(),
         _ => "a 64-bit float".to_string(),
     };
-    let one = format!("has only scores below the range of {range}; its weights and its result come out as 0");
-    let many =
-        format!("have only scores below the range of {range}; their weights and their results come out as 0");
-    let overflowed = said(name, labels, overflowed.collect(), [&one, &many]);
+    let below = [("has", its), ("have", their)]
+        .map(|(has, whose)| format!("{has} only scores below the range of {range}; {whose} come out as 0"));
+    let overflowed = said(name, labels, overflowed, below.each_ref().map(String::as_str));
     match (masked, overflowed) {
         (Some(masked), Some(overflowed)) => Some(format!("{masked}\n{overflowed}")),
         (masked, overflowed) => masked.or(overflowed),
@@ -179,31 +166,25 @@ impl Op {
     /// The warning for the op on these inputs, if there is one.
     pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
         let [a, ..] = inputs else { return None };
-        let (rows, [one, many]) = match self {
+        let (a, rows, words) = match self {
             Op::Cosine => {
-                let longest = |a: &&&Matrix| zero_rows(a).len();
-                let a = inputs.iter().max_by_key(longest)?;
+                let a = inputs.iter().max_by_key(|a| zero_rows(a).len())?;
                 let one = "is all zeros and has no direction; its cosines are set to 0";
-                return said(
-                    name,
-                    a.row_labels(),
-                    zero_rows(a),
-                    [one, "are all zeros and have no direction; their cosines are set to 0"],
-                );
+                (a, zero_rows(a), [one, "are all zeros and have no direction; their cosines are set to 0"])
             }
             Op::RmsNorm(_) => {
                 let one =
                     "has numbers whose squares are too large for a 64-bit float; its result comes out as 0";
                 let many = "have numbers whose squares are too large for a 64-bit float; their results come out as 0";
-                (overflowing_rows(a), [one, many])
+                (a, overflowing_rows(a), [one, many])
             }
             Op::UnitRows => {
                 let one = "is all zeros and has no direction; it stays as it is";
-                (zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
+                (a, zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
             }
             _ => return None,
         };
-        said(name, a.row_labels(), rows, [one, many])
+        said(name, a.row_labels(), rows, words)
     }
 }
 

@@ -87,13 +87,9 @@ impl ExampleModel {
     }
 
     fn heads(&self, graph: &Graph) -> Result<Vec<Vec<NodeId>>> {
-        let of_head = |layer: usize, head: usize| {
-            let number = if self.size.heads > 1 { format!("_{head}") } else { String::new() };
-            graph.require(&format!("L{layer}.A{number}"))
-        };
-        (1..=self.size.layers)
-            .map(|layer| (1..=self.size.heads).map(|head| of_head(layer, head)).collect())
-            .collect()
+        let of_head = |layer: usize, head: usize| graph.require(&self.size.head_name(layer, head));
+        let of_layer = |layer| (0..self.size.heads).map(|head| of_head(layer, head)).collect();
+        (0..self.size.layers).map(of_layer).collect()
     }
 }
 
@@ -127,16 +123,15 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// These examples, filled up to the longest with `filler` and without targets there.
-    pub fn of(examples: &[Example], filler: usize) -> Batch {
+    /// These examples, filled up to the longest with the symbol 0 and without targets there.
+    pub fn of(examples: &[Example]) -> Batch {
         let length = examples.iter().map(|example| example.tokens.len()).max().unwrap_or(0);
         let mut batch = Batch { length, tokens: Vec::new(), targets: Vec::new() };
-        for Example { tokens, targets } in examples {
-            let missing = length - tokens.len();
-            batch.tokens.extend(tokens.iter().copied().chain(std::iter::repeat_n(filler, missing)));
-            batch
-                .targets
-                .extend(targets.iter().copied().chain(std::iter::repeat_n(None, length - targets.len())));
+        for (Example { tokens, targets }, end) in examples.iter().zip((1..).map(|count| count * length)) {
+            batch.tokens.extend(tokens);
+            batch.tokens.resize(end, 0);
+            batch.targets.extend(targets);
+            batch.targets.resize(end, None);
         }
         batch
     }

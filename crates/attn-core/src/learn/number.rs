@@ -14,18 +14,23 @@ pub trait Number: ProductKernels + Element + 'static {
     /// If the scores are not rows of this many columns.
     fn softmax(scores: &mut [Self], cols: usize, simd: SimdLevel) -> Result<()>;
 
-    /// `−ln softmax` of each row of some scores, in place. `room` is working memory.
+    /// `−ln softmax` of each row of some scores, in place.
     ///
     /// # Errors
     /// If the scores are not rows of this many columns.
-    fn negative_log_softmax(
-        scores: &mut [Self],
-        cols: usize,
-        working: (SimdLevel, &mut Vec<Self>),
-    ) -> Result<()>;
+    fn negative_log_softmax(scores: &mut [Self], cols: usize, working: &mut Working<Self>) -> Result<()>;
 
     /// The square root.
     fn root(self) -> Self;
+}
+
+/// What a step computes in.
+#[derive(Debug)]
+pub struct Working<T> {
+    /// The level of the registers.
+    pub simd: SimdLevel,
+    /// Room for a transposed factor, or for weights.
+    pub packed: Vec<T>,
 }
 
 impl Number for f64 {
@@ -36,7 +41,7 @@ impl Number for f64 {
         Ok(())
     }
 
-    fn negative_log_softmax(scores: &mut [f64], cols: usize, _: (SimdLevel, &mut Vec<f64>)) -> Result<()> {
+    fn negative_log_softmax(scores: &mut [f64], cols: usize, _: &mut Working<f64>) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
             attention::negative_log_softmax_of_row(row);
         }
@@ -57,14 +62,11 @@ impl Number for f32 {
     }
 
     /// The largest weight of a row is 1 by the sum of its exponentials.
-    fn negative_log_softmax(
-        scores: &mut [f32],
-        cols: usize,
-        (simd, weights): (SimdLevel, &mut Vec<f32>),
-    ) -> Result<()> {
+    fn negative_log_softmax(scores: &mut [f32], cols: usize, working: &mut Working<f32>) -> Result<()> {
+        let weights = &mut working.packed;
         weights.clear();
         weights.extend_from_slice(scores);
-        f32::softmax(weights, cols, simd)?;
+        f32::softmax(weights, cols, working.simd)?;
         let cols = cols.max(1);
         for (row, weights) in scores.chunks_exact_mut(cols).zip(weights.chunks_exact(cols)) {
             let max = row.iter().fold(f32::NEG_INFINITY, |max, x| max.max(*x));

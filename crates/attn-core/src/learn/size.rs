@@ -111,6 +111,12 @@ impl ModelSize {
         tables.saturating_add(times(layers, layer))
     }
 
+    /// The weights of a head as the graph names them, `L2.A_1`, by its layer and its number from 0; of a single head no number.
+    pub fn head_name(&self, layer: usize, head: usize) -> String {
+        let number = if self.heads > 1 { format!("_{}", head + 1) } else { String::new() };
+        format!("L{}.A{number}", layer + 1)
+    }
+
     /// All weights, in the order of the file.
     pub fn weights(&self) -> Vec<WeightName> {
         let ModelSize { vocabulary, context, width, .. } = *self;

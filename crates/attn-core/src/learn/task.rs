@@ -32,15 +32,6 @@ enum Source {
     Data(Data),
 }
 
-/// What a model begins with when it writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beginning {
-    /// The ids of the first symbols.
-    pub symbols: Vec<usize>,
-    /// The id that ends a line, where it writes lines.
-    pub end: Option<usize>,
-}
-
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
@@ -54,12 +45,12 @@ pub struct Task {
 impl Task {
     /// To say a sequence of digits backwards. `lengths` are the shortest and the longest.
     pub fn reverse(lengths: (usize, usize)) -> Task {
-        Task { name: "reverse", symbols: Symbols::digits(), source: Source::Reverse, lengths }
+        Task { name: "reverse", symbols: Symbols::of('0'..='9'), source: Source::Reverse, lengths }
     }
 
     /// To put a sequence of digits in order.
     pub fn sort(lengths: (usize, usize)) -> Task {
-        Task { name: "sort", symbols: Symbols::digits(), source: Source::Sort, lengths }
+        Task { name: "sort", symbols: Symbols::of('0'..='9'), source: Source::Sort, lengths }
     }
 
     /// To finish words that the text has had before: `lengths` are those of a word. Each text has words of its own, of different
@@ -68,14 +59,11 @@ impl Task {
     /// # Errors
     /// If a word is longer than the alphabet, or so short that it has no next letter.
     pub fn induction(lengths: (usize, usize)) -> Result<Task> {
-        let symbols = Symbols::letters(LETTERS);
-        if lengths.1 > symbols.count() {
-            return Err(Error::new(format!(
-                "a word of {} different letters cannot be drawn: there are {}",
-                lengths.1,
-                symbols.count()
-            ))
-            .help(format!("take at most {}", symbols.count())));
+        let symbols = Symbols::of(('a'..='z').take(LETTERS));
+        if lengths.1 > LETTERS {
+            let longest = lengths.1;
+            let what = format!("a word of {longest} different letters cannot be drawn: there are {LETTERS}");
+            return Err(Error::new(what).help(format!("take at most {LETTERS}")));
         }
         if lengths.0 < 2 {
             return Err(Error::new("a word of one letter has no next letter").help("take at least 2"));
@@ -155,11 +143,11 @@ impl Task {
         !matches!(self.source, Source::Data(Data::Lines(_) | Data::Text(_)))
     }
 
-    /// What the model begins with when it writes; none where it answers.
-    pub fn starts_with(&self) -> Option<Beginning> {
+    /// The id that the model begins with when it writes, and whether this ends a line, too; none where it answers.
+    pub fn starts_with(&self) -> Option<(usize, bool)> {
         match &self.source {
-            Source::Data(Data::Lines(_)) => Some(Beginning { symbols: vec![0], end: Some(0) }),
-            Source::Data(Data::Text(text)) => Some(Beginning { symbols: vec![text.first()], end: None }),
+            Source::Data(Data::Lines(_)) => Some((0, true)),
+            Source::Data(Data::Text(text)) => Some((text.ids[0].into(), false)),
             _ => None,
         }
     }
@@ -174,11 +162,6 @@ impl Task {
             Source::Data(Data::Text(_)) => self.lengths.1,
             Source::Data(data) => data.context(),
         }
-    }
-
-    /// An id that fills up short examples.
-    pub fn filler(&self) -> usize {
-        0
     }
 
     /// Examples to learn from, and those that are held out.
@@ -199,15 +182,11 @@ impl Task {
     /// Different examples to test on, each of its length.
     fn drawn_held_out(&self, stream: &mut LegacyStream) -> Vec<Example> {
         let mut known = HashSet::new();
-        let mut all = Vec::new();
-        for _ in 0..HELD_OUT {
+        let all = (0..HELD_OUT).map(|_| {
             let length = between(stream, self.lengths);
-            let example = self.drawn(stream, length);
-            if known.insert(example.tokens.clone()) {
-                all.push(example);
-            }
-        }
-        all
+            self.drawn(stream, length)
+        });
+        all.filter(|example| known.insert(example.tokens.clone())).collect()
     }
 
     /// An example of a task whose examples are drawn.
@@ -258,13 +237,11 @@ impl Examples {
     /// The next batch to learn from.
     pub fn batch(&self, stream: &mut LegacyStream, examples: usize) -> Batch {
         let one_length = between(stream, self.task.lengths);
-        let all: Vec<Example> = (0..examples)
-            .map(|_| match &self.data {
-                Some(data) => data.drawn(stream, one_length),
-                None => self.new_example(stream, one_length),
-            })
-            .collect();
-        Batch::of(&all, self.task.filler())
+        let all = (0..examples).map(|_| match &self.data {
+            Some(data) => data.drawn(stream, one_length),
+            None => self.new_example(stream, one_length),
+        });
+        Batch::of(&all.collect::<Vec<_>>())
     }
 
     /// An example that is not held out, unless nearly all are.
@@ -333,13 +310,6 @@ struct WholeText {
     learned: usize,
 }
 
-impl WholeText {
-    /// The first symbol.
-    pub fn first(&self) -> usize {
-        self.ids[0].into()
-    }
-}
-
 /// Examples one after the other, and which of them are learned from.
 #[derive(Clone, Debug, PartialEq)]
 struct Listed {
@@ -359,9 +329,9 @@ impl Listed {
             texts.clone().fold((0, 0), |(count, length), (text, _)| (count + 1, length + text.count()));
         let (mut ids, mut ends) = (memory::reserved::<Id>(length)?, memory::reserved(count)?);
         let mut learned = memory::reserved(count)?;
-        let id = Ids::of(symbols)?;
+        let id = ids_by_code(symbols)?;
         for (text, from) in texts {
-            ids.extend(text.map(|c| id.of_symbol(c)));
+            ids.extend(text.map(|c| id[c as usize]));
             learned.push(ends.len());
             ends.push((ids.len(), from));
         }
@@ -376,12 +346,12 @@ impl Listed {
     }
 
     /// Parts the list into what is learned from and what is held out.
-    fn parted(&self, stream: &mut LegacyStream) -> (Listed, Vec<Example>) {
+    fn parted(&self, stream: &mut LegacyStream, of: fn(Listed) -> Data) -> (Data, Vec<Example>) {
         let mut rest = self.clone();
         let count = (rest.learned.len() / HELD_OUT_SHARE).clamp(1, HELD_OUT);
         let out = (0..count).map(|_| rest.learned.swap_remove(below(stream, rest.learned.len())));
         let out = out.collect::<Vec<usize>>().into_iter().map(|at| self.example(at)).collect();
-        (rest, out)
+        (of(rest), out)
     }
 
     /// One of those that are learned from.
@@ -396,31 +366,20 @@ impl Listed {
     }
 }
 
-/// The ids of characters, by their codes.
-struct Ids(Vec<Id>);
-
 /// The number of codes of characters.
 const CODES: usize = char::MAX as usize + 1;
 
-impl Ids {
-    fn of(symbols: &Symbols) -> Result<Ids> {
-        let mut ids = memory::uncharged_zeros(CODES)?;
-        for (id, symbol) in symbols.all().iter().enumerate() {
-            ids[*symbol as usize] = Id::try_from(id).map_err(|_| {
-                Error::new(format!(
-                    "the data have {} different characters, too many to learn",
-                    symbols.count()
-                ))
+/// The ids of characters, by their codes.
+fn ids_by_code(symbols: &Symbols) -> Result<Vec<Id>> {
+    let mut ids = memory::uncharged_zeros(CODES)?;
+    for (id, symbol) in symbols.all().iter().enumerate() {
+        ids[*symbol as usize] = Id::try_from(id).map_err(|_| {
+            let count = symbols.count();
+            Error::new(format!("the data have {count} different characters, too many to learn"))
                 .help("give data with fewer different characters")
-            })?;
-        }
-        Ok(Ids(ids))
+        })?;
     }
-
-    /// The id of a character that is a symbol.
-    fn of_symbol(&self, symbol: char) -> Id {
-        self.0[symbol as usize]
-    }
+    Ok(ids)
 }
 
 /// The different characters, in order.
@@ -434,10 +393,8 @@ fn characters<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<char>> {
 impl Data {
     fn lines(lines: &[Line], context: usize) -> Result<(Symbols, Data)> {
         if let Some(line) = lines.iter().find(|line| line.text.contains(END)) {
-            return Err(Error::new(format!(
-                "line {} has a “{END}”, which marks the end of a line",
-                line.number
-            )));
+            let number = line.number;
+            return Err(Error::new(format!("line {number} has a “{END}”, which marks the end of a line")));
         }
         let lines = once_each(lines, |line| line.text)?;
         enough(lines.len(), "line")?;
@@ -446,41 +403,39 @@ impl Data {
         let all = lines
             .iter()
             .map(|line| ([END].into_iter().chain(line.text.chars()).chain([END]).take(context + 1), 0));
-        let all = Listed::of(&symbols, all)?;
-        Ok((symbols, Data::Lines(all)))
+        let data = Data::Lines(Listed::of(&symbols, all)?);
+        Ok((symbols, data))
     }
 
     fn text(text: &str, length: usize) -> Result<(Symbols, Data)> {
         let (needed, count) = (HELD_OUT_SHARE * (length + 1), text.chars().count());
         if count < needed {
-            return Err(Error::new(format!(
-                "the text has {count} characters, too few for pieces of {length}"
-            ))
-            .help(format!("give a text with at least {needed} characters, or shorter pieces")));
+            let what = format!("the text has {count} characters, too few for pieces of {length}");
+            return Err(Error::new(what)
+                .help(format!("give a text with at least {needed} characters, or shorter pieces")));
         }
         let symbols = Symbols::of(characters(std::iter::once(text))?.into_iter());
         let mut ids = memory::reserved::<Id>(count)?;
-        let id = Ids::of(&symbols)?;
-        ids.extend(text.chars().map(|c| id.of_symbol(c)));
+        let id = ids_by_code(&symbols)?;
+        ids.extend(text.chars().map(|c| id[c as usize]));
         Ok((symbols, Data::Text(WholeText { learned: ids.len(), ids: Arc::new(ids) })))
     }
 
     fn pairs(pairs: &[Pair]) -> Result<(Symbols, Data)> {
         let is_marked = |text: &str| text.contains(MARKS);
         if let Some(pair) = pairs.iter().find(|pair| is_marked(pair.input) || is_marked(pair.output)) {
+            let number = pair.number;
             return Err(Error::new(format!(
-                "line {} has more than one arrow, or the mark of an end, ⏎",
-                pair.number
+                "line {number} has more than one arrow, or the mark of an end, ⏎"
             ))
             .help("an input and an output have neither"));
         }
         // The mark between them is a token; the one at the end is only predicted.
         let tokens = |pair: &Pair| pair.input.chars().count() + 1 + pair.output.chars().count();
         if let Some(pair) = pairs.iter().find(|pair| tokens(pair) > LONGEST) {
+            let (number, count) = (pair.number, tokens(pair));
             return Err(Error::new(format!(
-                "line {} has {} tokens; an example has at most {LONGEST}",
-                pair.number,
-                tokens(pair)
+                "line {number} has {count} tokens; an example has at most {LONGEST}"
             ))
             .help("give shorter inputs and outputs"));
         }
@@ -493,8 +448,8 @@ impl Data {
             let whole = pair.input.chars().chain([arrow]).chain(pair.output.chars()).chain([end]);
             (whole, pair.input.chars().count())
         });
-        let all = Listed::of(&symbols, all)?;
-        Ok((symbols, Data::Pairs(all)))
+        let data = Data::Pairs(Listed::of(&symbols, all)?);
+        Ok((symbols, data))
     }
 
     /// The number of tokens of the longest example.
@@ -509,14 +464,8 @@ impl Data {
     /// The data to learn from, and examples that are held out: a tenth, at most [`HELD_OUT`].
     fn split(&self, stream: &mut LegacyStream, length: usize) -> (Data, Vec<Example>) {
         match self {
-            Data::Lines(lines) => {
-                let (rest, out) = lines.parted(stream);
-                (Data::Lines(rest), out)
-            }
-            Data::Pairs(pairs) => {
-                let (rest, out) = pairs.parted(stream);
-                (Data::Pairs(rest), out)
-            }
+            Data::Lines(lines) => lines.parted(stream, Data::Lines),
+            Data::Pairs(pairs) => pairs.parted(stream, Data::Pairs),
             Data::Text(text) => {
                 // The end of the text, in pieces side by side.
                 let learned = text.ids.len() - text.ids.len() / HELD_OUT_SHARE;
@@ -578,16 +527,6 @@ impl Symbols {
     /// These characters, in this order.
     pub fn of(symbols: impl Iterator<Item = char>) -> Symbols {
         Symbols { symbols: symbols.collect() }
-    }
-
-    /// The digits from 0 to 9.
-    pub fn digits() -> Symbols {
-        Symbols::of('0'..='9')
-    }
-
-    /// The first letters of the alphabet.
-    pub fn letters(count: usize) -> Symbols {
-        Symbols::of(('a'..='z').take(count))
     }
 
     /// The number of symbols.

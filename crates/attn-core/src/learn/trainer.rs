@@ -11,10 +11,9 @@ use crate::random::LegacyStream;
 use crate::text::typed;
 
 use super::adam::{Adam, AdamChange, AdamSettings};
-use super::compiled::{Plans, largest};
+use super::evaluation::{HeadScores, HeldHead, Pattern, Plans, largest};
 use super::example::{Batch, Example, ExampleGraph, ExampleModel};
 use super::number::Number;
-use super::score::{Pattern, weights_instead};
 use super::size::{ModelSize, WeightsInMemory};
 use super::task::{Examples, Task};
 
@@ -43,9 +42,18 @@ pub struct Step {
     /// The share of the targets that are predicted.
     pub accuracy: f64,
     /// The scores of the heads, by layer and head, one for each pattern; none where no query could look there.
-    pub heads: Vec<Vec<Vec<Option<f64>>>>,
+    pub heads: HeadScores,
     /// The length of the gradient, before it is clipped.
     pub gradient: f64,
+}
+
+impl Step {
+    /// The scores of each head, with its layer and its number from 0.
+    pub fn of_heads(&self) -> impl Iterator<Item = (usize, usize, &[Option<f64>])> {
+        self.heads.iter().enumerate().flat_map(|(layer, heads)| {
+            heads.iter().enumerate().map(move |(head, scores)| (layer, head, &scores[..]))
+        })
+    }
 }
 
 /// A model that learns.
@@ -73,10 +81,7 @@ pub trait Learner: Number {
     #[doc(hidden)]
     fn step(trainer: &mut Trainer<Self>) -> Result<Step>;
     #[doc(hidden)]
-    fn test(trainer: &mut Trainer<Self>) -> Result<(f64, f64)>;
-    #[doc(hidden)]
-    fn right_with(trainer: &mut Trainer<Self>, head: (usize, usize), instead: Option<Pattern>)
-    -> Result<f64>;
+    fn test(trainer: &mut Trainer<Self>, held: Option<HeldHead>) -> Result<(f64, f64)>;
     #[doc(hidden)]
     fn logits(trainer: &mut Trainer<Self>, tokens: &[usize]) -> Result<Vec<f64>>;
 }
@@ -88,16 +93,8 @@ macro_rules! impl_learner {
                 trainer.step_here()
             }
 
-            fn test(trainer: &mut Trainer<$number>) -> Result<(f64, f64)> {
-                trainer.test_here()
-            }
-
-            fn right_with(
-                trainer: &mut Trainer<$number>,
-                head: (usize, usize),
-                instead: Option<Pattern>,
-            ) -> Result<f64> {
-                trainer.right_with_here(head, instead)
+            fn test(trainer: &mut Trainer<$number>, held: Option<HeldHead>) -> Result<(f64, f64)> {
+                trainer.test_here(held)
             }
 
             fn logits(trainer: &mut Trainer<$number>, tokens: &[usize]) -> Result<Vec<f64>> {
@@ -120,24 +117,22 @@ impl<T: Learner> Trainer<T> {
     pub fn new(settings: Settings, examples: Examples) -> Result<Trainer<T>> {
         let task = examples.task();
         if task.context() > settings.size.context {
+            let (tokens, positions) = (task.context(), settings.size.context);
             return Err(Error::new(format!(
-                "an example has up to {} tokens, but the model has positions for {}",
-                task.context(),
-                settings.size.context
+                "an example has up to {tokens} tokens, but the model has positions for {positions}"
             ))
             .help("take a longer context or shorter examples"));
         }
         if settings.adam.steps == 0 || settings.batch == 0 {
-            return Err(
-                Error::new("nothing is learned in 0 steps or from 0 examples").help("give a number above 0")
-            );
+            let error = Error::new("nothing is learned in 0 steps or from 0 examples");
+            return Err(error.help("give a number above 0"));
         }
         let ids: Vec<usize> = (0..task.symbols().count()).collect();
         let model = ExampleModel::new(settings.size, task.symbols().labels(&ids))?;
         let mut stream = LegacyStream::seeded(settings.seed);
-        let first = settings.size.first_weights(&mut stream);
+        let first = settings.size.first_weights(&mut stream).into_iter();
         let weights: Vec<Vec<T>> =
-            first.iter().map(|numbers| numbers.iter().map(|x| T::from_f64(*x)).collect()).collect();
+            first.map(|numbers| numbers.into_iter().map(T::from_f64).collect()).collect();
         let adam = Adam::new(settings.adam, weights.iter().map(Vec::len));
         let plans = Plans::new(SimdLevel::detect());
         let before = weights.clone();
@@ -172,7 +167,7 @@ impl<T: Learner> Trainer<T> {
     fn logits_here(&mut self, tokens: &[usize]) -> Result<Vec<f64>> {
         // What has to be predicted changes no logits.
         let example = Example { tokens: tokens.to_vec(), targets: vec![Some(0); tokens.len()] };
-        let batch = Batch::of(&[example], self.examples.task().filler());
+        let batch = Batch::of(&[example]);
         let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
         Ok(compiled.logits()?.iter().map(|x| x.to_f64()).collect())
     }
@@ -229,10 +224,8 @@ impl<T: Learner> Trainer<T> {
             self.weights.clone_from(&self.before);
             return Err(error);
         }
-        let (accuracy, heads) = (
-            compiled.accuracy(&batch)?,
-            compiled.scores(&batch, &self.settings.patterns, self.settings.size.causal)?,
-        );
+        let accuracy = compiled.accuracy(&batch)?;
+        let heads = compiled.scores(&batch, &self.settings.patterns, self.settings.size.causal)?;
         self.before.clone_from(&self.weights);
         let gradient = self.adam.step(&mut self.weights, &gradients);
         self.first_loss.get_or_insert(loss);
@@ -245,13 +238,26 @@ impl<T: Learner> Trainer<T> {
     /// # Errors
     /// If there is no room for their numbers.
     pub fn test(&mut self) -> Result<(f64, f64)> {
-        T::test(self)
+        T::test(self, None)
     }
 
-    fn test_here(&mut self) -> Result<(f64, f64)> {
+    /// The share of right predictions on what is held out if one head, by its layer and its number from 0, has other weights: alike
+    /// over the keys of a pattern, or over all that a query sees.
+    ///
+    /// # Errors
+    /// If there is no room for the numbers.
+    pub fn right_with(&mut self, head: (usize, usize), instead: Option<Pattern>) -> Result<f64> {
+        T::test(self, Some((head, instead))).map(|(_, right)| right)
+    }
+
+    fn test_here(&mut self, held: Option<HeldHead>) -> Result<(f64, f64)> {
         let (mut loss, mut right, mut counted) = (0.0, 0.0, 0);
         for batch in self.held_out() {
-            let compiled = self.plans.run(&self.model, &self.weights, &batch)?;
+            let compiled = self.plans.with_weights(&self.model, &self.weights, &batch)?;
+            match held {
+                Some(held) => compiled.run_with(&batch, held, self.settings.size.causal)?,
+                None => compiled.plan.run(&batch)?,
+            }
             let of_batch = batch.counted() as f64;
             loss += compiled.loss()? * of_batch;
             right += compiled.accuracy(&batch)? * of_batch;
@@ -266,32 +272,7 @@ impl<T: Learner> Trainer<T> {
         for example in self.examples.held_out() {
             by_length.entry(example.tokens.len()).or_default().push(example.clone());
         }
-        let parts = by_length.values().flat_map(|examples| examples.chunks(self.settings.batch));
-        parts.map(|part| Batch::of(part, self.examples.task().filler())).collect()
-    }
-
-    /// The share of right predictions on what is held out if one head, by its layer and its number from 0, has other weights: alike
-    /// over the keys of a pattern, or over all that a query sees.
-    ///
-    /// # Errors
-    /// If there is no room for the numbers.
-    pub fn right_with(&mut self, head: (usize, usize), instead: Option<Pattern>) -> Result<f64> {
-        T::right_with(self, head, instead)
-    }
-
-    fn right_with_here(&mut self, head: (usize, usize), instead: Option<Pattern>) -> Result<f64> {
-        let (mut right, mut counted) = (0.0, 0);
-        for batch in self.held_out() {
-            let examples = batch.tokens.chunks(batch.length).zip(batch.targets.chunks(batch.length));
-            let causal = self.settings.size.causal;
-            let weights: Vec<T> = examples
-                .flat_map(|(tokens, targets)| weights_instead(instead, tokens, targets, causal))
-                .collect();
-            let compiled = self.plans.with_weights(&self.model, &self.weights, &batch)?;
-            right += compiled.accuracy_with(&batch, head, &weights)? * batch.counted() as f64;
-            counted += batch.counted();
-        }
-        Ok(right / counted as f64)
+        by_length.values().flat_map(|examples| examples.chunks(self.settings.batch)).map(Batch::of).collect()
     }
 
     /// The computation on one example of the next batch, with all steps forward and back.
@@ -358,18 +339,17 @@ impl<T: Learner> Trainer<T> {
         let mut names: Vec<String> = Vec::new();
         for at in 0..batch.examples() {
             let one = self.graph_of(&batch.example(at), batch.counted())?;
-            let mut wanted = one.weights.clone();
-            wanted.push(one.loss.loss);
+            let wanted = [&one.weights[..], &[one.loss.loss]].concat();
             names = wanted.iter().map(|id| one.graph[*id].name.clone()).collect();
             of_weights.push(graph.adopt(&one.graph, &wanted, &format!("_e{}", at + 1))?);
         }
-        let mut sums = Vec::new();
+        let mut gradients = Vec::new();
         for (weight, name) in names.iter().enumerate() {
             let parts: Vec<NodeId> = of_weights.iter().map(|ids| ids[weight]).collect();
-            sums.push(graph.add(name, Op::Add, &parts)?);
+            gradients.push(graph.add(name, Op::Add, &parts)?);
         }
-        let loss = sums.pop().ok_or_else(|| crate::error::Error::new("the batch has no example"))?;
-        Ok(StepGraph { graph, gradients: sums, loss })
+        let loss = gradients.pop().ok_or_else(|| Error::new("the batch has no example"))?;
+        Ok(StepGraph { graph, gradients, loss })
     }
 }
 
@@ -432,6 +412,7 @@ impl Defaults {
 
 const PREVIOUS: Pattern = Pattern::Look(Look::Previous);
 const INDUCTION: Pattern = Pattern::Look(Look::Induction);
+const ANSWERING: &[Pattern] = &[PREVIOUS, Pattern::Answer];
 
 /// Attention alone, and nothing else but a residual stream.
 const PLAIN: Defaults = Defaults {
@@ -447,65 +428,23 @@ const PLAIN: Defaults = Defaults {
     patterns: &[PREVIOUS, INDUCTION],
 };
 
+/// Two layers of two heads.
+const DEEPER: Defaults = Defaults { layers: 2, heads: 2, width: 32, steps: 1000, rate: 0.005, ..PLAIN };
+
 /// The defaults of a task, by its name.
 pub fn defaults(task: &str) -> Defaults {
+    let digits = Some((6, 6));
     match task {
-        "reverse" => {
-            Defaults { lengths: Some((6, 6)), patterns: &[Pattern::Mirror, Pattern::Answer], ..PLAIN }
-        }
-        "sort" => Defaults {
-            layers: 2,
-            heads: 2,
-            width: 32,
-            steps: 1000,
-            rate: 0.005,
-            lengths: Some((6, 6)),
-            patterns: &[Pattern::Answer, PREVIOUS],
-            ..PLAIN
-        },
+        "reverse" => Defaults { lengths: digits, patterns: &[Pattern::Mirror, Pattern::Answer], ..PLAIN },
+        "sort" => Defaults { lengths: digits, patterns: &[Pattern::Answer, PREVIOUS], ..DEEPER },
         "induction" => Defaults { layers: 2, width: 32, rate: 0.01, lengths: Some((2, 4)), ..PLAIN },
-        "addition" => Defaults {
-            layers: 2,
-            heads: 2,
-            width: 32,
-            mlp: Some(64),
-            steps: 1500,
-            rate: 0.005,
-            patterns: &[PREVIOUS, Pattern::Answer],
-            ..PLAIN
-        },
-        "names" => Defaults {
-            heads: 4,
-            width: 16,
-            mlp: Some(64),
-            normed: true,
-            steps: 1000,
-            rate: 0.01,
-            context: 16,
-            ..PLAIN
-        },
-        "text" => Defaults {
-            layers: 2,
-            heads: 4,
-            width: 32,
-            mlp: Some(128),
-            normed: true,
-            steps: 1000,
-            rate: 0.005,
-            lengths: Some((32, 32)),
-            ..PLAIN
-        },
-        _ => Defaults {
-            layers: 2,
-            heads: 2,
-            width: 32,
-            mlp: Some(64),
-            normed: true,
-            steps: 1000,
-            rate: 0.005,
-            patterns: &[PREVIOUS, Pattern::Answer],
-            ..PLAIN
-        },
+        "addition" => Defaults { mlp: Some(64), steps: 1500, patterns: ANSWERING, ..DEEPER },
+        "names" => {
+            let (mlp, normed) = (Some(64), true);
+            Defaults { heads: 4, width: 16, mlp, normed, steps: 1000, rate: 0.01, context: 16, ..PLAIN }
+        }
+        "text" => Defaults { heads: 4, mlp: Some(128), normed: true, lengths: Some((32, 32)), ..DEEPER },
+        _ => Defaults { mlp: Some(64), normed: true, patterns: ANSWERING, ..DEEPER },
     }
 }
 
@@ -528,21 +467,21 @@ impl<T: Learner> Trainer<T> {
     /// # Errors
     /// If there is no room for their numbers.
     pub fn predictions(&mut self, count: usize) -> Result<Vec<Vec<Predicted>>> {
-        let examples: Vec<Example> = self.examples().held_out().iter().take(count).cloned().collect();
+        let examples: Vec<Example> = self.examples.held_out().iter().take(count).cloned().collect();
         examples.iter().map(|example| self.predicted(example)).collect()
     }
 
     fn predicted(&mut self, example: &Example) -> Result<Vec<Predicted>> {
         let logits = self.logits(&example.tokens)?;
-        let cols = self.examples().task().symbols().count();
-        let rows = logits.chunks_exact(cols).zip(example.tokens.iter().zip(&example.targets));
-        Ok(rows
-            .map(|(row, (token, target))| Predicted {
-                token: *token,
-                target: *target,
-                predicted: largest(row),
-            })
-            .collect())
+        let cols = self.examples.task().symbols().count();
+        let tokens = example.tokens.iter().zip(&example.targets);
+        let rows = logits.chunks_exact(cols).zip(tokens);
+        let of = |(row, (token, target)): (&[f64], (&usize, &Option<usize>))| Predicted {
+            token: *token,
+            target: *target,
+            predicted: largest(row),
+        };
+        Ok(rows.map(of).collect())
     }
 
     /// What the model writes: some lines, or one piece of a text; nothing where it answers.
@@ -552,50 +491,35 @@ impl<T: Learner> Trainer<T> {
     /// # Errors
     /// If there is no room for the numbers.
     pub fn written(&mut self, lines: usize) -> Result<Vec<String>> {
-        let Some(start) = self.examples().task().starts_with() else { return Ok(Vec::new()) };
-        let mut stream = LegacyStream::seeded(self.settings().seed);
-        match start.end {
-            Some(end) => (0..lines).map(|_| self.line(&mut stream, end)).collect(),
-            None => self.piece(&mut stream, &start.symbols).map(|text| vec![text]),
-        }
+        let Some((start, is_line)) = self.examples.task().starts_with() else { return Ok(Vec::new()) };
+        let mut stream = LegacyStream::seeded(self.settings.seed);
+        let count = if is_line { lines } else { 1 };
+        (0..count).map(|_| self.one_written(&mut stream, start, is_line)).collect()
     }
 
-    /// A line, from the mark of the end to the mark of the end.
-    fn line(&mut self, stream: &mut LegacyStream, end: usize) -> Result<String> {
-        let context = self.settings().size.context;
-        let mut ids = vec![end];
-        while ids.len() <= context {
-            let next = self.next(stream, &ids)?;
-            if next == end {
+    /// A line, from the mark of the end to the mark of the end; or a piece of text that begins with this symbol.
+    fn one_written(&mut self, stream: &mut LegacyStream, start: usize, is_line: bool) -> Result<String> {
+        let context = self.settings.size.context;
+        let mut ids = vec![start];
+        for _ in 0..if is_line { context } else { PIECE } {
+            let next = self.next(stream, &ids[ids.len().saturating_sub(context)..])?;
+            if is_line && next == start {
                 break;
             }
             ids.push(next);
         }
-        Ok(self.examples().task().symbols().text(&ids[1..]))
-    }
-
-    /// A piece of text that goes on after these symbols.
-    fn piece(&mut self, stream: &mut LegacyStream, first: &[usize]) -> Result<String> {
-        let context = self.settings().size.context;
-        let mut ids = first.to_vec();
-        for _ in 0..PIECE {
-            let seen = &ids[ids.len().saturating_sub(context)..];
-            let next = self.next(stream, seen)?;
-            ids.push(next);
-        }
-        Ok(self.examples().task().symbols().text(&ids))
+        Ok(self.examples.task().symbols().text(&ids[usize::from(is_line)..]))
     }
 
     /// The next symbol, drawn by its probability.
     fn next(&mut self, stream: &mut LegacyStream, ids: &[usize]) -> Result<usize> {
-        let context = self.settings().size.context;
+        let context = self.settings.size.context;
         // One plan for all lengths: what comes after the last symbol is not seen.
         let mut tokens = ids.to_vec();
         tokens.resize(context, 0);
         let logits = self.logits(&tokens)?;
-        let cols = self.examples().task().symbols().count();
-        let row = &logits[(ids.len() - 1) * cols..ids.len() * cols];
-        Ok(drawn(row, stream.uniform()))
+        let cols = self.examples.task().symbols().count();
+        Ok(drawn(&logits[(ids.len() - 1) * cols..ids.len() * cols], stream.uniform()))
     }
 }
 
@@ -608,13 +532,11 @@ fn drawn(logits: &[f64], share: f64) -> usize {
     let powers: Vec<f64> = logits.iter().map(|x| elementary::exp(x - max)).collect();
     let sum = powers.iter().fold(0.0, |sum, x| sum + x);
     let mut passed = 0.0;
-    for (at, power) in powers.iter().enumerate() {
+    let found = powers.iter().position(|power| {
         passed += power / sum;
-        if share < passed {
-            return at;
-        }
-    }
-    logits.len().saturating_sub(1)
+        share < passed
+    });
+    found.unwrap_or(logits.len().saturating_sub(1))
 }
 
 #[cfg(test)]

@@ -4,15 +4,287 @@
 //! story. [`Pages`] answers requests in JSON, one after the other. The state behind them is that of [`crate::explore`], and
 //! the tables are those of the page that needs no computing.
 
-mod open_story;
 mod opening;
-mod pages;
-mod request;
 pub mod sentences;
-mod story;
-mod view;
-mod what_if;
 
-pub use opening::Opening;
-pub use pages::Pages;
-pub use what_if::{ChangedField, changed_fields};
+use opening::{Look, Told, changed_recipe};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answer::Judge;
+use crate::error::{Error, Result};
+use crate::explore::{Event, Knob, Message, Mode, Setting, State, update};
+use crate::graph::recipes::Scale;
+use crate::graph::{CellId, Graph, NodeId};
+use crate::json_number;
+use crate::render::{CellLines, Page, Style, cell_lines, html, number_alone};
+use crate::story::Digits;
+
+pub use opening::{ChangedField, Opening, changed_fields};
+
+/// All stories of a page that are open.
+#[derive(Default)]
+pub struct Pages {
+    open: Vec<OpenStory>,
+}
+
+impl Pages {
+    /// No story is open.
+    pub const fn new() -> Pages {
+        Pages { open: Vec::new() }
+    }
+
+    /// The answer to a request, both in JSON. What cannot be done is answered by `{"error": "…"}`.
+    pub fn answer(&mut self, request: &str) -> String {
+        let answer = Request::read(request).and_then(|request| self.follow(request));
+        answer.unwrap_or_else(|error| json!({ "error": error.to_string() })).to_string()
+    }
+
+    fn follow(&mut self, request: Request) -> Result<Value> {
+        match request {
+            Request::Open(opening, changed) => {
+                self.open.push(OpenStory::new(*opening, &changed)?);
+                let page = self.open.len() - 1;
+                Ok(view(page, &self.open[page], true))
+            }
+            Request::Judge(judge, answer) => {
+                let said = judge.judge(&answer)?;
+                serde_json::to_value(said).map_err(|error| Error::new(error.to_string()))
+            }
+            Request::Do(page, events) => {
+                let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
+                let before = story.state.clone();
+                for event in events {
+                    for event in event.events(&story.state)? {
+                        story.state = update(story.state.clone(), event);
+                    }
+                }
+                let has_changed = !story.state.has_version_of(&before);
+                Ok(view(page, story, has_changed))
+            }
+        }
+    }
+}
+
+/// A request of a page.
+enum Request {
+    /// A story is opened, perhaps with another recipe: `{"open": {…}, "changed": [{"field": "temperature", "value": 2}]}`.
+    Open(Box<Opening>, Vec<ChangedField>),
+    /// An answer to a question: `{"judge": {…}, "answer": "0.3"}`.
+    Judge(Box<Judge>, String),
+    /// Something happens to a story that is open: `{"page": 0, "events": ["undo"]}`.
+    Do(usize, Vec<PageEvent>),
+}
+
+impl Request {
+    /// The request in a text.
+    ///
+    /// # Errors
+    /// If it is none.
+    fn read(text: &str) -> Result<Request> {
+        // By way of a value, so that the program of a page has one reader of each type.
+        let request: Value = serde_json::from_str(text).map_err(wrong)?;
+        if let Some(judge) = request.get("judge") {
+            let judge = Judge::deserialize(judge).map_err(wrong)?;
+            let answer = String::deserialize(&request["answer"]).map_err(wrong)?;
+            return Ok(Request::Judge(Box::new(judge), answer));
+        }
+        if let Some(opening) = request.get("open") {
+            let opening = Opening::deserialize(opening).map_err(wrong)?;
+            let changed = request.get("changed").map(Vec::deserialize).transpose().map_err(wrong)?;
+            return Ok(Request::Open(Box::new(opening), changed.unwrap_or_default()));
+        }
+        let page = usize::deserialize(&request["page"]).map_err(wrong)?;
+        Ok(Request::Do(page, Vec::deserialize(&request["events"]).map_err(wrong)?))
+    }
+}
+
+fn wrong(error: serde_json::Error) -> Error {
+    Error::new(format!("this request cannot be read: {error}"))
+}
+
+/// Something that happens on a page.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PageEvent {
+    /// A cell is pointed at: its node, row and column, from 0.
+    Point([usize; 3]),
+    /// A number, or a guess, is written for the cell under the cursor.
+    Write(String),
+    /// A setting becomes something else, once.
+    Set(Setting),
+    /// A slider moves: its values are one change, until [`PageEvent::Settled`].
+    Slide(Setting),
+    /// The slider rests.
+    Settled,
+    /// A setting becomes what it was at the start.
+    Reset(Knob),
+    Undo,
+    Redo,
+    Predict,
+    RemoveHead,
+    /// A what-if: some fields of the recipe become otherwise, once.
+    Follow(Vec<ChangedField>),
+}
+
+impl PageEvent {
+    /// The events of the state machine that it means.
+    ///
+    /// # Errors
+    /// If a recipe cannot have a field, or not with this value.
+    fn events(self, state: &State) -> Result<Vec<Event>> {
+        Ok(match self {
+            PageEvent::Point([node, row, col]) => {
+                let node = state.graph().nodes().nth(node).map(|(id, _)| id);
+                node.map(|node| Event::Point(CellId { node, row, col })).into_iter().collect()
+            }
+            PageEvent::Write(text) => vec![Event::Enter(text)],
+            PageEvent::Set(setting) => vec![Event::Set(setting)],
+            PageEvent::Slide(setting) if *state.mode() == Mode::Adjust(setting.knob()) => {
+                vec![Event::Set(setting)]
+            }
+            PageEvent::Slide(setting) => vec![Event::Adjust(setting.knob()), Event::Set(setting)],
+            PageEvent::Settled if matches!(state.mode(), Mode::Adjust(_)) => vec![Event::Back],
+            PageEvent::Settled => Vec::new(),
+            PageEvent::Reset(knob) => vec![Event::Adjust(knob), Event::Erase, Event::Back],
+            PageEvent::Undo => vec![Event::Undo],
+            PageEvent::Redo => vec![Event::Redo],
+            PageEvent::Predict => vec![Event::Predict],
+            PageEvent::RemoveHead => vec![Event::RemoveHead],
+            PageEvent::Follow(fields) => {
+                let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
+                let recipe = serde_json::to_value(recipe).map_err(wrong)?;
+                vec![Event::Follow(Box::new(changed_recipe(&recipe, &fields)?))]
+            }
+        })
+    }
+}
+
+/// A story that is open.
+struct OpenStory {
+    state: State,
+    told: Told,
+    look: Look,
+    /// The graph that the steps are about.
+    start: Graph,
+}
+
+impl OpenStory {
+    fn new(opening: Opening, changed: &[ChangedField]) -> Result<OpenStory> {
+        let state = opening.state(changed)?;
+        let start = opening.state(&[])?.graph().clone();
+        let (told, look) = opening.told();
+        Ok(OpenStory { state, told, look, start })
+    }
+}
+
+// What a page shows of a story, as JSON.
+
+/// At most this many changed cells say what they were before.
+const MOST_CHANGED: usize = 4_000;
+
+/// The state of an open story. The tables are in it where they are asked for.
+fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
+    let OpenStory { state, told, look, start } = story;
+    let style = look.style();
+    let page = told.page(state, start, style.convention);
+    let (undo, redo) = state.undoable().into();
+    let mut view = json!({
+        "page": number,
+        "cell": cell(state, &page, &style),
+        "from": places(state.sources().cells),
+        "feeds": places(state.feeds()),
+        "said": state.message().map(|message| sentences::message(state, message)),
+        "is_refused": state.message().is_some_and(is_refused),
+        "changes": sentences::changes(state.changes(), state),
+        "moved": state.changed_nodes().iter().map(|&node| state.changed(node).len()).sum::<usize>(),
+        "predicts": state.predicts(),
+        "undo": undo,
+        "redo": redo,
+        "head": head(state),
+        "settings": settings(state),
+        "tells_old_numbers": told.is_fixed() && !state.changes().is_nothing(),
+    });
+    if with_tables {
+        view["html"] = html::live(&page, &style).into();
+        let decimals = match style.digits(&page.story) {
+            Digits::Places(places) => places,
+            Digits::AsNumPy => state.decimals(),
+        };
+        view["changed"] = changed_cells(state, decimals).into();
+    }
+    view
+}
+
+/// The cell under the cursor: its place, its number with every digit, and where that came from.
+fn cell(state: &State, page: &Page, style: &Style) -> Value {
+    let at = state.cursor();
+    let CellLines { address, step, symbol, mut lines, with, notes, .. } = cell_lines(&page.story, style, at);
+    let is_hidden = state.is_hidden();
+    if is_hidden && lines.len() > 1 {
+        // The result of a guess is not told.
+        lines.pop();
+    }
+    let shown = |x: f64| number_alone(x, state.decimals());
+    json!({
+        "at": [at.node.position(), at.row, at.col],
+        "address": address,
+        "step": step,
+        "symbol": symbol,
+        "lines": lines,
+        "with": with,
+        "notes": notes,
+        "value": state.value().filter(|_| !is_hidden).map(json_number::value),
+        "text": state.value().filter(|_| !is_hidden).map(shown),
+        "before": state.change_at(at).map(|change| shown(change.before)),
+        "is_hidden": is_hidden,
+        "is_given": state.is_on_given(),
+    })
+}
+
+fn places(cells: Vec<(NodeId, Vec<(usize, usize)>)>) -> Vec<Value> {
+    cells.into_iter().map(|(node, places)| json!([node.position(), places])).collect()
+}
+
+/// Whether what was written was not taken.
+fn is_refused(message: &Message) -> bool {
+    matches!(message, Message::NoNumber(_) | Message::Refused(_) | Message::TakenOut)
+}
+
+/// The cells that have moved, each with its number before, in the decimals of the tables, where these show that it has.
+fn changed_cells(state: &State, decimals: usize) -> Vec<Value> {
+    let of_node = |&node: &NodeId| {
+        state.changed(node).into_iter().map(move |((row, col), change)| {
+            let [before, now] = [change.before, change.now].map(|x| number_alone(x, decimals));
+            json!([node.position(), row, col, (before != now).then_some(before)])
+        })
+    };
+    state.changed_nodes().iter().flat_map(of_node).take(MOST_CHANGED).collect()
+}
+
+/// The head that the cursor is in, and whether it is taken out.
+fn head(state: &State) -> Option<Value> {
+    let head = state.head()?;
+    Some(json!({ "head": head.head, "is_removed": state.changes().removed.contains(&head) }))
+}
+
+/// The settings that can be adjusted: each with its value in words, and as a number, or as one of some choices.
+fn settings(state: &State) -> Map<String, Value> {
+    let mut all = Map::new();
+    for knob in Knob::ALL.into_iter().filter(|&knob| state.has_knob(knob)) {
+        let text = sentences::setting(state, knob);
+        let now = state.setting(knob);
+        let setting = match now {
+            Setting::Temperature(number) => json!({ "text": text, "number": number }),
+            Setting::Scale(Scale::Number(number)) => json!({ "text": text, "number": number }),
+            Setting::Scale(_) => json!({ "text": text, "number": state.factor() }),
+            Setting::Mask(_) | Setting::Positions(_) => {
+                let choice = |choice: Setting| json!({ "text": sentences::choice(choice), "set": choice, "is_now": choice == now });
+                let choices: Vec<Value> = state.choices(knob).into_iter().map(choice).collect();
+                json!({ "text": text, "choices": choices })
+            }
+        };
+        all.insert(sentences::name_of(knob).to_string(), setting);
+    }
+    all
+}

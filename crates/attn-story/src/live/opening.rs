@@ -1,17 +1,17 @@
 //! What a page holds of a story, so that it can compute for itself.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::story::Told;
-use super::what_if::{ChangedField, changed, changed_fields};
 use crate::error::{Error, Result};
 use crate::explore::{Source, State};
 use crate::graph::recipes::{AttendInputs, Recipe};
 use crate::graph::saved::{self, SavedGraph};
-use crate::graph::{BackwardPass, BackwardSteps, Convention, Given, Graph, Op, Role, Start};
-use crate::render::html_live;
-use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme};
+use crate::graph::{
+    BackwardPass, BackwardSteps, CellId, Convention, Given, Graph, Node, NodeId, Op, Role, Start,
+};
+use crate::render::{Charset, Format, Heat, Page, Screen, Style, Theme, html_page};
+use crate::story::{self, Digits, Plane, Step, StepItem, Story};
 
 /// A story as data: the graph, its recipe, its steps, and their look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -94,15 +94,12 @@ impl Opening {
         let opening = Opening { graph, recipe, backward, told, look: Look { places, heat, convention } };
         // As the page will read it: what cannot be written is found here.
         let reread = |opening: &Opening| -> Result<State> {
-            let text = serde_json::to_string(opening).map_err(|error| not_live(&error.to_string()))?;
-            let read: Value = serde_json::from_str(&text).map_err(|error| not_live(&error.to_string()))?;
-            let opening = Opening::deserialize(&read).map_err(|error| not_live(&error.to_string()))?;
-            let state = opening.state(&[])?;
-            if has_same_numbers(state.graph(), &page.story.graph) {
-                Ok(state)
-            } else {
-                Err(not_live("computed again, it has other numbers"))
-            }
+            let unwritten = |error: serde_json::Error| not_live(&error.to_string());
+            let text = serde_json::to_string(opening).map_err(unwritten)?;
+            let read: Value = serde_json::from_str(&text).map_err(unwritten)?;
+            let state = Opening::deserialize(&read).map_err(unwritten)?.state(&[])?;
+            let is_same = has_same_numbers(state.graph(), &page.story.graph);
+            is_same.then_some(state).ok_or_else(|| not_live("computed again, it has other numbers"))
         };
         if reread(&opening).is_ok() {
             return Ok(opening);
@@ -114,7 +111,7 @@ impl Opening {
     /// The opening of each story in a page, or in a part of one.
     pub fn all_in(html: &str) -> Vec<Opening> {
         let read = |json| serde_json::from_str(json).ok();
-        html_live::data_in(html, html_live::OPENING).into_iter().filter_map(read).collect()
+        html_page::data_in(html, html_page::OPENING).into_iter().filter_map(read).collect()
     }
 
     /// The fields of this recipe whose change computes what another opening computes; none where both follow the same recipe.
@@ -140,7 +137,7 @@ impl Opening {
         let source = match &self.recipe {
             Some(recipe) => {
                 let backward = self.backward.as_ref().map(|form| form.pass(&graph)).transpose()?;
-                Source::attend(changed(recipe, fields)?, AttendInputs { backward, ..inputs(&graph) })
+                Source::attend(changed_recipe(recipe, fields)?, AttendInputs { backward, ..inputs(&graph) })
             }
             None if fields.is_empty() => Source::steps(graph),
             None => return Err(not_live("it has no recipe that could be changed")),
@@ -155,9 +152,8 @@ impl Opening {
         let (here, before) = (nodes(&self.graph), nodes(&earlier.graph));
         self.told.shown().into_iter().any(|id| {
             let Some(node) = here.get(id.position()) else { return false };
-            let same =
-                before.iter().find(|other| other["name"] == node["name"] && other["shape"] == node["shape"]);
-            same.is_some_and(|other| other["values"] != node["values"])
+            let is_same = |other: &&Value| other["name"] == node["name"] && other["shape"] == node["shape"];
+            before.iter().find(is_same).is_some_and(|other| other["values"] != node["values"])
         })
     }
 
@@ -179,10 +175,8 @@ fn not_live(reason: &str) -> Error {
 /// The matrices that a graph of a recipe was given.
 fn inputs(graph: &Graph) -> AttendInputs {
     let mut inputs = AttendInputs::default();
-    for role in Role::all() {
-        if let Some(given) = given(graph, role.name()) {
-            inputs.set(role, given);
-        }
+    for (role, given) in Role::all().into_iter().filter_map(|role| Some((role, given(graph, role.name())?))) {
+        inputs.set(role, given);
     }
     inputs
 }
@@ -198,12 +192,227 @@ fn given(graph: &Graph, name: &str) -> Option<Given> {
 
 /// Whether two graphs have the same nodes with the same bits.
 fn has_same_numbers(one: &Graph, other: &Graph) -> bool {
-    let names = |graph: &Graph| graph.nodes().map(|(_, node)| node.name.clone()).collect::<Vec<_>>();
-    let tensors =
-        |graph: &'_ Graph| graph.nodes().map(|(_, node)| node.tensor().cloned()).collect::<Vec<_>>();
-    names(one) == names(other)
-        && tensors(one).iter().zip(tensors(other)).all(|pair| match pair {
-            (Some(one), Some(other)) => one.same_bits(&other),
+    let is_same =
+        |((_, one), (_, other)): ((NodeId, &Node), (NodeId, &Node))| match (one.tensor(), other.tensor()) {
+            (Some(a), Some(b)) => one.name == other.name && a.same_bits(b),
             _ => false,
+        };
+    one.nodes().count() == other.nodes().count() && one.nodes().zip(other.nodes()).all(is_same)
+}
+
+// A what-if as data: the fields of a recipe that are otherwise.
+
+/// A field of a recipe, and its other value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedField {
+    /// The name of the field: `temperature`.
+    pub field: String,
+    /// Its value as JSON.
+    pub value: Value,
+}
+
+impl ChangedField {
+    /// Its name in a sentence: `qk norm`.
+    pub fn name(&self) -> String {
+        self.field.replace('_', " ")
+    }
+}
+
+/// The fields in which one recipe differs from another; `None` where they differ in what is not written.
+pub fn changed_fields(from: &Recipe, to: &Recipe) -> Option<Vec<ChangedField>> {
+    let (before, after) = (fields(from)?, fields(to)?);
+    let differs = |(field, value): (String, Value)| {
+        (before.get(&field) != Some(&value)).then_some(ChangedField { field, value })
+    };
+    let found: Vec<ChangedField> = after.into_iter().filter_map(differs).collect();
+    let from = serde_json::to_value(from).ok()?;
+    (changed_recipe(&from, &found).ok()? == *to).then_some(found)
+}
+
+/// The recipe in JSON, with some fields changed.
+///
+/// # Errors
+/// If there is no such field, or it cannot have this value.
+pub(super) fn changed_recipe(recipe: &Value, changes: &[ChangedField]) -> Result<Recipe> {
+    let mut recipe = recipe.clone();
+    if let Value::Object(fields) = &mut recipe {
+        fields.extend(changes.iter().map(|change| (change.field.clone(), change.value.clone())));
+    }
+    Recipe::deserialize(&recipe)
+        .map_err(|error| Error::new(format!("this recipe cannot be followed: {error}")))
+}
+
+fn fields(recipe: &Recipe) -> Option<Map<String, Value>> {
+    match serde_json::to_value(recipe).ok()? {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+// The story of a page, told again of other numbers.
+
+/// A story without its graph.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Told {
+    title: String,
+    source: Option<String>,
+    /// The steps; they name nodes by their position in the graph at the start.
+    steps: Vec<Step>,
+    notes: Vec<String>,
+    notes_told_by: Option<String>,
+    remarks: Vec<String>,
+    /// What the first step says of the given matrices.
+    first_notice: Option<String>,
+    full: bool,
+    digits: Digits,
+    headed: bool,
+    skipped: usize,
+    /// The node, row and column to look at first, from 0.
+    #[serde(default)]
+    begin: Option<(String, usize, usize)>,
+    /// Whether it is the story of a pipeline, which is told again where the steps change.
+    is_of_pipeline: bool,
+}
+
+impl Told {
+    /// The story of a page. It is told again after a change if a recipe built its graph, and it is not a part of that story.
+    pub(super) fn of(page: &Page, convention: Convention) -> Told {
+        let story = page.story.clone();
+        let as_told = |told: Story| {
+            let shown = |story: &Story| -> Vec<(String, Vec<NodeId>)> {
+                let nodes = |step: &Step| step.shown.iter().flat_map(StepItem::nodes).collect();
+                story.steps.iter().map(|step| (step.text.clone(), nodes(step))).collect()
+            };
+            shown(&told) == shown(&story)
+        };
+        let begin = story.first_cell().map(|cell| (story.graph[cell.node].name.clone(), cell.row, cell.col));
+        let told = |graph: Graph| story::attend(&story.title, graph, convention, Vec::new()).unfolded();
+        Told {
+            is_of_pipeline: story.recipe.is_some() && page.headed && as_told(told(story.graph.clone())),
+            first_notice: story.steps.first().and_then(|step| step.notice.clone()),
+            title: story.title,
+            source: story.source,
+            steps: story.steps,
+            notes: story.notes,
+            notes_told_by: story.notes_told_by,
+            remarks: story.remarks,
+            full: story.full,
+            digits: story.digits,
+            headed: page.headed,
+            skipped: page.skipped,
+            begin,
+        }
+    }
+
+    /// The cell to look at first in this graph.
+    pub(super) fn first_cell(&self, graph: &Graph) -> Option<CellId> {
+        let (name, row, col) = self.begin.as_ref()?;
+        Some(CellId { node: graph.find(name)?, row: *row, col: *col })
+    }
+
+    /// This story with the same steps whatever happens to the graph.
+    pub(super) fn with_fixed_steps(self) -> Told {
+        Told { is_of_pipeline: false, ..self }
+    }
+
+    /// The nodes that the steps show.
+    pub(super) fn shown(&self) -> Vec<NodeId> {
+        self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
+    }
+
+    /// # Errors
+    /// If the steps are about nodes that a graph does not have.
+    pub(super) fn fits(&self, graph: &Graph) -> Result<()> {
+        let count = graph.nodes().count();
+        let is_there = self.shown().into_iter().all(|id| id.position() < count);
+        let missing = || Error::new("the steps of this page are about nodes that its graph does not have");
+        is_there.then_some(()).ok_or_else(missing)
+    }
+
+    /// The page of the graph as it is now; `start` is the graph that the steps are about.
+    pub(super) fn page(&self, state: &State, start: &Graph, convention: Convention) -> Page {
+        let graph = state.graph().clone();
+        let story = if self.is_of_pipeline {
+            let told = story::attend(&self.title, graph, convention, self.remarks.clone());
+            let mut told = Story { digits: self.digits, ..told.unfolded() };
+            if let Some(step) = told.steps.first_mut().filter(|_| state.changes().is_nothing()) {
+                step.notice = self.first_notice.clone();
+            }
+            told
+        } else {
+            let same = |id: NodeId| graph.find(&start[id].name);
+            let steps = self.steps.iter().map(|step| with_nodes(step, &same)).collect();
+            Story {
+                source: self.source.clone(),
+                notes: self.notes.clone(),
+                notes_told_by: self.notes_told_by.clone(),
+                remarks: self.remarks.clone(),
+                full: self.full,
+                digits: self.digits,
+                ..Story::of_steps(&self.title, graph, steps)
+            }
+        };
+        Page { headed: self.headed, skipped: self.skipped, ..Page::whole(story) }
+    }
+
+    /// Whether there are sentences, and they are about the numbers at the start, whatever has been changed since.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.headed && !self.is_of_pipeline
+    }
+}
+
+/// A step about the same nodes of another graph; what it no longer has is left out.
+fn with_nodes(step: &Step, same: &dyn Fn(NodeId) -> Option<NodeId>) -> Step {
+    let all = |ids: &[NodeId]| ids.iter().filter_map(|&id| same(id)).collect::<Vec<_>>();
+    let item = |item: &StepItem| {
+        Some(match item {
+            StepItem::Node(id) => StepItem::Node(same(*id)?),
+            StepItem::Symbols(id) => StepItem::Symbols(same(*id)?),
+            StepItem::Open(id) => StepItem::Open(same(*id)?),
+            StepItem::Together(ids) => StepItem::Together(all(ids)),
+            StepItem::Folded(ids) => StepItem::Folded(all(ids)),
+            StepItem::Columns(columns) => {
+                let column = |(id, sum): &(NodeId, Option<NodeId>)| Some((same(*id)?, sum.and_then(same)));
+                StepItem::Columns(columns.iter().filter_map(column).collect())
+            }
+            StepItem::Plane(plane) => {
+                let arrow = |(from, to): &(NodeId, NodeId)| Some((same(*from)?, same(*to)?));
+                let arrows = plane.arrows.iter().filter_map(arrow).collect();
+                StepItem::Plane(Plane { points: all(&plane.points), arrows, name: plane.name.clone() })
+            }
+            StepItem::Table(_)
+            | StepItem::Picture(_)
+            | StepItem::Explained { .. }
+            | StepItem::Symbolic(_) => item.clone(),
         })
+    };
+    Step { shown: step.shown.iter().filter_map(item).collect(), ..step.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attention::Mask;
+    use crate::graph::recipes::Scale;
+
+    use super::*;
+
+    #[test]
+    fn a_what_if_is_the_fields_that_differ_and_gives_the_other_recipe() {
+        let causal = Mask { causal: true, ..Mask::default() };
+        let other = Recipe { temperature: 0.5, scale: Scale::None, mask: causal, ..Recipe::default() };
+        let fields = changed_fields(&Recipe::default(), &other).unwrap();
+        let names: Vec<&str> = fields.iter().map(|change| change.field.as_str()).collect();
+        assert_eq!(names, ["scale", "temperature", "mask"]);
+        let from = serde_json::to_value(Recipe::default()).unwrap();
+        assert_eq!(changed_recipe(&from, &fields).unwrap(), other);
+        assert_eq!(changed_fields(&other, &other), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_field_that_no_recipe_has_is_refused() {
+        let wrong = ChangedField { field: "heat".into(), value: 1.into() };
+        let error = changed_recipe(&Value::Object(Map::new()), &[wrong]).unwrap_err();
+        assert!(error.to_string().contains("heat"), "{error}");
+    }
 }

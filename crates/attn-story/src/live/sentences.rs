@@ -1,24 +1,21 @@
 //! Facts of a state in words.
 
-use super::what_if::{ChangedField, changed_fields};
+use super::opening::{ChangedField, changed_fields};
 use crate::attention::Mask;
 use crate::elementary;
 use crate::explore::{Changes, Form, HeadPlace, Knob, Message, Mode, Purpose, Setting, Source, State};
 use crate::graph::recipes::{PositionKind, Scale};
-use crate::graph::{ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
+use crate::graph::{CellId, ChangedNumber, Factor, Graph, Op, Stage, Step, address_of};
 use crate::render::{Charset, number_alone};
 use crate::text::{clip, counted, grouped};
 
 /// What a message says.
 pub fn message(state: &State, message: &Message) -> String {
-    let graph = state.graph();
     match message {
-        Message::Computed(cell) => {
-            let address = address_of(graph, *cell);
-            format!(
-                "{address} is computed. Only given numbers can be edited: Enter leads to them, step by step."
-            )
-        }
+        Message::Computed(cell) => format!(
+            "{} is computed. Only given numbers can be edited: Enter leads to them, step by step.",
+            address_of(state.graph(), *cell)
+        ),
         Message::ReadOnly(reason) => format!("This graph can only be looked at: {reason}"),
         Message::NoNumber(text) if text.trim().is_empty() => "Nothing was typed.".to_string(),
         Message::NoNumber(text) => {
@@ -83,13 +80,9 @@ pub fn bottom(state: &State) -> String {
             }
         }
         Mode::Adjust(knob) => {
-            let said =
-                state.message().map(|found| format!("  {}", message(state, found))).unwrap_or_default();
-            format!(
-                "{}: {}   ← → change it, Enter ends{said}",
-                capital(name_of(*knob)),
-                setting(state, *knob)
-            )
+            let said = state.message().map_or(String::new(), |found| format!("  {}", message(state, found)));
+            let (name, setting) = (capital(name_of(*knob)), setting(state, *knob));
+            format!("{name}: {setting}   ← → change it, Enter ends{said}")
         }
         Mode::Write => "Write this state: c the command, f files, l a lesson step".to_string(),
         Mode::Look | Mode::Help { .. } => match state.message() {
@@ -116,17 +109,19 @@ fn capital(text: &str) -> String {
 /// The value of a setting, as the graph has it.
 pub fn setting(state: &State, knob: Knob) -> String {
     let graph = state.graph();
-    let op = |is: fn(&Op) -> bool| graph.nodes().map(|(_, node)| &node.op).find(|op| is(op));
+    let mut ops = graph.nodes().map(|(_, node)| &node.op);
     match knob {
-        Knob::Temperature => match op(|op| matches!(op, Op::Temperature(_))) {
-            Some(Op::Temperature(temperature)) => number_alone(*temperature, 4),
-            _ => "1 (no effect)".to_string(),
-        },
+        Knob::Temperature => {
+            let temperature = |op: &Op| {
+                if let Op::Temperature(number) = op { Some(number_alone(*number, 4)) } else { None }
+            };
+            ops.find_map(temperature).unwrap_or_else(|| "1 (no effect)".to_string())
+        }
         Knob::Scale => scale_of(graph),
-        Knob::Mask => match op(|op| matches!(op, Op::Mask(_))) {
-            Some(Op::Mask(mask)) => mask_in_words(*mask),
-            _ => "none: every key is visible".to_string(),
-        },
+        Knob::Mask => {
+            let mask = |op: &Op| if let Op::Mask(mask) = op { Some(mask_in_words(*mask)) } else { None };
+            ops.find_map(mask).unwrap_or_else(|| "none: every key is visible".to_string())
+        }
         Knob::Positions => {
             kind_in_words(state.changes().positions.unwrap_or_else(|| kind_of(graph))).to_string()
         }
@@ -180,17 +175,13 @@ fn kind_of(graph: &Graph) -> PositionKind {
 fn scale_of(graph: &Graph) -> String {
     let scaling =
         graph.nodes().find(|(_, node)| matches!(node.step, Some(Step { stage: Stage::Scaled, .. })));
-    match scaling.map(|(_, node)| &node.op) {
-        Some(Op::Scale(factor)) => {
-            let value = number_alone(factor.value(), 4);
-            match factor {
-                Factor::Number(_) => value,
-                Factor::InverseRoot(width) => format!("1/√{width} = {value}"),
-                Factor::Inverse(width) => format!("1/{width} = {value}"),
-                Factor::Root(width) => format!("√{width} = {value}"),
-            }
-        }
-        _ => "none".to_string(),
+    let Some(Op::Scale(factor)) = scaling.map(|(_, node)| &node.op) else { return "none".to_string() };
+    let value = number_alone(factor.value(), 4);
+    match factor {
+        Factor::Number(_) => value,
+        Factor::InverseRoot(width) => format!("1/√{width} = {value}"),
+        Factor::Inverse(width) => format!("1/{width} = {value}"),
+        Factor::Root(width) => format!("√{width} = {value}"),
     }
 }
 
@@ -202,21 +193,15 @@ pub fn changes(changes: &Changes, state: &State) -> String {
         |number: &&ChangedNumber| graph.find(&number.node).is_some_and(|node| graph[node].op.is_given());
     let numbers: Vec<&ChangedNumber> = changes.numbers.iter().filter(is_in_use).collect();
     for number in numbers.iter().rev().take(3) {
-        let at = state.graph().find(&number.node).map(|node| {
-            address_of(state.graph(), crate::graph::CellId { node, row: number.row, col: number.col })
-        });
-        all.push(format!(
-            "{} = {}",
-            at.unwrap_or_else(|| number.node.clone()),
-            number_alone(number.value, 6)
-        ));
+        let ChangedNumber { node: name, row, col, value, .. } = number;
+        let address = |node| address_of(graph, CellId { node, row: *row, col: *col });
+        let at = graph.find(name).map_or_else(|| name.clone(), address);
+        all.push(format!("{at} = {}", number_alone(*value, 6)));
     }
     if numbers.len() > 3 {
         all.push(format!("{} more", counted(numbers.len() - 3, "number")));
     }
-    all.extend(
-        changes.temperature.map(|temperature| format!("temperature {}", number_alone(temperature, 4))),
-    );
+    all.extend(changes.temperature.map(|number| format!("temperature {}", number_alone(number, 4))));
     all.extend(changes.scale.map(|scale| match scale {
         Scale::Number(number) => format!("scale {}", number_alone(number, 4)),
         _ => "another scale".to_string(),

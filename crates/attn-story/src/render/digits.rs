@@ -66,25 +66,19 @@ pub fn of_sum(x: f64, digits: Digits) -> String {
 /// Returns true if some numbers are rounded and others need fewer decimals, so that each by itself would get its own number of
 /// decimals.
 pub fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
-    match digits {
-        Digits::AsNumPy => false,
-        Digits::Places(places) => {
-            let is_rounded = |x: &f64| decimals_of(*x) > places;
-            let is_short = |x: &f64| x.fract() != 0.0 && decimals_of(*x) < places;
-            numbers.iter().any(is_rounded) && numbers.iter().any(is_short)
-        }
-    }
+    let Digits::Places(places) = digits else { return false };
+    let is_rounded = |x: &f64| decimals_of(*x) > places;
+    let is_short = |x: &f64| x.fract() != 0.0 && decimals_of(*x) < places;
+    numbers.iter().any(is_rounded) && numbers.iter().any(is_short)
 }
 
 /// NumPy writes “-inf”; a table writes −∞ as everywhere, in the same width.
 fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
-    match charset {
-        Charset::Ascii => texts,
-        Charset::Utf8 => texts
-            .into_iter()
-            .map(|text| text.replace("-inf", "  -∞").replace("inf", "  ∞").replace("nan", "NaN"))
-            .collect(),
+    if charset == Charset::Ascii {
+        return texts;
     }
+    let spelled = |text: String| text.replace("-inf", "  -∞").replace("inf", "  ∞").replace("nan", "NaN");
+    texts.into_iter().map(spelled).collect()
 }
 
 /// NumPy writes the integer 1 as “1.”; a table of nothing but integers does without the points.
@@ -132,8 +126,7 @@ fn decimals_of(x: f64) -> usize {
     if !x.is_finite() || x.fract() == 0.0 || is_large(x) {
         return 0;
     }
-    let shortest = x.to_string();
-    shortest.split_once('.').map_or(0, |(_, decimals)| decimals.len())
+    x.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// Pads so that the points stand under each other and all texts are equally wide.

@@ -2,10 +2,9 @@
 
 use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
-use super::view::View;
-use super::viewer::Viewer;
+use super::view::{View, Viewer};
 use super::{Page, Style};
-use crate::graph::{self, Equation, NodeId, Op, Origin};
+use crate::graph::{self, Convention, Equation, NodeId, Op, Origin};
 use crate::matrix::Shape;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
@@ -18,6 +17,12 @@ pub struct ComputedNode {
     pub operands: Vec<(&'static str, View)>,
     /// The values; `None` for a single number, which is part of the equation.
     pub value: Option<View>,
+}
+
+impl ComputedNode {
+    fn alone(equation: Equation, value: Option<View>) -> ComputedNode {
+        ComputedNode { equation, operands: Vec::new(), value }
+    }
 }
 
 /// The elements that a format for people must be able to write.
@@ -164,16 +169,11 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 continue;
             }
             StepItem::Open(id) => {
-                nodes.push(ComputedNode {
-                    equation: equation(*id, viewer),
-                    operands: Vec::new(),
-                    value: Some(viewer.open(*id)),
-                });
+                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.open(*id))));
                 continue;
             }
             StepItem::Symbols(id) => {
-                let value = Some(viewer.symbols(*id));
-                nodes.push(ComputedNode { equation: equation(*id, viewer), operands: Vec::new(), value });
+                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.symbols(*id))));
                 continue;
             }
             _ => flush(&mut nodes, markup),
@@ -241,14 +241,14 @@ fn computed(id: NodeId, viewer: &Viewer<'_>) -> ComputedNode {
     let mut equation = equation(id, viewer);
     if viewer.story.graph[id].is_never_formed() {
         equation.right.push_str(": never formed");
-        return ComputedNode { equation, operands: Vec::new(), value: None };
+        return ComputedNode::alone(equation, None);
     }
     let value = viewer.given(id);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {
         equation.right.push_str(&format!(" = {}", cell.text.trim()));
-        return ComputedNode { equation, operands: Vec::new(), value: None };
+        return ComputedNode::alone(equation, None);
     }
     ComputedNode { equation, operands: operands(id, viewer), value: Some(value) }
 }
@@ -270,17 +270,11 @@ fn operands(id: NodeId, viewer: &Viewer<'_>) -> Vec<(&'static str, View)> {
         _ if node.inputs.len() == 1 => ("", None),
         _ => return Vec::new(),
     };
-    let views = node
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(i, &input)| (if i == 0 { "" } else { sign }, viewer.node(input, turned == Some(i))));
-    let mut views: Vec<_> = views.collect();
+    let views = node.inputs.iter().enumerate().map(|(i, &input)| viewer.node(input, turned == Some(i)));
+    let mut views: Vec<View> = views.collect();
     let is_product = matches!(node.op, Op::Product | Op::ProductTransposed | Op::TransposedProduct);
-    if is_product && viewer.style.convention == crate::graph::Convention::Columns {
-        let signs: Vec<_> = views.iter().map(|(sign, _)| *sign).collect();
+    if is_product && viewer.style.convention == Convention::Columns {
         views.reverse();
-        views = signs.into_iter().zip(views.into_iter().map(|(_, view)| view)).collect();
     }
-    views
+    views.into_iter().enumerate().map(|(i, view)| (if i == 0 { "" } else { sign }, view)).collect()
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::elementary::pow;
 use crate::graph::{Graph, NodeId, Op};
 use crate::matrix::Shape;
 use crate::tensor::Tensor;
@@ -132,12 +133,108 @@ fn largest(tensor: &Tensor) -> f64 {
     }
 }
 
+// The colours of shades.
+//
+// Blue for positive numbers, orange for negative ones: they differ with every common kind of colour blindness. The larger a
+// number, the more its shade stands out from the screen: light shades on a dark screen, dark ones on a light screen. If the
+// background is unknown, small numbers stay unshaded and larger ones get shades of middle luminance, which stand out from
+// both. Text and shade are set together, so that the number can be read on its shade.
+
+/// The background of the screen: dark, light or unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Theme {
+    /// The background is not known: shades have to be readable on both.
+    #[default]
+    Unknown,
+    /// Light text on a dark ground.
+    Dark,
+    /// Dark text on a light ground.
+    Light,
+}
+
+/// The luminance on which black and white text are equally easy to read.
+const MIDDLE: f64 = 0.179;
+
+impl Theme {
+    /// The theme of a ground of this red, green and blue, each from 0 to 1.
+    pub fn of_ground(ground: [f64; 3]) -> Theme {
+        if luminance(ground) > MIDDLE { Theme::Light } else { Theme::Dark }
+    }
+
+    /// The theme according to `COLORFGBG`: `15;0`, the colours of text and ground among the sixteen.
+    pub fn of_colorfgbg(text: &str) -> Theme {
+        match text.rsplit(';').next().and_then(|ground| ground.parse::<u8>().ok()) {
+            Some(0..=6 | 8) => Theme::Dark,
+            Some(7 | 9..=15) => Theme::Light,
+            _ => Theme::Unknown,
+        }
+    }
+}
+
+/// Relative luminance of a red, green and blue from 0 to 1, as WCAG 2 defines it.
+pub fn luminance([r, g, b]: [f64; 3]) -> f64 {
+    let linear = |c: f64| if c <= 0.040_45 { c / 12.92 } else { pow((c + 0.055) / 1.055, 2.4) };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
+/// The shades of a screen, as numbers of the 256-colour palette: the ground for each level, or 0 for none, as near 0.
+struct Palette {
+    positive: [u8; LEVELS],
+    negative: [u8; LEVELS],
+}
+
+const BLACK: u8 = 16;
+const WHITE: u8 = 231;
+
+/// The grounds that text is white on.
+const DARK_GROUNDS: [u8; 8] = [17, 18, 19, 24, 26, 52, 94, 130];
+
+const LIGHT: Palette =
+    Palette { positive: [0, 195, 153, 117, 75, 33, 26, 18], negative: [0, 230, 223, 222, 215, 208, 172, 94] };
+
+const DARK: Palette =
+    Palette { positive: [0, 17, 19, 24, 32, 75, 117, 195], negative: [0, 52, 94, 130, 172, 208, 215, 223] };
+
+const EITHER: Palette =
+    Palette { positive: [0, 0, 0, 66, 66, 31, 31, 31], negative: [0, 0, 0, 131, 131, 130, 130, 130] };
+
+/// The colours of a shade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadeColours {
+    /// The text, as a number of the 256-colour palette.
+    pub ink: u8,
+    /// The colour behind it.
+    pub ground: u8,
+    /// True if the text is bold too.
+    pub bold: bool,
+}
+
+impl Shade {
+    /// The colours of the shade on a screen; `None` for a cell that keeps the screen's own colours.
+    pub fn look(self, theme: Theme) -> Option<ShadeColours> {
+        let palette = match theme {
+            Theme::Light => LIGHT,
+            Theme::Dark => DARK,
+            Theme::Unknown => EITHER,
+        };
+        let (shades, level) = match self {
+            Shade::Positive(level) => (palette.positive, level),
+            Shade::Negative(level) => (palette.negative, level),
+            Shade::None | Shade::Masked => return None,
+        };
+        let ground = Some(shades[level]).filter(|ground| *ground != 0)?;
+        let ink = if DARK_GROUNDS.contains(&ground) { WHITE } else { BLACK };
+        Some(ShadeColours { ink, ground, bold: theme == Theme::Unknown && level == LEVELS - 1 })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::attention::{Axis, Base};
     use crate::graph::Origin;
     use crate::matrix::Matrix;
+
+    use super::*;
 
     #[test]
     fn masked_cells_are_hatched_and_weights_shaded_from_zero_to_one() {
@@ -171,5 +268,103 @@ mod tests {
         let change = graph.add("change", Op::Change, &[a, b]).unwrap();
         let shades = shades(&graph, change);
         assert_eq!(shades, [Shade::None, Shade::Positive(7), Shade::Negative(4), Shade::Negative(7)]);
+    }
+
+    /// Relative luminance of a colour of the 6×6×6 cube or a grey.
+    fn luminance(colour: u8) -> f64 {
+        let level = |step: u8| if step == 0 { 0.0 } else { 55.0 + 40.0 * f64::from(step) };
+        let rgb = match colour {
+            232..=255 => [8.0 + 10.0 * f64::from(colour - 232); 3],
+            _ => [(colour - 16) / 36, (colour - 16) / 6 % 6, (colour - 16) % 6].map(level),
+        };
+        super::luminance(rgb.map(|c| c / 255.0))
+    }
+
+    fn contrast(a: f64, b: f64) -> f64 {
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// #111111 and #ffffff.
+    fn screens() -> [(Theme, f64); 2] {
+        let dark = super::luminance([17.0 / 255.0; 3]);
+        [(Theme::Dark, dark), (Theme::Light, 1.0)]
+    }
+
+    #[test]
+    fn a_ground_is_dark_or_light() {
+        for (ground, theme) in [
+            ([0.0, 0.0, 0.0], Theme::Dark),
+            ([0.0, 43.0 / 255.0, 54.0 / 255.0], Theme::Dark),
+            ([0.18, 0.2, 0.25], Theme::Dark),
+            ([1.0, 1.0, 1.0], Theme::Light),
+            ([0.99, 0.96, 0.89], Theme::Light),
+            ([0.5, 0.5, 0.5], Theme::Light),
+        ] {
+            assert_eq!(Theme::of_ground(ground), theme, "{ground:?}");
+        }
+    }
+
+    #[test]
+    fn colorfgbg_names_the_ground_last() {
+        for (text, theme) in [
+            ("15;0", Theme::Dark),
+            ("0;15", Theme::Light),
+            ("0;default;15", Theme::Light),
+            ("12;8", Theme::Dark),
+            ("0;7", Theme::Light),
+            ("0;default", Theme::Unknown),
+            ("", Theme::Unknown),
+            ("0;300", Theme::Unknown),
+        ] {
+            assert_eq!(Theme::of_colorfgbg(text), theme, "{text}");
+        }
+    }
+
+    const SIDES: [fn(usize) -> Shade; 2] = [Shade::Positive, Shade::Negative];
+
+    #[test]
+    fn every_number_can_be_read_on_its_shade() {
+        let mut shaded = 0;
+        for theme in [Theme::Dark, Theme::Light, Theme::Unknown] {
+            for (level, side) in (0..LEVELS).flat_map(|level| SIDES.map(|side| (level, side))) {
+                let Some(look) = side(level).look(theme) else { continue };
+                let found = contrast(luminance(look.ink), luminance(look.ground));
+                assert!(found >= 4.5, "{:?} {theme:?}: {found:.2}", side(level));
+                shaded += 1;
+            }
+        }
+        assert_eq!(shaded, 2 * (7 + 7 + 5));
+    }
+
+    #[test]
+    fn larger_numbers_have_stronger_shades() {
+        for (theme, screen) in screens() {
+            for side in SIDES {
+                let found: Vec<f64> = (1..LEVELS)
+                    .map(|level| contrast(luminance(side(level).look(theme).unwrap().ground), screen))
+                    .collect();
+                assert!(found.is_sorted_by(|a, b| a < b), "{theme:?} {:?}: {found:.2?}", side(0));
+                assert!(found[LEVELS - 2] >= 3.0, "{theme:?} {:?}: {found:.2?}", side(0));
+                assert_eq!(side(0).look(theme), None, "what is near 0 keeps the screen's colours");
+            }
+        }
+    }
+
+    #[test]
+    fn shades_for_an_unknown_screen_fit_both_grounds() {
+        for side in SIDES {
+            let looks: Vec<Option<ShadeColours>> =
+                (0..LEVELS).map(|level| side(level).look(Theme::Unknown)).collect();
+            assert!(looks[..3].iter().all(Option::is_none) && looks[3..].iter().all(Option::is_some));
+            for look in looks.iter().flatten() {
+                for (_, screen) in screens() {
+                    let found = contrast(luminance(look.ground), screen);
+                    // 4.35 from both is the most there is: #ffffff and #111111 are 18.9 apart.
+                    assert!((3.9..=4.85).contains(&found), "{look:?}: {found:.2}");
+                }
+            }
+            let bold: Vec<bool> = looks[3..].iter().flatten().map(|look| look.bold).collect();
+            assert_eq!(bold, [false, false, false, false, true]);
+        }
     }
 }

@@ -1,31 +1,22 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{ExplanationWriter, SymbolicCells};
-use super::html_page::escaped;
-use super::html_sources::SourceFinder;
+use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, short_derivation};
+use super::heat::Shade;
+use super::html_page::{self, escaped};
 use super::plane::Drawing;
-use super::view::View;
-use super::viewer::Viewer;
-use super::{Page, Style, html_explained, html_live, html_page, html_plane, html_table};
-use crate::graph::{Equation, Symbols};
-use crate::story::Table;
-
-/// What surrounds HTML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A page of its own.
-    Page,
-    /// Tables of words that stand inside of a page.
-    Tables,
-    /// A story that a page writes again after each change.
-    Live,
-}
+use super::view::{Cell, HATCH, OPEN, View, Viewer};
+use super::{Page, Style, html_plane};
+use crate::explain::{Branch, Explanation, Note};
+use crate::explore::{Sources, sources};
+use crate::graph::{CellId, Equation, Graph, NodeId, Op, Origin, Precision, Symbols, address_of};
+use crate::matrix::Shape;
+use crate::story::{ExplainedCell, Table};
 
 /// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
 pub fn live(page: &Page, style: &Style) -> String {
     let pages = std::slice::from_ref(page);
-    let mut html = Html::part(Kind::Live, pages, style);
+    let mut html = Html { is_live: true, ..Html::part(pages, style) };
     super::document::write_all(pages, style, &mut html)
 }
 
@@ -42,8 +33,8 @@ pub struct Html<'a> {
     title: Option<String>,
     titles: usize,
     in_step: bool,
-    /// What surrounds what is written.
-    kind: Kind,
+    /// Whether it is a story that a page writes again after each change.
+    is_live: bool,
     /// Makes of the inside what is written. The program of a page has no use for whole pages, and so does not hold their styles and
     /// scripts.
     whole: fn(&mut Html<'a>, String) -> String,
@@ -57,11 +48,11 @@ pub struct Html<'a> {
 impl<'a> Html<'a> {
     /// For these stories; none where nothing but tables of words is written.
     pub fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
-        Html { command, whole: Html::whole_page, ..Html::part(Kind::Page, pages, style) }
+        Html { command, whole: Html::whole_page, ..Html::part(pages, style) }
     }
 
     /// What stands inside of a page.
-    fn part(kind: Kind, pages: &'a [Page], style: &'a Style) -> Html<'a> {
+    fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
@@ -72,7 +63,7 @@ impl<'a> Html<'a> {
             title: None,
             titles: 0,
             in_step: false,
-            kind,
+            is_live: false,
             whole: |_, inside| inside,
             openings: &[],
             program: "",
@@ -87,7 +78,7 @@ impl<'a> Html<'a> {
 
     /// For tables of words that stand inside of a page.
     pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html::part(Kind::Tables, &[], style)
+        Html::part(&[], style)
     }
 
     fn end_step(&mut self) {
@@ -103,53 +94,36 @@ impl<'a> Html<'a> {
         }
     }
 
-    /// Matrices whose cells have names, and can be chosen.
-    fn live_figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
-        let Some(page) = self.pages.get(self.begun - 1) else { return };
-        let mut inside = String::new();
-        for (sign, view, _) in parts {
-            let table = html_table::live(view, &page.story.graph);
-            let sign =
-                if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
-            inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
-        }
-        self.text.push_str(&format!(
-            "<figure>\n{}<div class=\"row\">\n{inside}</div>\n</figure>\n",
-            caption(equations)
-        ));
-    }
-
     fn paragraph(&mut self, class: &str, text: &str) {
         self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
     }
 
-    /// Matrices whose cells carry references to their sources, each after its operands; below them is room for a sum.
+    /// Matrices whose cells carry references to their sources, each after its operands, and below them room for a sum; in a story that
+    /// is live, their cells have names and can be chosen.
     fn figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
         let writer = ExplanationWriter::of_nothing(&viewer, symbols.clone());
-        let mut any_made = false;
-        if self.kind == Kind::Live {
-            return self.live_figure(equations, parts);
-        }
-        let mut inside = String::new();
+        let (mut inside, mut any_made) = (String::new(), false);
         for (sign, view, is_result) in parts {
-            let table = if *is_result {
-                let (table, made) = html_table::result(view, &page.story.graph, &writer, &mut self.sources);
-                any_made |= made;
-                table
-            } else {
-                html_table::matrix(view)
+            let graph = &page.story.graph;
+            let table = match (self.is_live, is_result) {
+                (true, _) => live_table(view, graph),
+                (false, false) => matrix_table(view),
+                (false, true) => {
+                    let (table, made) = result_table(view, graph, &writer, &mut self.sources);
+                    any_made |= made;
+                    table
+                }
             };
             let sign =
                 if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
             inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
         }
-        self.text.push_str("<figure>\n");
-        self.text.push_str(&caption(equations));
-        if !inside.is_empty() {
+        self.text.push_str(&format!("<figure>\n{}", caption(equations)));
+        if self.is_live || !inside.is_empty() {
             self.text.push_str(&format!("<div class=\"row\">\n{inside}</div>\n"));
         }
         if any_made {
@@ -175,7 +149,7 @@ impl Markup for Html<'_> {
         self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
         if let Some(opening) = self.openings.get(self.begun - 1) {
-            self.text.push_str(&html_live::opening(opening));
+            self.text.push_str(&html_page::opening(opening));
         }
     }
 
@@ -238,7 +212,7 @@ impl Markup for Html<'_> {
     }
 
     fn table(&mut self, table: &Table) {
-        self.text.push_str(&html_table::words(table));
+        self.text.push_str(&table_of_words(table));
     }
 
     fn picture(&mut self, svg: &str) {
@@ -246,7 +220,7 @@ impl Markup for Html<'_> {
     }
 
     fn explained(&mut self, writer: &ExplanationWriter<'_>) {
-        self.text.push_str(&html_explained::explanations(writer));
+        self.text.push_str(&explanations(writer));
     }
 
     fn symbolic(&mut self, symbolic: &SymbolicCells<'_>) {
@@ -290,6 +264,351 @@ impl Html<'_> {
             _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
         let page = html_page::HtmlPage { title: &title, style: "", script: "", main: &main };
-        if self.openings.is_empty() { page.to_string() } else { html_live::page(page, self.program) }
+        if self.openings.is_empty() { page.to_string() } else { html_page::live_page(page, self.program) }
+    }
+}
+
+// The sources of a cell: the cells in its terms, in a short form, and its sum in symbols.
+
+/// The most numbers that are read for the cells of one page; later cells have no marks.
+const MOST_READ: usize = 2_000_000;
+/// A table of more cells shows no formulas.
+const MOST_WITH_FORMULA: usize = 144;
+
+/// Finds the sources of cells, up to a limit on the numbers read.
+#[derive(Default)]
+pub struct SourceFinder {
+    read: usize,
+}
+
+impl SourceFinder {
+    /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
+    /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
+    pub fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
+        if self.read > MOST_READ || graph[cell.node].op.is_given() || !is_readable(graph, cell.node) {
+            return None;
+        }
+        let Sources { cells, read } = sources(graph, cell);
+        self.read += read;
+        let part = |(node, places): &(NodeId, Vec<(usize, usize)>)| {
+            format!("{}:{}", node.position(), shortest(places, graph[*node].shape()))
+        };
+        let parts: Vec<String> = cells.iter().map(part).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+/// Returns true if the terms of a node's cells can be read: of a model in single precision, whatever its size.
+fn is_readable(graph: &Graph, node: NodeId) -> bool {
+    let is_single = graph.precision() != Precision::Exact && graph[node].tensor().is_some();
+    is_single || graph[node].matrix().is_some()
+}
+
+/// Places of a matrix, sorted: a row, a column, everything, or one after the other.
+fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
+    let (first, last) = (places[0], places[places.len() - 1]);
+    let (row, column) = (first.0 + 1, first.1 + 1);
+    match places.len() {
+        count if first.0 == last.0 && count == shape.cols => format!("r{row}"),
+        count if count == shape.rows && places.iter().all(|place| place.1 == first.1) => format!("c{column}"),
+        count if count == shape.rows * shape.cols => "*".to_string(),
+        _ => places.iter().map(|(row, col)| format!("{},{}", row + 1, col + 1)).collect::<Vec<_>>().join(";"),
+    }
+}
+
+/// The sum of a cell in symbols, in numbers, and its value: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a
+/// number that is not derived, and in tables of many cells.
+pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
+    if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
+        return None;
+    }
+    let (explanation, Derivation { lines, with, .. }) = short_derivation(writer, graph, cell)?;
+    let mut sum = writer.symbols.cell(cell);
+    for (sign, line) in lines {
+        sum.push_str(&format!(" {} {line}", sign.text()));
+    }
+    if let Some((name, is, value)) = with {
+        sum.push_str(&format!(", with {name} = {is} = {value}"));
+    }
+    for note in explanation.notes {
+        let sign = match note {
+            Note::Because(_) => ",",
+            Note::Decided(_) => ";",
+            _ => continue,
+        };
+        sum.push_str(&format!("{sign} {}", note.text(graph, |x| writer.number(x))));
+    }
+    Some(sum)
+}
+
+// Explanations in HTML: a cell's formula, worked out line by line, and its operands as a list that folds.
+
+/// All explanations; two of them stand next to each other where there is room.
+pub fn explanations(writer: &ExplanationWriter<'_>) -> String {
+    let class = if writer.side_by_side { "told beside" } else { "told" };
+    let one = |one: &ExplainedCell| {
+        let caption = if one.caption.is_empty() {
+            String::new()
+        } else {
+            format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption))
+        };
+        format!("<section>\n{caption}{}</section>\n", root(writer, &one.explanation))
+    };
+    format!("<div class=\"{class}\">\n{}</div>\n", writer.of.iter().map(one).collect::<String>())
+}
+
+/// A cell that was asked for.
+fn root(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
+    format!(
+        "<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}",
+        escaped(&explanation.address),
+        escaped(&writer.equation(explanation.cell).to_string()),
+        body(writer, explanation),
+        operands(writer, &explanation.operands)
+    )
+}
+
+/// The formula in symbols and in numbers, one line below the other, with its notes.
+fn body(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
+    let Derivation { lines, with, notes } = writer.worked_in_plain(explanation);
+    let symbol = escaped(&writer.symbols.cell(explanation.cell));
+    let line = |(i, (sign, line)): (usize, &(Sign, String))| {
+        let (left, last) = (if i == 0 { &symbol[..] } else { "" }, i + 1 == lines.len());
+        let right = if last { format!("<b>{}</b>", escaped(line)) } else { escaped(line) };
+        format!("<tr><td>{left}</td><td>{}</td><td>{right}</td></tr>\n", sign.text())
+    };
+    let rows: String = lines.iter().enumerate().map(line).collect();
+    let with = with.map_or(String::new(), |(name, is, value)| {
+        format!("<p class=\"with\">with {name} = {} = {}</p>\n", escaped(&is), escaped(&value))
+    });
+    let notes: String =
+        notes.iter().map(|note| format!("<p class=\"dim\">{}</p>\n", escaped(note))).collect();
+    format!("<table class=\"worked\" role=\"presentation\">\n{rows}</table>\n{with}{notes}")
+}
+
+fn operands(writer: &ExplanationWriter<'_>, branches: &[Branch]) -> String {
+    if branches.is_empty() {
+        return String::new();
+    }
+    let items: String =
+        branches.iter().map(|branch| format!("<li>{}</li>\n", operand(writer, branch))).collect();
+    format!("<ul class=\"operands\">\n{items}</ul>\n")
+}
+
+/// An operand: symbol, address, value, origin; one that is explained unfolds.
+fn operand(writer: &ExplanationWriter<'_>, branch: &Branch) -> String {
+    let row = writer.operand(branch);
+    let head = format!(
+        "<code>{}</code> {} = <b>{}</b> <span class=\"dim\">{}</span>",
+        escaped(&writer.symbols.cell(row.cell)),
+        escaped(&row.address),
+        escaped(&row.value),
+        escaped(&row.origin)
+    );
+    match branch {
+        Branch::Explained(explanation) if !writer.is_leaf(explanation.cell) => format!(
+            "<details open><summary>{head}</summary>\n{}{}</details>",
+            body(writer, explanation),
+            operands(writer, &explanation.operands)
+        ),
+        _ => head,
+    }
+}
+
+// Tables in HTML: matrices with their labels, and tables of words.
+
+/// A matrix that is looked at, as an operand.
+pub fn matrix_table(view: &View) -> String {
+    grid(view, &mut |_| String::new())
+}
+
+/// A matrix whose cells carry references to their sources, and true if any cell does.
+pub fn result_table(
+    view: &View,
+    graph: &Graph,
+    writer: &ExplanationWriter<'_>,
+    sources: &mut SourceFinder,
+) -> (String, bool) {
+    let size = view.rows.len() * view.cols.len();
+    let mut any = false;
+    let table = grid(view, &mut |cell| {
+        let Some(of) = cell.of else { return String::new() };
+        let Some(from) = sources.from(graph, of) else { return String::new() };
+        any = true;
+        let sum = sum(writer, graph, of, size).filter(|_| cell.text.trim() != OPEN);
+        let sum = sum.map_or(String::new(), |sum| format!(" data-sum=\"{}\"", escaped(&sum)));
+        format!(" data-from=\"{from}\"{sum}")
+    });
+    (table, any)
+}
+
+/// A matrix whose cells have their addresses as names; given ones are marked.
+pub fn live_table(view: &View, graph: &Graph) -> String {
+    grid(view, &mut |cell| {
+        let Some(of) = cell.of else { return String::new() };
+        let is_given = matches!(&graph[of.node].op, Op::Given(origin) if *origin != Origin::Removed);
+        let given = if is_given { " data-given" } else { "" };
+        let name = format!("{} = {}", address_of(graph, of), cell.text.trim().trim_start_matches(HATCH));
+        format!(" aria-label=\"{}\"{given}", escaped(&name))
+    })
+}
+
+fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
+    let place = place(view);
+    let name = if view.name.is_empty() {
+        "<td></td>".to_string()
+    } else {
+        format!("<th scope=\"col\" class=\"name\">{}</th>", escaped(&view.name))
+    };
+    let heads: String =
+        view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();
+    let mut out = format!(
+        "<div class=\"scroll\"><table class=\"matrix\"{}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n",
+        place.attributes()
+    );
+    for (i, (label, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
+        let note = view.notes.get(i).filter(|note| !note.is_empty());
+        let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
+        out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
+        for cell in cells {
+            let (look, place, more) = (look(cell.shade), place.of(cell), more(cell));
+            out.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    out
+}
+
+/// The cells of the graph that a table shows.
+enum CellOrder {
+    /// The rows and columns of a node.
+    Upright(NodeId),
+    /// Its columns and rows.
+    Turned(NodeId),
+    /// Each cell says it itself.
+    Mixed,
+}
+
+fn place(view: &View) -> CellOrder {
+    let first = view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of);
+    let Some(CellId { node, .. }) = first else { return CellOrder::Mixed };
+    let all = |at: &dyn Fn(usize, usize) -> CellId| {
+        let mut rows = view.cells.iter().enumerate();
+        rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
+    };
+    if all(&|row, col| CellId { node, row, col }) {
+        CellOrder::Upright(node)
+    } else if all(&|col, row| CellId { node, row, col }) {
+        CellOrder::Turned(node)
+    } else {
+        CellOrder::Mixed
+    }
+}
+
+impl CellOrder {
+    fn attributes(&self) -> String {
+        match self {
+            CellOrder::Upright(node) => format!(" data-node=\"{}\"", node.position()),
+            CellOrder::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
+            CellOrder::Mixed => String::new(),
+        }
+    }
+
+    fn of(&self, cell: &Cell) -> String {
+        let Some(CellId { node, row, col }) = cell.of.filter(|_| matches!(self, CellOrder::Mixed)) else {
+            return String::new();
+        };
+        format!(" data-at=\"{}:{},{}\"", node.position(), row + 1, col + 1)
+    }
+}
+
+fn look(shade: Shade) -> String {
+    match shade {
+        Shade::Positive(0) | Shade::Negative(0) | Shade::None => String::new(),
+        Shade::Positive(level) => format!(" class=\"more-{level}\""),
+        Shade::Negative(level) => format!(" class=\"less-{level}\""),
+        Shade::Masked => " class=\"masked\"".to_string(),
+    }
+}
+
+/// The text with the spaces behind it, which keep points under each other; hatching is for the eye alone.
+fn text(cell: &Cell) -> String {
+    let text = cell.text.trim_start();
+    let number = text.trim_start_matches(HATCH);
+    match &text[..text.len() - number.len()] {
+        "" => escaped(number),
+        hatch => format!("<span aria-hidden=\"true\">{hatch}</span>{}", escaped(number)),
+    }
+}
+
+/// A table of words; columns of numbers stand on the right.
+pub fn table_of_words(table: &Table) -> String {
+    let number = |j: usize| if table.numbers.contains(&j) { " class=\"number\"" } else { "" };
+    let lines = |text: &str| escaped(text).replace('\n', "<br>");
+    let heads = table.header.iter().enumerate();
+    let heads: String =
+        heads.map(|(j, head)| format!("<th scope=\"col\"{}>{}</th>", number(j), lines(head))).collect();
+    let row = |cells: &Vec<String>| {
+        let cells = cells.iter().enumerate().map(|(j, cell)| match j {
+            0 => format!("<th scope=\"row\"{}>{}</th>", number(0), lines(cell)),
+            _ => format!("<td{}>{}</td>", number(j), lines(cell)),
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table class=\"words\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attention::{Axis, Base, Pairing, Rotation};
+    use crate::graph::{Op, Origin};
+    use crate::kernel::{Layout, Machine};
+    use crate::matrix::Matrix;
+    use crate::tensor::Tensor;
+
+    use super::*;
+
+    fn made(graph: &Graph, name: &str, row: usize, col: usize) -> Option<String> {
+        SourceFinder::default().from(graph, CellId { node: graph.find(name).unwrap(), row, col })
+    }
+
+    #[test]
+    fn a_large_matrix_of_a_model_in_single_precision_has_sources_too() {
+        let mut graph = Graph::new().in_precision(Precision::Single(Machine::here()));
+        let tensor = |rows: usize, cols: usize| {
+            Tensor::new(vec![0.5_f32; rows * cols], Layout::stacked(1, rows, cols)).unwrap()
+        };
+        let x = graph.weights("X", tensor(400, 3), Origin::Stated).unwrap();
+        let w = graph.weights("W", tensor(3, 300), Origin::Stated).unwrap();
+        let p = graph.add("P", Op::Product, &[x, w]).unwrap();
+        graph.add("relu", Op::Relu, &[p]).unwrap();
+        assert_eq!(made(&graph, "P", 399, 299).as_deref(), Some("0:r400 1:c300"));
+        assert_eq!(made(&graph, "relu", 398, 0).as_deref(), Some("2:399,1"));
+    }
+
+    #[test]
+    fn rows_columns_and_single_cells_are_written_short() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::filled(3, 2, 1.0), Origin::Stated).unwrap();
+        let w = graph.given("W", Matrix::filled(2, 4, 1.0), Origin::Stated).unwrap();
+        let p = graph.add("P", Op::Product, &[x, w]).unwrap();
+        let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[p]).unwrap();
+        let whole = graph.add("whole", Op::Sums(Axis::Whole), &[a]).unwrap();
+        let turn = Rotation { first: 0, pairing: Pairing::Halves, magnitude: 1.0 };
+        let f = graph.given("F", Matrix::filled(1, 2, 1.0), Origin::Stated).unwrap();
+        graph.add("rotated", Op::Rotary(turn), &[a, f]).unwrap();
+        graph.add("taken", Op::Columns { start: 1, count: 2 }, &[p]).unwrap();
+        graph.add("sum", Op::Add, &[whole, whole]).unwrap();
+        assert_eq!(made(&graph, "X", 0, 0), None);
+        assert_eq!(made(&graph, "P", 1, 2).as_deref(), Some("0:r2 1:c3"));
+        assert_eq!(made(&graph, "A", 2, 0).as_deref(), Some("2:r3"));
+        assert_eq!(made(&graph, "whole", 0, 0).as_deref(), Some("3:*"));
+        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3 5:c1"));
+        assert_eq!(made(&graph, "taken", 1, 1).as_deref(), Some("2:2,3"));
+        assert_eq!(made(&graph, "sum", 0, 0).as_deref(), Some("4:r1"));
     }
 }

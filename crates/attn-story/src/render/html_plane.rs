@@ -40,16 +40,11 @@ pub fn picture(drawing: &Drawing) -> String {
     let moved = drawing.named_ends().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
     let mut covered = Labels::within([0.0, ABOVE - LINE, frame.width, frame.height]);
-    for area in frame.axis_lines() {
-        covered.cover(area, Ground::Upwards);
-    }
-    for area in drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to)) {
-        covered.cover(area, Ground::Arrow);
-    }
-    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    for area in frame.letters(&drawing.axes).into_iter().chain(marks) {
-        covered.cover(area, Ground::Mark);
-    }
+    let mut cover = |areas: Vec<Area>, ground| areas.into_iter().for_each(|area| covered.cover(area, ground));
+    cover(frame.axis_lines(), Ground::Upwards);
+    cover(drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to)).collect(), Ground::Arrow);
+    cover(frame.letters(&drawing.axes), Ground::Mark);
+    cover(all.iter().map(|(spot, _)| frame.mark(spot)).collect(), Ground::Mark);
     let mut without_room = Vec::new();
     for (spot, is_point) in &all {
         let label = frame.label(spot, *is_point, &mut covered);
@@ -65,9 +60,9 @@ pub fn picture(drawing: &Drawing) -> String {
         }
         inside.push_str(&label);
     }
-    let caption = match without_room.is_empty() {
-        true => String::new(),
-        false => format!("<figcaption>Without a label: {}</figcaption>", without_room.join(", ")),
+    let caption = match &without_room[..] {
+        [] => String::new(),
+        names => format!("<figcaption>Without a label: {}</figcaption>", names.join(", ")),
     };
     format!(
         "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg>{caption}</figure>\n",
@@ -100,13 +95,11 @@ struct Frame {
 impl Frame {
     fn around(drawing: &Drawing, bounds: Bounds) -> Frame {
         let frame = Frame::of_width(drawing, bounds, ACROSS);
-        match frame.width - WIDEST {
-            over if over > 0.0 => {
-                let across = bounds.across() * frame.scale - over;
-                Frame::of_width(drawing, bounds, across.max(LEAST_ACROSS))
-            }
-            _ => frame,
+        let over = frame.width - WIDEST;
+        if over <= 0.0 {
+            return frame;
         }
+        Frame::of_width(drawing, bounds, (bounds.across() * frame.scale - over).max(LEAST_ACROSS))
     }
 
     /// The frame whose plane is at most this wide.
@@ -203,9 +196,9 @@ impl Frame {
     }
 
     /// The areas of the two axes.
-    fn axis_lines(&self) -> [Area; 2] {
+    fn axis_lines(&self) -> Vec<Area> {
         let (x, y) = self.place(0.0, 0.0);
-        [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
+        vec![[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
     }
 
     /// The areas of the numbers and names of the axes.

@@ -1,41 +1,21 @@
 //! The look of a story that every format shares, and pages in HTML.
 
-pub mod base64;
-pub mod cell_lines;
-pub mod charset;
 pub mod digits;
 pub mod document;
 pub mod explained;
 pub mod heat;
 pub mod html;
-mod html_explained;
 pub mod html_heads;
-mod html_heads_data;
-pub mod html_live;
-mod html_operands;
 pub mod html_page;
 mod html_plane;
-mod html_sources;
-mod html_table;
-pub mod names;
 pub mod numpy;
-pub mod page;
-pub mod palette;
 pub mod plane;
-pub mod rounding;
-pub mod screen;
 pub mod style;
-pub mod theme;
 pub mod view;
-pub mod viewer;
 
-pub use base64::encoded as base64;
-pub use cell_lines::{CellLines, cell_lines, cell_lines_to};
-pub use charset::Charset;
 pub use digits::number_alone;
-pub use heat::Heat;
+pub use explained::{CellLines, cell_lines, cell_lines_to};
+pub use heat::{Heat, Theme};
 pub use html_heads::{ModelPage, PageToken, model_page};
-pub use page::Page;
-pub use screen::Screen;
-pub use style::{Format, Style};
-pub use theme::Theme;
+pub use html_page::base64;
+pub use style::{Charset, Format, Page, Screen, Style};

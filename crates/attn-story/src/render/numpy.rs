@@ -34,8 +34,7 @@ pub fn pages(pages: &[Page], decimals: Option<usize>) -> String {
         let graph = &page.story.graph;
         for &id in &page.nodes {
             if count > 1 {
-                let equation = formula(graph, id, Convention::Rows, true);
-                text.push_str(&format!("# {equation}\n"));
+                text.push_str(&format!("# {}\n", formula(graph, id, Convention::Rows, true)));
             }
             match (graph[id].matrix(), graph[id].typed()) {
                 (Some(matrix), _) => text.push_str(&array_lines(&matrix.map(round))),
@@ -92,8 +91,7 @@ pub fn vector_lines(values: &[f64]) -> String {
 
 /// The cells of a matrix as [`array_lines`] writes them, row by row, all padded to the same width.
 pub fn cells(matrix: &Matrix) -> Vec<String> {
-    let values: Vec<f64> = matrix.cells().collect();
-    padded(&values)
+    padded(&matrix.cells().collect::<Vec<f64>>())
 }
 
 /// The values in their common layout.
@@ -112,13 +110,8 @@ fn bracketed_row(cells: &[String], dimensions: usize) -> String {
     let mut lines: Vec<String> = cells.chunks(per_line).map(|line| line.join(" ")).collect();
     let last = lines.pop().unwrap_or_default();
     let indent = " ".repeat(dimensions);
-    let mut text = String::from("[");
-    for line in lines {
-        text += line.trim_end();
-        text += "\n";
-        text += &indent;
-    }
-    text + &last + "]"
+    let above: String = lines.iter().map(|line| format!("{}\n{indent}", line.trim_end())).collect();
+    format!("[{above}{last}]")
 }
 
 /// The format of the cells of one array.
@@ -143,10 +136,8 @@ impl CellFormat {
     /// The narrowest layout that holds all the values.
     fn of(values: &[f64]) -> CellFormat {
         let notation = Notation::of(values);
-        let mut layout = CellFormat { notation, before_point: 0, fraction_digits: 0, exponent_digits: 0 };
-        if notation == Notation::Scientific {
-            layout.exponent_digits = 2;
-        }
+        let exponent_digits = if notation == Notation::Scientific { 2 } else { 0 };
+        let mut layout = CellFormat { notation, before_point: 0, fraction_digits: 0, exponent_digits };
         for &value in values.iter().filter(|value| value.is_finite()) {
             let decimal = notation.decimal(value);
             layout.before_point = layout.before_point.max(decimal.whole.len());
@@ -261,11 +252,9 @@ impl Decimal {
 
 /// NumPy's name for a value that is not a finite number.
 fn name(value: f64) -> &'static str {
-    if value.is_nan() {
-        "nan"
-    } else if value > 0.0 {
-        "inf"
-    } else {
-        "-inf"
+    match value {
+        f64::INFINITY => "inf",
+        f64::NEG_INFINITY => "-inf",
+        _ => "nan",
     }
 }

@@ -1,20 +1,14 @@
 //! The plane: words as points, movements as arrows, axes with names and numbers. This file has the parts that every format
 //! draws; `canvas` draws in characters.
 
-mod canvas;
-mod labels;
-mod ticks;
-
-use crate::text::ScreenWidth;
+use unicode_width::UnicodeWidthChar;
 
 use super::Charset;
-use super::viewer::Viewer;
+use super::view::Viewer;
 use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};
-
-pub use labels::{Area, Ground, Labels};
-pub use ticks::Ticks;
+use crate::text::ScreenWidth;
 
 /// Longer names of axes are cut.
 const LONGEST_AXIS: usize = 24;
@@ -116,7 +110,7 @@ impl Drawing {
 
     /// In characters, line by line; none where there is nothing to draw.
     pub fn lines(&self) -> Vec<String> {
-        self.lines_within(self.width, canvas::MOST_ROWS)
+        self.lines_within(self.width, MOST_ROWS)
     }
 
     /// The fewest columns in which one still sees where the points are.
@@ -128,7 +122,7 @@ impl Drawing {
     /// The drawing within this many columns, next to something of this many lines: flatter where that saves lines and no label
     /// is lost; empty if a label would be lost.
     pub fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
-        const HEIGHTS: [f64; 3] = [canvas::MOST_ROWS, 10.0, 9.0];
+        const HEIGHTS: [f64; 3] = [MOST_ROWS, 10.0, 9.0];
         let labels = self.labels();
         let count_in = |lines: &[String]| {
             labels.iter().filter(|label| lines.iter().any(|line| line.contains(*label))).count()
@@ -141,28 +135,24 @@ impl Drawing {
 
     /// The labels as they are drawn.
     fn labels(&self) -> Vec<String> {
-        let spelled = |spot: &Spot| match self.charset {
-            Charset::Utf8 => spot.label(),
-            Charset::Ascii => in_ascii(&spot.label()),
-        };
-        self.spots().map(spelled).collect()
+        self.spots().map(|spot| self.spelled(spot.label())).collect()
     }
 
     fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {
-        let lines = canvas::lines(self, width, most_rows);
+        lines(self, width, most_rows).into_iter().map(|line| self.spelled(line)).collect()
+    }
+
+    fn spelled(&self, text: String) -> String {
         match self.charset {
-            Charset::Utf8 => lines,
-            Charset::Ascii => lines.iter().map(|line| in_ascii(line)).collect(),
+            Charset::Utf8 => text,
+            Charset::Ascii => in_ascii(&text),
         }
     }
 
     /// The drawing in ASCII and without a backslash in a label, which would be a command of LaTeX.
     pub fn lines_in_latex(&self) -> Vec<String> {
-        let lines = canvas::lines(self, self.width, canvas::MOST_ROWS);
-        lines
-            .iter()
-            .map(|line| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned())
-            .collect()
+        let spelled = |line: String| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned();
+        lines(self, self.width, MOST_ROWS).into_iter().map(spelled).collect()
     }
 }
 
@@ -219,10 +209,396 @@ fn spots(matrix: &Matrix) -> Vec<Spot> {
     (0..matrix.rows()).map(|i| Spot { name: name(i), x: matrix[(i, 0)], y: matrix[(i, 1)] }).collect()
 }
 
+// The plane in characters.
+
+/// The drawing, without the labels to its right, is at most this wide.
+const MOST_COLUMNS: usize = 64;
+/// Columns for each row: a character is about twice as high as wide, and a square stays square.
+const COLUMNS_PER_ROW: f64 = 2.1;
+/// The most rows of a drawing.
+const MOST_ROWS: f64 = 12.0;
+/// The fewest columns that a drawing is squeezed into.
+const FEWEST_COLUMNS: usize = 8;
+/// Between a point and its label, and behind the label.
+const AIR: usize = 4;
+/// The mark of a cell that a label covers.
+const COVERED: char = '\0';
+
+/// The drawing line by line, none wider than `width`: the name of the axis upwards, the plane with numbers to its left, the
+/// numbers below it and the name of the other axis. Nothing where there is nothing to draw.
+fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<String> {
+    let Some(bounds) = drawing.bounds() else { return Vec::new() };
+    let Some(mut canvas) = Canvas::around(drawing, bounds, (width, most_rows)) else { return Vec::new() };
+    canvas.draw(drawing);
+    let margin = canvas.margin;
+    let (_, zero) = canvas.place(0.0, 0.0);
+    let mut lines = vec![format!("{}↑ {}", " ".repeat(margin + zero), drawing.axes[1])];
+    let upwards = canvas.upwards();
+    for (i, row) in canvas.cells.iter().enumerate() {
+        let number = upwards.iter().find(|(row, _)| *row == i).map_or("", |(_, text)| text);
+        let row = canvas.text(i, row);
+        lines.push(format!("{number:>room$} {row}", room = margin - 1));
+    }
+    lines.extend(canvas.numbers_below(&drawing.axes[0], width));
+    lines.iter().map(|line| cut(line, width).trim_end().to_string()).collect()
+}
+
+/// The longest start of a line that is at most this wide.
+fn cut(line: &str, width: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= width
+    };
+    line.chars().take_while(fits).collect()
+}
+
+struct Canvas {
+    cells: Vec<Vec<char>>,
+    /// The labels, each with the row and the column where it begins; a character may be wider than a column, or not at all wide.
+    labels: Vec<(usize, usize, String)>,
+    bounds: Bounds,
+    ticks: Ticks,
+    /// Columns to the left of the drawing, for numbers and a blank.
+    margin: usize,
+    columns_per_unit: f64,
+    rows_per_unit: f64,
+}
+
+impl Canvas {
+    /// A canvas on which all spots and the origin have room, with the same scale both ways.
+    fn around(drawing: &Drawing, bounds: Bounds, (width, most_rows): (usize, f64)) -> Option<Canvas> {
+        let longest = drawing.longest_label();
+        let mut canvas = Canvas {
+            cells: Vec::new(),
+            labels: Vec::new(),
+            bounds,
+            ticks: Ticks::apart(1.0),
+            margin: 0,
+            columns_per_unit: 1.0,
+            rows_per_unit: 1.0,
+        };
+        // A smaller scale has its numbers further apart, and none that is wider.
+        for _ in 0..2 {
+            let room = width.saturating_sub(canvas.margin);
+            let columns = room.saturating_sub(longest + AIR).clamp(FEWEST_COLUMNS, MOST_COLUMNS);
+            canvas.scale(columns as f64, most_rows)?;
+        }
+        let wide = (bounds.across() * canvas.columns_per_unit).round() as usize;
+        let high = (bounds.up() * canvas.rows_per_unit).round() as usize;
+        let columns = (wide + longest + AIR).min(width.saturating_sub(canvas.margin)).max(wide + 1);
+        canvas.cells = vec![vec![' '; columns]; high + 1];
+        Some(canvas)
+    }
+
+    /// Spreads the plane over this many columns and at most this many rows, and chooses the numbers of the axes.
+    fn scale(&mut self, columns: f64, most_rows: f64) -> Option<()> {
+        const MOST_TRIES: usize = 12;
+        let (across, up) = (self.bounds.across().max(1e-300), self.bounds.up().max(1e-300));
+        self.columns_per_unit = (columns / across).min(most_rows * COLUMNS_PER_ROW / up);
+        self.rows_per_unit = self.columns_per_unit / COLUMNS_PER_ROW;
+        let least = 2.0 / self.rows_per_unit;
+        self.ticks = (least.is_finite() && least > 0.0).then(|| Ticks::apart(least))?;
+        for _ in 0..MOST_TRIES {
+            let widest = widest(&self.ticks.within(self.bounds.left, self.bounds.right));
+            if (widest + 2) as f64 <= self.ticks.step() * self.columns_per_unit {
+                break;
+            }
+            self.ticks = self.ticks.wider();
+        }
+        self.margin = widest(&self.ticks.within(self.bounds.bottom, self.bounds.top)) + 1;
+        Some(())
+    }
+
+    fn place(&self, x: f64, y: f64) -> (usize, usize) {
+        let column = ((x - self.bounds.left) * self.columns_per_unit).round() as usize;
+        let row = ((self.bounds.top - y) * self.rows_per_unit).round() as usize;
+        (row.min(self.cells.len() - 1), column.min(self.cells[0].len() - 1))
+    }
+
+    fn draw(&mut self, drawing: &Drawing) {
+        self.axes();
+        for (from, to) in &drawing.arrows {
+            self.arrow(from, to);
+        }
+        for point in &drawing.points {
+            let (row, column) = self.place(point.x, point.y);
+            self.cells[row][column] = '●';
+        }
+        let mut covered = self.covered();
+        for point in &drawing.points {
+            self.label(point, &mut covered);
+        }
+        for (from, to) in drawing.named_ends() {
+            if self.place(from.x, from.y) != self.place(to.x, to.y) {
+                self.label(to, &mut covered);
+            }
+        }
+    }
+
+    /// What stands on the canvas before the labels: a cell for each mark.
+    fn covered(&self) -> Labels {
+        let (rows, columns) = (self.cells.len() as f64, self.cells[0].len() as f64);
+        let mut covered = Labels::within([0.0, 0.0, columns, rows]);
+        for (row, line) in self.cells.iter().enumerate() {
+            for (column, character) in line.iter().enumerate() {
+                let ground = match character {
+                    ' ' => continue,
+                    '─' | '┬' => Ground::Across,
+                    '│' | '┤' => Ground::Upwards,
+                    '·' => Ground::Arrow,
+                    _ => Ground::Mark,
+                };
+                covered.cover(area(row, column, 1), ground);
+            }
+        }
+        covered
+    }
+
+    fn axes(&mut self) {
+        let (zero_row, zero_column) = self.place(0.0, 0.0);
+        for row in &mut self.cells {
+            row[zero_column] = '│';
+        }
+        self.cells[zero_row].fill('─');
+        for (row, _) in self.upwards() {
+            self.cells[row][zero_column] = '┤';
+        }
+        for (column, _) in self.across() {
+            self.cells[zero_row][column] = '┬';
+        }
+        let is_corner = zero_column == 0 && zero_row + 1 == self.cells.len();
+        self.cells[zero_row][zero_column] = if is_corner { '└' } else { '┼' };
+    }
+
+    /// The rows of the axis upwards that have a number, and the numbers.
+    fn upwards(&self) -> Vec<(usize, String)> {
+        let ticks = self.ticks.within(self.bounds.bottom, self.bounds.top);
+        ticks.into_iter().map(|(y, text)| (self.place(0.0, y).0, text)).collect()
+    }
+
+    /// The columns of the other axis that have a number, and the numbers.
+    fn across(&self) -> Vec<(usize, String)> {
+        let ticks = self.ticks.within(self.bounds.left, self.bounds.right);
+        ticks.into_iter().map(|(x, text)| (self.place(x, 0.0).1, text)).collect()
+    }
+
+    /// The numbers below the drawing and the name of the axis: behind them, or where there is no room in a line of its own.
+    fn numbers_below(&self, name: &str, width: usize) -> Vec<String> {
+        let mut numbers = String::new();
+        for (column, text) in self.across() {
+            // The last digit of a negative number is below its place, as that of any other.
+            let start = (self.margin + column + 1).saturating_sub(text.chars().count());
+            let blanks = start.saturating_sub(numbers.chars().count());
+            numbers.push_str(&" ".repeat(blanks));
+            numbers.push_str(&text);
+        }
+        let name = format!("{name} →");
+        if numbers.chars().count() + 3 + name.width() <= width {
+            vec![format!("{numbers}   {name}")]
+        } else {
+            vec![numbers, format!("{}{name}", " ".repeat(self.margin))]
+        }
+    }
+
+    /// Dots from one spot to the other, and a head that points the way.
+    fn arrow(&mut self, from: &Spot, to: &Spot) {
+        let ((row, column), (to_row, to_column)) = (self.place(from.x, from.y), self.place(to.x, to.y));
+        let (down, across) = (to_row as f64 - row as f64, to_column as f64 - column as f64);
+        let steps = down.abs().max(across.abs()) as usize;
+        for step in 1..steps {
+            let along = step as f64 / steps as f64;
+            let at = |from: usize, way: f64| (from as f64 + along * way).round() as usize;
+            self.cells[at(row, down)][at(column, across)] = '·';
+        }
+        if steps > 0 {
+            self.cells[to_row][to_column] = head(across, -down * COLUMNS_PER_ROW);
+        }
+    }
+
+    /// The label next to its spot, to the right if it can be: with its coordinates, or where there is no room the word alone.
+    fn label(&mut self, spot: &Spot, covered: &mut Labels) {
+        let (row, column) = self.place(spot.x, spot.y);
+        let rows = || [Some(row), row.checked_sub(1), Some(row + 1)].into_iter().flatten();
+        for text in [spot.label(), spot.name.clone()] {
+            let length = text.width();
+            let right = rows().map(|row| area(row, column + 2, length));
+            let left = rows().filter_map(|row| Some(area(row, column.checked_sub(length + 1)?, length)));
+            let Some([start, row, ..]) = covered.free(&right.chain(left).collect::<Vec<_>>()) else {
+                continue;
+            };
+            self.write(row as usize, start as usize, &text);
+            // A label does not touch the next one.
+            covered.cover([start - 1.0, row, start + length as f64 + 1.0, row + 1.0], Ground::Mark);
+            return;
+        }
+    }
+
+    fn write(&mut self, row: usize, start: usize, text: &str) {
+        let (line, end) = (&mut self.cells[row], start + text.width());
+        for at in [start.checked_sub(1), Some(end)].into_iter().flatten() {
+            if let Some(cell) = line.get_mut(at).filter(|cell| **cell == '─') {
+                *cell = ' ';
+            }
+        }
+        line[start..end].fill(COVERED);
+        self.labels.push((row, start, text.to_string()));
+    }
+
+    /// A row with its labels.
+    fn text(&self, at: usize, row: &[char]) -> String {
+        let labels: Vec<_> = self.labels.iter().filter(|(row, _, _)| *row == at).collect();
+        let mut out = String::new();
+        for (column, character) in row.iter().enumerate() {
+            match labels.iter().find(|(_, start, _)| *start == column) {
+                Some((_, _, label)) => out.push_str(label),
+                None if *character == COVERED => {}
+                None => out.push(*character),
+            }
+        }
+        out
+    }
+}
+
+/// The area of cells of a row.
+fn area(row: usize, column: usize, length: usize) -> Area {
+    [column as f64, row as f64, (column + length) as f64, (row + 1) as f64]
+}
+
+fn widest(ticks: &[(f64, String)]) -> usize {
+    ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0)
+}
+
+/// The arrow head nearest to a direction.
+fn head(across: f64, up: f64) -> char {
+    let steep = up.abs() > 2.0 * across.abs();
+    let flat = across.abs() > 2.0 * up.abs();
+    match (across >= 0.0, up >= 0.0) {
+        (_, true) if steep => '↑',
+        (_, false) if steep => '↓',
+        (true, _) if flat => '→',
+        (false, _) if flat => '←',
+        (true, true) => '↗',
+        (true, false) => '↘',
+        (false, true) => '↖',
+        (false, false) => '↙',
+    }
+}
+
+// Places for labels, so that none covers another: one rule for the plane in characters and for its picture.
+
+/// A rectangle: left, top, right, bottom. Two that share an edge do not meet.
+pub type Area = [f64; 4];
+
+/// What a label would cover.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// A point, a number, another label: never covered.
+    Mark,
+    /// The axis to the right.
+    Across,
+    /// The axis upwards.
+    Upwards,
+    /// A movement.
+    Arrow,
+}
+
+/// What is covered so far, inside a room.
+pub struct Labels {
+    room: Area,
+    covered: Vec<(Area, Ground)>,
+}
+
+impl Labels {
+    /// An empty room.
+    pub fn within(room: Area) -> Labels {
+        Labels { room, covered: Vec::new() }
+    }
+
+    /// Something that stands there.
+    pub fn cover(&mut self, area: Area, ground: Ground) {
+        self.covered.push((area, ground));
+    }
+
+    /// The first of these areas that is free: the first one also over the axis across, then each on free ground, then over axes,
+    /// then over movements.
+    pub fn free(&self, areas: &[Area]) -> Option<Area> {
+        const BESIDE: &[Ground] = &[Ground::Across];
+        const OVER: [&[Ground]; 3] =
+            [&[], &[Ground::Across, Ground::Upwards], &[Ground::Across, Ground::Upwards, Ground::Arrow]];
+        let beside = areas.first().map(|area| (area, BESIDE));
+        let others = OVER.into_iter().flat_map(|over| areas.iter().map(move |area| (area, over)));
+        let found = beside.into_iter().chain(others).find(|(area, over)| self.has_room(area, over));
+        found.map(|(area, _)| *area)
+    }
+
+    fn has_room(&self, area: &Area, over: &[Ground]) -> bool {
+        let [left, top, right, bottom] = self.room;
+        let is_inside = area[0] >= left && area[1] >= top && area[2] <= right && area[3] <= bottom;
+        let meets = |other: &Area| {
+            area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]
+        };
+        is_inside && self.covered.iter().all(|(other, ground)| over.contains(ground) || !meets(other))
+    }
+}
+
+// The numbers at an axis: round ones, as many as there is room for.
+
+/// Numbers that are 1, 2 or 5 times a power of ten apart.
+#[derive(Clone, Copy)]
+pub struct Ticks {
+    /// 1, 2 or 5 …
+    digit: u8,
+    /// The power of ten of the distance between two numbers.
+    power: i32,
+}
+
+impl Ticks {
+    /// The nearest together that are at least this far apart; `least` is positive.
+    pub fn apart(least: f64) -> Ticks {
+        // Written as 3.2e-1, a number says its power of ten.
+        let text = format!("{least:e}");
+        let power = text.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+        let mut ticks = Ticks { digit: 1, power };
+        while ticks.step() < least && ticks.power < 300 {
+            ticks = ticks.wider();
+        }
+        ticks
+    }
+
+    /// The next that are further apart.
+    pub fn wider(self) -> Ticks {
+        match self.digit {
+            1 => Ticks { digit: 2, ..self },
+            2 => Ticks { digit: 5, ..self },
+            _ => Ticks { digit: 1, power: self.power + 1 },
+        }
+    }
+
+    /// The distance between neighbouring numbers.
+    pub fn step(self) -> f64 {
+        format!("{}e{}", self.digit, self.power).parse().unwrap_or(f64::INFINITY)
+    }
+
+    /// The numbers in a range that holds 0, and their texts.
+    pub fn within(self, low: f64, high: f64) -> Vec<(f64, String)> {
+        const MOST: f64 = 100.0;
+        let step = self.step();
+        let (first, last) = ((low / step).ceil().max(-MOST) as i64, (high / step).floor().min(MOST) as i64);
+        let places = usize::try_from(-self.power).unwrap_or(0);
+        let number = |i: i64| {
+            let number = i as f64 * step;
+            (number, in_sentence(number, places))
+        };
+        (first..=last).map(number).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::graph::Origin;
+
+    use super::*;
 
     fn lines(plane: Plane, graph: &Graph, width: usize) -> Vec<String> {
         Drawing::of(&plane, graph, width, Charset::Utf8).lines()
@@ -308,5 +684,18 @@ mod tests {
             let x = graph.given(name, matrix, Origin::Stated).unwrap();
             assert!(lines(Plane::new(&[x], &[]), &graph, 80).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn ticks_are_round_and_at_least_as_far_apart_as_asked() {
+        for (least, step) in [(0.9, 1.0), (1.0, 1.0), (1.1, 2.0), (3.0, 5.0), (0.03, 0.05), (70.0, 100.0)] {
+            assert_eq!(Ticks::apart(least).step(), step, "{least}");
+        }
+        let texts = |low, high| {
+            let ticks = Ticks::apart(0.4).within(low, high);
+            ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(-0.7, 1.2), "−0.5 0 0.5 1");
+        assert_eq!(texts(0.0, 0.2), "0");
     }
 }

@@ -1,11 +1,14 @@
 //! The settings of the appearance of a story.
 
+use std::borrow::Cow;
 use std::io::Write;
+use std::iter::Peekable;
+use std::str::Chars;
 
-use super::{Charset, Heat, Screen, Theme};
+use super::heat::{Heat, Theme};
 use crate::error::Result;
-use crate::graph::Convention;
-use crate::story::{Digits, Story};
+use crate::graph::{Convention, NodeId};
+use crate::story::{Digits, StepItem, Story};
 
 /// The output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,5 +99,242 @@ impl Style {
         let text = text.replace('\u{a0}', " ");
         out.write_all(self.charset.spelled(&text).as_bytes())?;
         Ok(())
+    }
+}
+
+// Names and numbers inside texts, such as the `d_k` of `√d_k`: the formats set them in their own way.
+
+/// Returns true if a character can be part of a name or a number.
+pub fn is_in_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// Takes the name or number that the characters begin with; empty if they begin with something else.
+pub fn take_name(characters: &mut Peekable<Chars<'_>>) -> String {
+    std::iter::from_fn(|| characters.next_if(|next| is_in_name(*next))).collect()
+}
+
+// A story, and what is written of it.
+
+/// A story, and which of its nodes the data formats write.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The story.
+    pub story: Story,
+    /// The nodes that JSON, NumPy and CSV write, in this order.
+    pub nodes: Vec<NodeId>,
+    /// True if people are shown the headline.
+    pub headed: bool,
+    /// The number of numbered steps that are left out before the first one that is shown: each keeps its own number.
+    pub skipped: usize,
+    /// This many are left out after the last one.
+    pub left: usize,
+    /// The story that a page which computes has in its place: with a step for each setting, also where it changes nothing yet.
+    pub computing: Option<Box<Story>>,
+}
+
+impl Page {
+    /// The whole story.
+    pub fn whole(story: Story) -> Page {
+        let nodes = story.graph.nodes().map(|(id, _)| id).collect();
+        Page { story, nodes, headed: true, skipped: 0, left: 0, computing: None }
+    }
+
+    /// A story of which people are shown no headline, and programs these nodes.
+    pub fn headless(story: Story, nodes: Vec<NodeId>) -> Page {
+        Page { story, nodes, headed: false, skipped: 0, left: 0, computing: None }
+    }
+
+    /// Returns true if it explains cells.
+    pub fn explains(&self) -> bool {
+        let explains = |shown: &StepItem| matches!(shown, StepItem::Explained { .. } | StepItem::Symbolic(_));
+        self.story.steps.iter().flat_map(|step| &step.shown).any(explains)
+    }
+}
+
+// Everything is written in UTF-8; where a terminal has only ASCII, the characters beyond it are spelled out.
+
+/// The characters that a terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Charset {
+    /// All of them.
+    #[default]
+    Utf8,
+    /// ASCII alone.
+    Ascii,
+}
+
+impl Charset {
+    /// The text in this charset. Characters that make up tables keep their width, others may grow.
+    pub fn spelled(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Charset::Utf8 => Cow::Borrowed(text),
+            Charset::Ascii => Cow::Owned(ascii(text)),
+        }
+    }
+}
+
+/// The text in ASCII alone.
+fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '√' if characters.peek().is_some_and(|next| is_in_name(*next)) => {
+                let radicand = take_name(&mut characters);
+                out.push_str(&format!("sqrt({radicand})"));
+            }
+            other if raised(other).is_some() => {
+                // One mark for a number of several digits: 10⁻⁹ is 10^-9.
+                out.push('^');
+                out.extend(raised(other));
+                while let Some(digit) = characters.peek().and_then(|next| raised(*next)) {
+                    out.push(digit);
+                    characters.next();
+                }
+            }
+            // The space that no line is broken at becomes a plain one when all is laid out.
+            '\0'..='\x7f' | '\u{a0}' => out.push(character),
+            other => out.push_str(spelled(other)),
+        }
+    }
+    out
+}
+
+/// The character that stands raised, as an exponent.
+fn raised(character: char) -> Option<char> {
+    Some(match character {
+        '⁰' => '0',
+        '¹' => '1',
+        '²' => '2',
+        '³' => '3',
+        '⁴' => '4',
+        '⁵' => '5',
+        '⁶' => '6',
+        '⁷' => '7',
+        '⁸' => '8',
+        '⁹' => '9',
+        '⁻' => '-',
+        'ⁿ' => 'n',
+        'ˣ' => 'x',
+        'ᵃ' => 'a',
+        _ => return None,
+    })
+}
+
+fn spelled(character: char) -> &'static str {
+    match character {
+        '×' => "x",
+        '·' | '∘' => "*",
+        'ᵀ' => "^T",
+        '√' => "sqrt",
+        '−' | '–' | '—' => "-",
+        '∞' => "inf",
+        '≤' => "<=",
+        '≥' => ">=",
+        '≠' => "!=",
+        '≈' => "~",
+        '±' => "+-",
+        '→' | '▶' => "->",
+        '←' => "<-",
+        '↦' => "|->",
+        '∈' => "in",
+        'ℝ' => "R",
+        '↑' => "^",
+        '↓' => "v",
+        '↗' | '↙' => "/",
+        '↖' | '↘' => "\\",
+        '…' => "..",
+        'µ' => "u",
+        '␣' => "_",
+        '«' | '»' | '“' | '”' => "\"",
+        '‘' | '’' | '′' => "'",
+        '░' => ":",
+        '▿' => "v",
+        '▁' => ".",
+        '▂' => "-",
+        '▃' => "~",
+        '▄' => "=",
+        '▅' => "+",
+        '▆' => "*",
+        '▇' => "#",
+        '█' => "@",
+        // The end of a bar, in eighths.
+        '▏' | '▎' | '▍' => ".",
+        '▌' | '▋' | '▊' | '▉' => "o",
+        // A space and a line break in the pieces of byte-level tokenizers.
+        'Ġ' => "_",
+        'Ċ' => "\\n",
+        '●' => "o",
+        '╭' | '╮' | '╰' | '╯' | '└' | '├' | '┤' | '┼' | '┬' | '┴' => "+",
+        '─' => "-",
+        '│' => "|",
+        'Σ' => "sum",
+        'Δ' => "Delta ",
+        'δ' => "delta",
+        'σ' => "sigma",
+        'θ' => "theta",
+        'ε' => "eps",
+        'π' => "pi",
+        'α' => "alpha",
+        'β' => "beta",
+        'λ' => "lambda",
+        'φ' => "phi",
+        '₁' => "_1",
+        '₂' => "_2",
+        '₃' => "_3",
+        'ₖ' => "_k",
+        '⌈' => "ceil(",
+        '⌉' => ")",
+        '⇒' => "=>",
+        '€' => "EUR",
+        'é' | 'è' => "e",
+        'ö' => "oe",
+        'ü' => "ue",
+        'ä' => "ae",
+        _ => "?",
+    }
+}
+
+// The screen that bytes are for.
+
+/// The screen that a command writes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Screen {
+    /// Its columns.
+    pub width: usize,
+    /// True if it shows colours.
+    pub colour: bool,
+    /// The ground that colours stand on.
+    pub theme: Theme,
+    /// The characters it shows.
+    pub charset: Charset,
+}
+
+impl Screen {
+    /// A screen without colours that shows every character, for comparing the blocks of a lesson.
+    pub fn plain(width: usize) -> Screen {
+        Screen { width, colour: false, theme: Theme::Unknown, charset: Charset::Utf8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_becomes_ascii_and_tables_keep_their_width() {
+        let text = "╭──╮\n│░0│\n╰──╯ A (2×2) = softmax(S / √3)ᵀ, −∞";
+        let plain = ascii(text);
+        assert!(plain.is_ascii());
+        assert_eq!(plain.lines().nth(1), Some("|:0|"));
+        assert!(plain.ends_with("A (2x2) = softmax(S / sqrt(3))^T, -inf"));
+    }
+
+    #[test]
+    fn exponents_bars_and_spaces_of_pieces_are_spelled() {
+        assert_eq!(ascii("10⁹ 10⁻¹² x² eˣ"), "10^9 10^-12 x^2 e^x");
+        assert_eq!(ascii("██▋ █▏ █"), "@@o @. @");
+        assert_eq!(ascii("␣cave Ġcave Ċ"), "_cave _cave \\n");
     }
 }

@@ -1,11 +1,11 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
+use super::backward;
 use super::look_at::look_at;
-use super::model::{Step, StepItem, Story};
-use super::plane::Plane;
+use super::model::{Plane, Step, StepItem, Story};
 use super::sentence::{in_convention, in_sentence};
-use super::{backward, mechanisms};
-use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
+use crate::attention::{Pairing, RopeScaling, Rotation};
+use crate::graph::{self, BackwardSteps, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role, Stage};
 use crate::matrix::Matrix;
 
 /// Attention, step by step. The sentences are true for any numbers.
@@ -13,7 +13,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = PipelinePart::Given;
-    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == graph::Stage::Weights);
+    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Weights);
     let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
     let backward = graph.backward().cloned();
     let forward = backward.as_ref().map_or(usize::MAX, |backward| backward.first().position());
@@ -29,10 +29,7 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
         }
         let projects = node.inputs.iter().any(|&input| graph[input].step == Some(Role::WO.into()));
         if stage != last {
-            steps.push(Step {
-                text: in_convention(&sentence(&stage, node, projects), convention),
-                ..Step::default()
-            });
+            steps.push(Step::new(in_convention(&sentence(&stage, node, projects), convention), Vec::new()));
             last = stage;
         }
         if let Some(step) = steps.last_mut() {
@@ -66,7 +63,7 @@ fn first(graph: &Graph, given: Vec<NodeId>) -> Step {
     let in_brief = seen.first().map(|&id| StepItem::Together(vec![id]));
     let shown = [StepItem::Together(seen), StepItem::Folded(folded)];
     let shown = shown.into_iter().filter(|shown| !shown.nodes().is_empty()).collect();
-    Step { text: "The given matrices.".to_string(), shown, in_brief, ..Step::default() }
+    Step { in_brief, ..Step::new("The given matrices.", shown) }
 }
 
 /// Returns true if a node equals its first operand, because the weights are a default identity.
@@ -91,15 +88,14 @@ const MOST_DRAWN: [usize; 2] = [12, 8];
 
 /// The movement of each token, if tokens of two coordinates become results of two coordinates.
 fn movement(graph: &Graph) -> Option<Step> {
-    let (x, o) = (graph.at(Role::X)?, graph.at(graph::Stage::Output)?);
+    let (x, o) = (graph.at(Role::X)?, graph.at(Stage::Output)?);
     let (from, to) = (graph.matrix(x).ok()?, graph.matrix(o).ok()?);
     let most = MOST_DRAWN[usize::from(from.row_labels().is_none())];
     let is_plane = from.cols() == 2 && from.shape() == to.shape() && from.rows() <= most;
     let is_finite = |matrix: &Matrix| matrix.cells().all(|x| x.is_finite());
-    (is_plane && is_finite(from) && is_finite(to)).then(|| Step {
-        text: "In the plane: each token moves from its place in X to its place in O.".to_string(),
-        shown: vec![StepItem::Plane(Plane::new(&[x], &[(x, o)]))],
-        ..Step::default()
+    (is_plane && is_finite(from) && is_finite(to)).then(|| {
+        let plane = StepItem::Plane(Plane::new(&[x], &[(x, o)]));
+        Step::new("In the plane: each token moves from its place in X to its place in O.", vec![plane])
     })
 }
 
@@ -110,7 +106,7 @@ pub(super) enum PipelinePart {
     Projections,
     Split(Role),
     /// A step of today's models.
-    Mechanism(graph::Stage, Option<usize>),
+    Mechanism(Stage, Option<usize>),
     Scores(Option<usize>),
     Scale(Option<usize>),
     Bias(Option<usize>),
@@ -135,24 +131,24 @@ impl PipelinePart {
             _ => {}
         }
         let Some(graph::Step { stage, head, .. }) = node.step else { return PipelinePart::beside(node) };
-        if mechanisms::is_one(stage) {
+        if is_one(stage) {
             return PipelinePart::Mechanism(stage, head);
         }
         match stage {
-            graph::Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
-            graph::Stage::Role(_) => PipelinePart::Projections,
-            graph::Stage::Scores => PipelinePart::Scores(head),
-            graph::Stage::Scaled => PipelinePart::Scale(head),
-            graph::Stage::Biased => PipelinePart::Bias(head),
-            graph::Stage::Tempered => PipelinePart::Temperature(head),
-            graph::Stage::Masked => PipelinePart::Mask(head),
-            graph::Stage::Weights => PipelinePart::Weights(head),
-            graph::Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
+            Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
+            Stage::Role(_) => PipelinePart::Projections,
+            Stage::Scores => PipelinePart::Scores(head),
+            Stage::Scaled => PipelinePart::Scale(head),
+            Stage::Biased => PipelinePart::Bias(head),
+            Stage::Tempered => PipelinePart::Temperature(head),
+            Stage::Masked => PipelinePart::Mask(head),
+            Stage::Weights => PipelinePart::Weights(head),
+            Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
             // The mix of the only head needs no joining.
-            graph::Stage::Mixed | graph::Stage::Joined => PipelinePart::Mix(head),
-            graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
-            graph::Stage::Projected | graph::Stage::Output => PipelinePart::Output,
-            graph::Stage::Lse => PipelinePart::Fused,
+            Stage::Mixed | Stage::Joined => PipelinePart::Mix(head),
+            Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
+            Stage::Projected | Stage::Output => PipelinePart::Output,
+            Stage::Lse => PipelinePart::Fused,
             _ => PipelinePart::Output,
         }
     }
@@ -160,8 +156,8 @@ impl PipelinePart {
     /// The part of a node that is no step: the chosen row of LongRoPE's divisors, the gate of each column.
     fn beside(node: &Node) -> PipelinePart {
         match node.op {
-            Op::Rows { .. } => PipelinePart::Mechanism(graph::Stage::FrequenciesScaled, None),
-            Op::RepeatColumns(_) => PipelinePart::Mechanism(graph::Stage::Gate, None),
+            Op::Rows { .. } => PipelinePart::Mechanism(Stage::FrequenciesScaled, None),
+            Op::RepeatColumns(_) => PipelinePart::Mechanism(Stage::Gate, None),
             _ => PipelinePart::Output,
         }
     }
@@ -183,7 +179,7 @@ pub(super) fn sentence(stage: &PipelinePart, node: &Node, projects: bool) -> Str
             "{} is split into heads: each head takes the same number of neighbouring columns.",
             role.name()
         ),
-        PipelinePart::Mechanism(stage, head) => start(head, &mechanisms::sentence(*stage, &node.op)),
+        PipelinePart::Mechanism(stage, head) => start(head, &sentence_of_mechanism(*stage, &node.op)),
         PipelinePart::Scores(head) => match node.op {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),
@@ -227,5 +223,150 @@ fn scaling(op: &Op) -> String {
         ),
         Op::Scale(Factor::Number(number)) => format!("multiply the scores by {}.", in_sentence(*number, 6)),
         _ => "the scores are scaled.".to_string(),
+    }
+}
+
+// The story of words that are compared.
+
+/// The words as vectors, and a table for each measure; `remarks` are remarks on the vectors.
+pub fn similarity(graph: Graph, remarks: Vec<String>) -> Story {
+    let sentences = [
+        ("X", "The words as vectors, a row each."),
+        ("dot", "Dot products: large where vectors are long and point the same way."),
+        ("scaled", "The same, divided by the root of the width."),
+        ("cosine", "Cosines: the angle alone, 1 for the same direction, 0 for a right angle."),
+        ("euclidean", "Distances: here small means alike."),
+    ];
+    let mut steps = Vec::new();
+    for (name, text) in sentences {
+        let Some(id) = graph.find(name) else { continue };
+        let mut shown = vec![StepItem::Node(id)];
+        if name == "X" && graph[id].shape().cols == 2 {
+            shown = vec![StepItem::Together(vec![id]), StepItem::Plane(Plane::new(&[id], &[]))];
+        }
+        steps.push(Step::new(text, shown));
+    }
+    Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
+}
+
+// The story of a softmax.
+
+/// The softmax of one row of numbers as one table: a row for each number, a column for each step.
+pub fn softmax(graph: Graph) -> Story {
+    let sums = [("powers", "power_sum"), ("A", "A_sum")];
+    let column = |name: &str| {
+        let id = graph.find(name)?;
+        let sum = sums.iter().find(|(of, _)| *of == name).and_then(|(_, sum)| graph.find(sum));
+        Some((id, sum))
+    };
+    let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
+    let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
+    Story::of_steps("Softmax", graph, vec![Step::new(text, vec![StepItem::Columns(columns)])])
+}
+
+// The sentences on the steps that today's models add.
+
+/// Returns true for a step of positions, of a norm of queries and keys, of a soft-cap or of a gate.
+pub(super) fn is_one(stage: Stage) -> bool {
+    matches!(
+        stage,
+        Stage::PositionVectors
+            | Stage::Positioned
+            | Stage::QueriesNormed
+            | Stage::KeysNormed
+            | Stage::Frequencies
+            | Stage::FrequenciesScaled
+            | Stage::QueriesRotated
+            | Stage::KeysRotated
+            | Stage::PositionBias
+            | Stage::Capped
+            | Stage::GateInput
+            | Stage::Gate
+            | Stage::Gated
+    )
+}
+
+/// The sentence on such a step, without a capital.
+pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
+    match (stage, op) {
+        (Stage::PositionVectors, _) => "a vector for each position, of sines and cosines.".into(),
+        (Stage::Positioned, _) => "the vectors of the positions are added to the tokens.".into(),
+        (Stage::QueriesNormed, _) => {
+            "each query is divided by its root mean square, so that its length no longer counts.".into()
+        }
+        (Stage::KeysNormed, _) => "each key is divided by its root mean square.".into(),
+        (Stage::Frequencies, Op::Frequencies { width: 2, .. }) => {
+            "the angle by which the pair of columns turns from one position to the next, in radians.".into()
+        }
+        (Stage::Frequencies, Op::Frequencies { width, .. }) => format!(
+            "the angles by which the {} pairs of columns turn from one position to the next, in radians. The first pair turns \
+             fastest.",
+            width / 2
+        ),
+        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => scaled(scaling),
+        (Stage::FrequenciesScaled, _) => {
+            "LongRoPE has a row of divisors for short texts, and one for long ones.".into()
+        }
+        (Stage::QueriesRotated, Op::Rotary(rotation)) => format!(
+            "each query is rotated by its position times F: {}. Positions count from {}.",
+            pairs(rotation.pairing),
+            rotation.first
+        ),
+        (Stage::KeysRotated, Op::Rotary(Rotation { first, .. })) => format!(
+            "each key is rotated in the same way, from position {first} on. A score then depends on the distance of the two."
+        ),
+        (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.".into(),
+        (Stage::PositionBias, Op::Alibi(head, _)) => {
+            format!(
+                "a bias that grows with the distance, by a slope of {} in this head.",
+                in_sentence(head.slope(), 6)
+            )
+        }
+        (Stage::PositionBias, _) => {
+            "a bias for each distance, from the table. Distances that are far share a bucket.".into()
+        }
+        (Stage::Capped, Op::SoftCap(cap)) => format!(
+            "the soft-cap keeps each score between −{0} and {0}. Small scores hardly change.",
+            in_sentence(*cap, 6)
+        ),
+        (Stage::GateInput, _) => "the gate is computed from the tokens: X times W_g.".into(),
+        (Stage::Gate, _) => "the sigmoid makes it a number between 0 and 1.".into(),
+        (Stage::Gated, _) => "each number of the heads is multiplied by its gate.".into(),
+        _ => "a step of this model.".into(),
+    }
+}
+
+fn pairs(pairing: Pairing) -> &'static str {
+    match pairing {
+        Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
+        Pairing::Neighbours => "each two neighbouring columns together",
+    }
+}
+
+/// The sentence on a change of the frequencies.
+fn scaled(scaling: &RopeScaling) -> String {
+    match scaling {
+        RopeScaling::Linear { factor } => {
+            format!("every frequency is divided by {}: positions are squeezed.", in_sentence(*factor, 6))
+        }
+        RopeScaling::Dynamic { original, length, .. } if *length as f64 <= *original => {
+            "the text is not longer than the original context, so nothing changes.".into()
+        }
+        RopeScaling::Dynamic { .. } => {
+            "the text is longer than the original context. Slow pairs turn even more slowly, the first stays."
+                .into()
+        }
+        RopeScaling::Llama3 { .. } => {
+            "fast pairs are kept, slow ones divided by the factor, those between are blended.".into()
+        }
+        RopeScaling::Yarn(_) => format!(
+            "fast pairs are kept, slow ones divided by the factor, those between are blended. Sines and cosines are \
+             multiplied by {}.",
+            in_sentence(scaling.magnitude(), 6)
+        ),
+        RopeScaling::LongRope { .. } => format!(
+            "each pair has a divisor of its own. Sines and cosines are multiplied by {}.",
+            in_sentence(scaling.magnitude(), 6)
+        ),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn tell_loss(story: &mut Story, loss: &[NodeId], convention: Conventi
     let part = |names: &[&str], text: &str| {
         let named = loss.iter().filter(|id| names.contains(&graph[**id].name.as_str()));
         let shown: Vec<StepItem> = named.map(|id| StepItem::Node(*id)).collect();
-        (!shown.is_empty()).then(|| Step { text: in_convention(text, convention), shown, ..Step::default() })
+        (!shown.is_empty()).then(|| Step::new(in_convention(text, convention), shown))
     };
     let steps = [
         part(
@@ -50,7 +50,7 @@ pub(super) fn tell_gradients(
         let shown = gradient.steps.iter().map(|id| shown(graph, *id));
         match told.last_mut().filter(|(last, _)| *last == text) {
             Some((_, step)) => step.shown.extend(shown),
-            None => told.push((text.clone(), Step { text, shown: shown.collect(), ..Step::default() })),
+            None => told.push((text.clone(), Step::new(text, shown.collect()))),
         }
     }
     steps.extend(told.into_iter().map(|(_, step)| step));
@@ -78,11 +78,8 @@ fn loss(graph: &Graph, gradients: &Gradients) -> String {
         (Op::Ones { rows: 1, cols: 1 }, _) => name.clone(),
         (Op::Ones { .. }, _) => format!("the sum of {name}"),
         (Op::Given(Origin::Stated), Some(matrix)) => {
-            let ones: Vec<(usize, usize)> = (0..matrix.rows())
-                .flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)))
-                .filter(|cell| matrix[*cell] != 0.0)
-                .collect();
-            match ones[..] {
+            let cells = (0..matrix.rows()).flat_map(|row| (0..matrix.cols()).map(move |col| (row, col)));
+            match cells.filter(|cell| matrix[*cell] != 0.0).collect::<Vec<_>>()[..] {
                 [(row, col)] => address_of(graph, CellId { node: gradients.loss, row, col }),
                 _ => format!("the sum of a row of {name}"),
             }
@@ -94,26 +91,19 @@ fn loss(graph: &Graph, gradients: &Gradients) -> String {
 /// The step that shows the start.
 fn beginning(graph: &Graph, gradients: &Gradients) -> Step {
     let (start, of) = (&graph[gradients.start].name, &graph[gradients.loss].name);
-    let text = match (loss(graph, gradients).as_str(), &graph[gradients.start].op) {
-        ("the loss", _) => {
+    let loss = loss(graph, gradients);
+    let rates = match &graph[gradients.start].op {
+        Op::Ones { rows: 1, cols: 1 } => "With itself at rate 1.".to_string(),
+        Op::Ones { .. } => format!("With each number of {of} at rate 1."),
+        _ => format!("{start} is the start: 1 there, and 0 elsewhere."),
+    };
+    let text = match loss.as_str() {
+        "the loss" => {
             format!("Now backward. {start} is given: how fast the loss changes with each number of {of}.")
         }
-        (loss, Op::Ones { rows: 1, cols: 1 }) => {
-            format!(
-                "Now backward: how fast does {loss} change with every number before it? With itself at rate 1."
-            )
-        }
-        (loss, Op::Ones { .. }) => {
-            format!(
-                "Now backward: how fast does {loss} change with every number before it? With each number of {of} at rate 1."
-            )
-        }
-        (loss, _) => format!(
-            "Now backward: how fast does {loss} change with every number before it? {start} is the start: 1 there, and 0 \
-             elsewhere."
-        ),
+        loss => format!("Now backward: how fast does {loss} change with every number before it? {rates}"),
     };
-    Step { text, shown: vec![StepItem::Together(vec![gradients.start])], ..Step::default() }
+    Step::new(text, vec![StepItem::Together(vec![gradients.start])])
 }
 
 /// The order in which gradients are told: what all heads share, then head by head from the result to the scores, then queries, keys

@@ -46,13 +46,8 @@ pub fn comparison(base: Story, other: Story, with: &str, only: &[String]) -> Res
     if both.differences.is_empty() {
         remarks.push("Nothing differs: every number is the same in both.".into());
     }
-    let story = Story {
-        source: base.source,
-        digits: base.digits,
-        remarks,
-        ..Story::of_steps(&title, both.graph, steps)
-    };
-    Ok(Comparison { story, nodes })
+    let story = Story::of_steps(&title, both.graph, steps);
+    Ok(Comparison { story: Story { source: base.source, digits: base.digits, remarks, ..story }, nodes })
 }
 
 /// The nodes of a difference, as far as they are there.
@@ -89,7 +84,7 @@ impl DifferenceSteps<'_> {
             self.both.same.iter().map(|&id| &self.graph()[id]).filter(|node| !node.is_never_formed());
         let names: Vec<&str> = formed.map(|node| node.name.as_str()).collect();
         if !names.is_empty() {
-            steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
+            steps.push(Step::new(format!("The same in both: {}.", names.join(", ")), Vec::new()));
         }
         let (told, mut untold) = self.told();
         let is_computed =
@@ -101,18 +96,15 @@ impl DifferenceSteps<'_> {
             if !untold.is_empty() && group.iter().any(is_computed) {
                 let names = std::mem::take(&mut untold).join(", ");
                 let text = format!("These have another shape too, because their inputs do: {names}.");
-                steps.push(Step { text, ..Step::default() });
+                steps.push(Step::new(text, Vec::new()));
             }
             let moved =
                 |difference: &&Difference| Some(self.moved(&self.both.movement(difference)?, difference));
-            steps.push(Step {
-                text: self.sentence(group),
-                notice: group.iter().find_map(moved),
-                shown: group.iter().map(|difference| shown(difference)).collect(),
-                ..Step::default()
-            });
+            let shown = group.iter().map(|difference| shown(difference)).collect();
+            let notice = group.iter().find_map(moved);
+            steps.push(Step { notice, ..Step::new(self.sentence(group), shown) });
         }
-        steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));
+        steps.extend(self.furthest().map(Step::remark));
         steps
     }
 
@@ -159,7 +151,7 @@ impl DifferenceSteps<'_> {
                     StepItem::Node(id)
                 }
             };
-            steps.push(Step { shown: vec![shown], ..Step::default() });
+            steps.push(Step::new("", vec![shown]));
         }
         Ok((steps, ids))
     }
@@ -172,22 +164,24 @@ impl DifferenceSteps<'_> {
             group.iter().find_map(|difference| Some((difference.base?, difference.other?, difference)));
         let Some((base, other, difference)) = both else {
             let of_base = group.iter().all(|difference| difference.base.is_some());
-            return match (of_base, group.len()) {
-                (true, 1) => format!("{name}: no such step with {with}."),
-                (true, _) => format!("{name}: no such steps with {with}."),
-                (false, 1) => format!("{name}: an additional step with {with}."),
-                (false, _) => format!("{name}: additional steps with {with}."),
+            let what = match (of_base, group.len()) {
+                (true, 1) => "no such step",
+                (true, _) => "no such steps",
+                (false, 1) => "an additional step",
+                (false, _) => "additional steps",
             };
+            return format!("{name}: {what} with {with}.");
         };
         let (base, other) = (&self.graph()[base], &self.graph()[other]);
-        let given = [&base.op, &other.op].map(Op::is_given);
-        match [base, other].map(Node::is_never_formed) {
-            [true, true] => return format!("{name}: never formed, neither here nor with {with}."),
-            [true, false] => return format!("{name}: never formed here, but formed with {with}."),
-            [false, true] => return format!("{name}: never formed with {with}."),
-            [false, false] => {}
-        }
-        match given {
+        let never_formed = [base, other].map(Node::is_never_formed);
+        match [&base.op, &other.op].map(Op::is_given) {
+            _ if never_formed == [true, true] => {
+                format!("{name}: never formed, neither here nor with {with}.")
+            }
+            _ if never_formed == [true, false] => {
+                format!("{name}: never formed here, but formed with {with}.")
+            }
+            _ if never_formed == [false, true] => format!("{name}: never formed with {with}."),
             _ if base.shape() != other.shape() => {
                 format!("{name} has another shape with {with}, so its cells cannot be compared.")
             }
@@ -241,10 +235,10 @@ impl DifferenceSteps<'_> {
         let movements: Vec<Movement> =
             self.both.differences.iter().filter_map(|difference| self.both.movement(difference)).collect();
         let finite = movements.iter().filter(|movement| movement.change.is_finite());
-        let further = |best: Movement, next: &Movement| {
-            if next.change.abs() > best.change.abs() { *next } else { best }
+        let further = |best: Movement, next: Movement| {
+            if next.change.abs() > best.change.abs() { next } else { best }
         };
-        let furthest = finite.copied().reduce(|best, next| further(best, &next))?;
+        let furthest = finite.copied().reduce(further)?;
         let is_last = movements.last().is_some_and(|last| last.change.abs() >= furthest.change.abs());
         (movements.len() > 1 && !is_last)
             .then(|| format!("The largest change is in {}.", self.way(&furthest)))

@@ -79,8 +79,7 @@ fn largest_cell(
 /// `The largest weight: A[cave,bat] = 0.0558.`
 fn said(what: &str, graph: &Graph, (cell, has_others): (CellId, bool)) -> Option<String> {
     let number = cell_told(graph, cell)?;
-    let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-    let rest = if rest.is_empty() { String::new() } else { format!(" {rest}") };
+    let (noun, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
     Some(match has_others {
         false => format!("The largest {noun}{rest}: {number}."),
         true => format!("One of the largest {noun}s{rest}: {number}."),
@@ -115,15 +114,12 @@ fn largest_of_two_tokens(graph: &Graph, node: NodeId) -> Option<String> {
 /// Whether queries and keys are those of the same tokens.
 fn are_same_tokens(graph: &Graph, node: NodeId) -> bool {
     let shape = graph[node].shape();
+    let is_computed = |role| graph.at(role).is_some_and(|id| !graph[id].op.is_given());
     let are_same = match graph[node].labels() {
         (Some(rows), Some(cols)) => rows == cols,
-        _ => graph.is_of_model() || [Role::Q, Role::K].into_iter().all(|role| is_computed(graph, role)),
+        _ => graph.is_of_model() || [Role::Q, Role::K].into_iter().all(is_computed),
     };
     shape.rows == shape.cols && shape.rows > 1 && are_same
-}
-
-fn is_computed(graph: &Graph, role: Role) -> bool {
-    graph.at(role).is_some_and(|id| !graph[id].op.is_given())
 }
 
 /// The largest score before the scaling, and after it.
@@ -190,22 +186,20 @@ fn mixture(graph: &Graph, node: NodeId) -> Option<String> {
         return None;
     }
     let row = most_telling(graph, &[weights])?.row;
-    let weight =
-        |col: usize| graph[weights].tensor().and_then(|tensor| tensor.number(row, col)).unwrap_or(0.0);
+    let weight = |col: usize| at(graph, CellId { node: weights, row, col }).unwrap_or(0.0);
     let mut parts: Vec<usize> = (0..graph[weights].shape().cols).filter(|&col| weight(col) != 0.0).collect();
     parts.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
     let rest = parts.split_off(parts.len().min(MOST_PARTS));
     let name = |row: usize| row_name(graph, CellId { node: values, row, col: 0 });
-    let mut terms: Vec<String> =
-        parts.into_iter().map(|key| format!("{} · {}", told(weight(key)), name(key))).collect();
+    let term = |key: usize| format!("{} · {}", told(weight(key)), name(key));
+    let mut terms: Vec<String> = parts.into_iter().map(term).collect();
     match rest[..] {
         [] => {}
-        [one] => terms.push(format!("{} · {}", told(weight(one)), name(one))),
-        _ => terms.push(format!(
-            "{} values with {} together",
-            rest.len(),
-            told(rest.iter().map(|&key| weight(key)).sum())
-        )),
+        [one] => terms.push(term(one)),
+        _ => {
+            let together = told(rest.iter().map(|&key| weight(key)).sum());
+            terms.push(format!("{} values with {together} together", rest.len()));
+        }
     }
     Some(format!("{} = {}.", row_name(graph, CellId { node, row, col: 0 }), terms.join(" + ")))
 }

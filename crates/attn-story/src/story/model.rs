@@ -1,15 +1,16 @@
 //! The model of a story: a graph, and the sentences that go with its steps.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::condition::Claim;
-use super::plane::Plane;
-use super::table::Table;
-use super::window::Window;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::graph::recipes::Recipe;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, LabelMatch, NodeId, Origin, find_label};
+use crate::matrix::{Labels, Matrix};
+use crate::tensor::edges;
 use crate::text::nearest;
 
 /// A computation described step by step.
@@ -132,7 +133,7 @@ impl Story {
 
     /// A graph, every node a step of its own without words.
     pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
-        let step = |(id, _): (NodeId, &_)| Step { shown: vec![StepItem::Node(id)], ..Step::default() };
+        let step = |(id, _): (NodeId, &_)| Step::new("", vec![StepItem::Node(id)]);
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
     }
@@ -145,8 +146,8 @@ impl Story {
     /// The story with some of its remarks in its first step, which shows the matrices they are about.
     pub fn saying_first(mut self, remarks: &[String]) -> Story {
         if let Some(step) = self.steps.first_mut().filter(|_| !remarks.is_empty()) {
-            step.notice =
-                Some(remarks.iter().cloned().chain(step.notice.take()).collect::<Vec<_>>().join(" "));
+            let notices: Vec<String> = remarks.iter().cloned().chain(step.notice.take()).collect();
+            step.notice = Some(notices.join(" "));
         }
         self
     }
@@ -172,29 +173,25 @@ impl Story {
     /// # Errors
     /// If it is neither; the error lists what there is.
     pub fn named(&self, name: &str) -> Result<StepItem> {
-        if self.graph.find(name).is_none()
-            && let Some(plane) = self.planes().find(|plane| plane.name == name)
-        {
-            return Ok(StepItem::Plane(plane.clone()));
-        }
         let planes: Vec<&str> = self.planes().map(|plane| plane.name.as_str()).collect();
-        if self.graph.find(name).is_none()
-            && let Some(near) = nearest(name, planes.iter().copied())
-                .filter(|near| near.chars().next() == name.chars().next())
-        {
-            return Err(Error::new(format!("there is no node and no picture `{name}`"))
-                .help(format!("did you mean `{near}`? The pictures are {}", planes.join(" "))));
+        if self.graph.find(name).is_none() {
+            if let Some(plane) = self.planes().find(|plane| plane.name == name) {
+                return Ok(StepItem::Plane(plane.clone()));
+            }
+            let near = nearest(name, planes.iter().copied());
+            if let Some(near) = near.filter(|near| near.chars().next() == name.chars().next()) {
+                return Err(Error::new(format!("there is no node and no picture `{name}`"))
+                    .help(format!("did you mean `{near}`? The pictures are {}", planes.join(" "))));
+            }
         }
-        match self.graph.require(name) {
-            Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
+        self.graph.require(name).map(StepItem::Node).map_err(|error| match &planes[..] {
+            [] if name.starts_with("plane") => Error::new(format!(
                 "there is no `{name}` here: no picture of a plane is drawn"
             ))
-            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
-            Err(error) if !planes.is_empty() => {
-                Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
-            }
-            found => found.map(StepItem::Node),
-        }
+            .help("words with two numbers each have one: attn similarity bat cave racket --only plane"),
+            [] => error,
+            planes => error.and_help(&format!("pictures: {}", planes.join(" "))),
+        })
     }
 
     /// The story with every folded matrix shown, and every note.
@@ -235,6 +232,18 @@ impl Story {
     }
 }
 
+impl Step {
+    /// A step of this sentence, and the items below it.
+    pub fn new(text: impl Into<String>, shown: Vec<StepItem>) -> Step {
+        Step { text: text.into(), shown, ..Step::default() }
+    }
+
+    /// A step that only remarks something.
+    pub fn remark(notice: String) -> Step {
+        Step { notice: Some(notice), ..Step::default() }
+    }
+}
+
 impl StepItem {
     /// The part that comes before a node, if this shows several nodes.
     fn before(&self, node: NodeId) -> Option<StepItem> {
@@ -242,11 +251,8 @@ impl StepItem {
             StepItem::Together(ids) | StepItem::Folded(ids) => {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
                 let is_folded = matches!(self, StepItem::Folded(_));
-                (!ids.is_empty()).then_some(if is_folded {
-                    StepItem::Folded(ids)
-                } else {
-                    StepItem::Together(ids)
-                })
+                let part = if is_folded { StepItem::Folded(ids) } else { StepItem::Together(ids) };
+                Some(part).filter(|part| !part.nodes().is_empty())
             }
             StepItem::Columns(columns) => {
                 let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
@@ -275,11 +281,193 @@ impl StepItem {
     }
 }
 
+// Tables of words.
+
+/// A table of text; every row has as many cells as the header.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The column heads.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+    /// The indices of the columns that hold numbers: they are aligned to the right, and JSON writes them as numbers.
+    pub numbers: Vec<usize>,
+    /// For each row and column a share from 0 to 1 that a terminal shades the cell by; empty for a table without shades.
+    pub shares: Vec<Vec<Option<f64>>>,
+    /// What there is to notice in it, below the table, or alone where there are no columns; only people are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+impl Table {
+    /// A table from texts.
+    pub fn new(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+        let header = header.iter().map(|text| text.to_string()).collect();
+        Table { header, rows: rows.into_iter().collect(), ..Table::default() }
+    }
+
+    /// This table with the columns under these heads marked as numbers.
+    pub fn with_numbers(mut self, heads: &[&str]) -> Table {
+        self.numbers = (0..self.header.len()).filter(|&j| heads.contains(&self.header[j].as_str())).collect();
+        self
+    }
+
+    /// This table with sentences below it.
+    pub fn noticing(mut self, notices: impl IntoIterator<Item = String>) -> Table {
+        self.notices.extend(notices);
+        self
+    }
+
+    /// This table with its cells shaded by shares from 0 to 1.
+    pub fn shaded_by(mut self, shares: Vec<Vec<Option<f64>>>) -> Table {
+        self.shares = shares;
+        self
+    }
+}
+
+// A picture of the plane.
+
+/// Points and movements in the plane.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Plane {
+    /// Its name in its story: `plane`, the next ones `plane_2`, `plane_3` …
+    pub name: String,
+    /// Nodes of two columns; each row is a point, its label the word.
+    pub points: Vec<NodeId>,
+    /// From each row of the first node to the same row of the second.
+    pub arrows: Vec<(NodeId, NodeId)>,
+}
+
+impl Plane {
+    /// The first plane of a story.
+    pub fn new(points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Plane {
+        Plane { name: "plane".into(), points: points.to_vec(), arrows: arrows.to_vec() }
+    }
+
+    /// The nodes whose rows are points or ends of arrows, each once, in the order of the picture.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let ends = self.arrows.iter().flat_map(|(from, to)| [*from, *to]);
+        let mut nodes: Vec<NodeId> = Vec::new();
+        for id in self.points.iter().copied().chain(ends) {
+            if !nodes.contains(&id) {
+                nodes.push(id);
+            }
+        }
+        nodes
+    }
+}
+
+// The part of large matrices that is looked at.
+
+/// The neighbours of a token that are shown with it, on each side.
+const NEIGHBOURS: usize = 3;
+
+/// The rows and columns of large matrices that are shown; their edges where nothing is chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Rows, counted from 1.
+    pub rows: Option<RangeInclusive<usize>>,
+    /// Columns, counted from 1.
+    pub cols: Option<RangeInclusive<usize>>,
+    /// A token: the rows and columns that carry it, and their neighbours.
+    pub around: Option<String>,
+}
+
+impl Window {
+    /// The places of rows that are shown, counted from 0, with `None` for what is left out between them.
+    pub fn row_places(&self, count: usize, labels: Option<&Labels>) -> Vec<Option<usize>> {
+        self.places(self.rows.as_ref(), count, labels)
+    }
+
+    /// The places of columns, likewise.
+    pub fn col_places(&self, count: usize, labels: Option<&Labels>) -> Vec<Option<usize>> {
+        self.places(self.cols.as_ref(), count, labels)
+    }
+
+    fn places(
+        &self,
+        chosen: Option<&RangeInclusive<usize>>,
+        count: usize,
+        labels: Option<&Labels>,
+    ) -> Vec<Option<usize>> {
+        if let Some(range) = chosen
+            && *range.start() <= count
+        {
+            return between(range.start() - 1..(*range.end()).min(count), count);
+        }
+        let place = |token: &String| place_of(labels?, token);
+        match self.around.as_ref().and_then(place) {
+            Some(at) => between(at.saturating_sub(NEIGHBOURS)..(at + NEIGHBOURS + 1).min(count), count),
+            None => edges(count),
+        }
+    }
+
+    /// Returns true if a part is chosen.
+    pub fn is_chosen(&self) -> bool {
+        *self != Window::default()
+    }
+}
+
+/// The first place that a token names among labels, counted from 0: see [`find_label`].
+pub fn place_of(labels: &Labels, token: &str) -> Option<usize> {
+    match find_label(labels, token.trim()) {
+        LabelMatch::One(at) => Some(at),
+        LabelMatch::Repeated(places) | LabelMatch::Different(places) => places.first().copied(),
+        // A token may be all space.
+        LabelMatch::None => labels.iter().position(|label| label.trim() == token.trim()),
+    }
+}
+
+/// Some neighbouring places, with dots for those before and after.
+fn between(range: std::ops::Range<usize>, count: usize) -> Vec<Option<usize>> {
+    let before = (range.start > 0).then_some(None);
+    let after = (range.end < count).then_some(None);
+    before.into_iter().chain(range.map(Some)).chain(after).collect()
+}
+
+// The numbers of tables of words.
+
+/// The columns of numbers of each table as a matrix: a node with the name of the table's first column, whose cells label the
+/// rows, as in `part[all,count]`. The second table of that name is `part_2`. `None` if no table has numbers.
+///
+/// # Errors
+/// If there is no room for the numbers.
+pub fn numbers_of_tables<'t>(tables: impl IntoIterator<Item = &'t Table>) -> Result<Option<Graph>> {
+    let mut graph = Graph::new();
+    for table in tables {
+        let (Some(matrix), Some(name)) = (numbers(table)?, table.header.first()) else { continue };
+        let further = (2..).map(|number| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.clone()).chain(further);
+        let free = names.find(|name| graph.find(name).is_none()).unwrap_or_default();
+        graph.given(&free, matrix, Origin::Stated)?;
+    }
+    Ok(graph.last().is_some().then_some(graph))
+}
+
+/// The columns that have a number in the first row.
+fn numbers(table: &Table) -> Result<Option<Matrix>> {
+    let number = |cell: &String| cell.parse::<f64>().ok();
+    let Some(first) = table.rows.first() else { return Ok(None) };
+    let columns: Vec<usize> =
+        table.numbers.iter().copied().filter(|&j| first.get(j).and_then(number).is_some()).collect();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let cells = |row: &Vec<String>| -> Vec<f64> {
+        columns.iter().map(|&j| row.get(j).and_then(number).unwrap_or(f64::NAN)).collect()
+    };
+    let rows: Vec<Vec<f64>> = table.rows.iter().map(cells).collect();
+    let labels: Vec<&str> = table.rows.iter().map(|row| row.first().map_or("", String::as_str)).collect();
+    let heads: Vec<&str> = columns.iter().map(|&j| table.header[j].as_str()).collect();
+    Ok(Some(Matrix::from_rows(&rows)?.rows_named(&labels).cols_named(&heads)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::graph::Origin;
+    use crate::graph::{Origin, resolve};
     use crate::matrix::Matrix;
+
+    use super::*;
 
     fn graph() -> Graph {
         let mut graph = Graph::new();
@@ -294,5 +482,42 @@ mod tests {
         let node = graph.last().unwrap();
         let story = Story::of_graph("a", graph, Digits::Places(4)).until(node);
         assert!(matches!(story.steps[0].shown[..], [StepItem::Open(open)] if open == node));
+    }
+
+    #[test]
+    fn a_window_shows_its_places_and_dots_for_the_others() {
+        let window = Window { rows: Some(3..=4), ..Window::default() };
+        assert_eq!(window.row_places(9, None), [None, Some(2), Some(3), None]);
+        assert_eq!(window.row_places(3, None), [None, Some(2)]);
+        assert_eq!(window.col_places(2, None), [Some(0), Some(1)]);
+        let labels: Labels = ["the", "·bat", "·in"].map(String::from).into();
+        let around = Window { around: Some("·bat".into()), ..Window::default() };
+        assert_eq!(around.row_places(3, Some(&labels)), [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_token_is_found_without_the_mark_of_its_space() {
+        let labels: Labels = ["the", "␣bat", "␣in", "␣bat"].map(String::from).into();
+        for token in ["bat", "_bat", " bat", "Ġbat", "bat#1"] {
+            assert_eq!(place_of(&labels, token), Some(1), "{token}");
+        }
+        assert_eq!(place_of(&labels, "bat#2"), Some(3));
+        assert_eq!(place_of(&labels, "cave"), None);
+    }
+
+    #[test]
+    fn columns_of_numbers_are_a_node_named_by_the_first_column() {
+        let row = |cells: [&str; 3]| cells.map(str::to_string).to_vec();
+        let table = || {
+            Table::new(&["part", "said", "count"], [row(["attention", "1", "12"]), row(["all", "2", "30"])])
+                .with_numbers(&["count"])
+        };
+        let graph = numbers_of_tables(&[table(), table()]).unwrap().unwrap();
+        let names: Vec<&str> = graph.nodes().map(|(_, node)| node.name.as_str()).collect();
+        assert_eq!(names, ["part", "part_2"]);
+        let matrix = graph.matrix(graph.find("part").unwrap()).unwrap();
+        assert_eq!((matrix[(1, 0)], matrix.cols()), (30.0, 1));
+        assert!(resolve(&graph, "part[all,count]").is_ok());
+        assert!(numbers_of_tables(&[Table::new(&["part"], [vec!["3".to_string()]])]).unwrap().is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::model::Text;
-use crate::model::porting::{Difference, DumpPrecision, Found, PortingReport};
+use crate::model::porting::{Difference, DumpPrecision, Found, PortingMistake, PortingReport};
 use crate::text::{all_of, counted, listed_briefly};
 
 /// More tensors that differ are only counted.
@@ -12,12 +12,7 @@ const MOST_OF_REST: usize = 12;
 pub fn porting(report: &PortingReport, text: &Text) -> Vec<(String, Table)> {
     let mut parts = vec![("Your tensors".to_string(), about(report))];
     if let Some(mistake) = &report.of_text {
-        let rows = vec![
-            vec!["mistake".to_string(), mistake.id.to_string()],
-            vec!["your numbers show".to_string(), mistake.sentence.clone()],
-            vec!["change".to_string(), mistake.change.clone()],
-        ];
-        parts.push(("The text".to_string(), Table::new(&["text", "value"], rows)));
+        parts.push(("The text".to_string(), Table::new(&["text", "value"], lines("mistake", mistake))));
     }
     if let Some(first) = &report.first {
         parts.push(("The first tensor that differs".to_string(), difference(first, text)));
@@ -31,9 +26,9 @@ pub fn porting(report: &PortingReport, text: &Text) -> Vec<(String, Table)> {
         parts.push((title, mistake(found, next.is_some())));
     }
     if !report.rest.is_empty() {
-        let title = match (report.found.is_empty(), report.first.is_some()) {
-            (false, _) => "Tensors that this does not explain",
-            (true, _) => "Other tensors that differ",
+        let title = match report.found[..] {
+            [] => "Other tensors that differ",
+            _ => "Tensors that this does not explain",
         };
         parts.push((title.to_string(), rest(&report.rest)));
     }
@@ -44,23 +39,21 @@ fn about(report: &PortingReport) -> Table {
     let names: Vec<String> =
         report.namings.iter().map(|(naming, count)| format!("{count} by {}", naming.name())).collect();
     let mut rows = vec![
-        vec!["compared".to_string(), format!("{}: {}", counted(report.compared(), "tensor"), all_of(&names))],
-        vec!["result".to_string(), report.headline()],
-        vec!["rounding".to_string(), rounding(report)],
+        line("compared", format!("{}: {}", counted(report.compared(), "tensor"), all_of(&names))),
+        line("result", report.headline()),
+        line("rounding", rounding(report)),
     ];
-    rows.extend(
-        report.conventions.iter().map(|note| vec!["convention, no mistake".to_string(), note.to_string()]),
-    );
+    rows.extend(report.conventions.iter().map(|note| line("convention, no mistake", *note)));
     if report.first.is_some() && report.found.is_empty() {
-        rows.push(vec!["mistake".to_string(), "no known mistake gives these numbers".to_string()]);
+        rows.push(line("mistake", "no known mistake gives these numbers"));
     }
     for (title, names) in [("not compared", &report.not_compared), ("unknown names", &report.unknown)] {
         if !names.is_empty() {
-            rows.push(vec![title.to_string(), listed_briefly(names.iter().map(String::as_str))]);
+            rows.push(line(title, listed_briefly(names.iter().map(String::as_str))));
         }
     }
     for (name, dims) in &report.other_shapes {
-        rows.push(vec!["other shape".to_string(), format!("{name} {dims:?}")]);
+        rows.push(line("other shape", format!("{name} {dims:?}")));
     }
     Table::new(&["this dump", "value"], rows)
 }
@@ -82,18 +75,18 @@ fn difference(first: &Difference, text: &Text) -> Table {
     let (row, col) = first.at;
     let token = text.tokens.get(row - 1).map_or_else(String::new, |token| format!(" ({token})"));
     let mut rows = vec![
-        vec!["tensor".to_string(), first.name.clone()],
-        vec!["here".to_string(), format!("{}: {}, {layer}", first.node, first.step)],
+        line("tensor", first.name.clone()),
+        line("here", format!("{}: {}, {layer}", first.node, first.step)),
     ];
-    rows.extend(first.head.map(|head| vec!["head".to_string(), head.to_string()]));
+    rows.extend(first.head.map(|head| line("head", head.to_string())));
     rows.extend([
-        vec!["cell".to_string(), format!("row {row}{token}, column {col}")],
-        vec!["yours".to_string(), short(first.yours)],
-        vec!["right".to_string(), short(first.right)],
-        vec![
-            "largest difference".to_string(),
+        line("cell", format!("row {row}{token}, column {col}")),
+        line("yours", short(first.yours)),
+        line("right", short(first.right)),
+        line(
+            "largest difference",
             format!("{} ({} of the largest number)", short(first.largest), short(first.relative)),
-        ],
+        ),
     ]);
     Table::new(&["first difference", "value"], rows)
 }
@@ -102,41 +95,44 @@ fn mistake(found: &Found, has_second: bool) -> Table {
     let mut rows = Vec::new();
     for mistake in &found.mistakes {
         let title = if rows.is_empty() { "mistake" } else { "or, with the same numbers" };
-        rows.push(vec![title.to_string(), mistake.id.to_string()]);
-        rows.push(vec!["your numbers show".to_string(), mistake.sentence.clone()]);
-        rows.push(vec!["change".to_string(), mistake.change.clone()]);
+        rows.extend(lines(title, mistake));
     }
     if has_second {
-        rows.push(vec!["how sure".to_string(), "together with the next one".to_string()]);
+        rows.push(line("how sure", "together with the next one"));
         return Table::new(&["mistake", "value"], rows);
     }
     let with = if found.is_second { "with it and the mistake before it" } else { "with it" };
-    rows.push(vec![
-        "how sure".to_string(),
+    rows.push(line(
+        "how sure",
         format!(
             "{with}, {} is yours up to {} of the largest number, and {} more agree",
             found.difference.name,
             short(found.relative),
             counted(found.explained, "tensor")
         ),
-    ]);
+    ));
     Table::new(&["mistake", "value"], rows)
 }
 
 fn rest(rest: &[Difference]) -> Table {
-    let row = |difference: &Difference| {
-        vec![
-            difference.name.clone(),
-            difference.node.clone(),
-            short(difference.largest),
-            short(difference.relative),
-        ]
+    let row = |Difference { name, node, largest, relative, .. }: &Difference| {
+        vec![name.clone(), node.clone(), short(*largest), short(*relative)]
     };
     let mut rows: Vec<Vec<String>> = rest.iter().take(MOST_OF_REST).map(row).collect();
     if let Some(more) = rest.len().checked_sub(MOST_OF_REST).filter(|more| *more > 0) {
         rows.push(vec![format!("and {more} more"), String::new(), String::new(), String::new()]);
     }
     Table::new(&["tensor", "here", "largest difference", "of the largest number"], rows)
+}
+
+/// The id of a mistake, what shows it, and what to change.
+fn lines(title: &str, PortingMistake { id, sentence, change, .. }: &PortingMistake) -> [Vec<String>; 3] {
+    [line(title, *id), line("your numbers show", sentence), line("change", change)]
+}
+
+/// A row of a title and a text.
+fn line(title: &str, text: impl Into<String>) -> Vec<String> {
+    vec![title.to_string(), text.into()]
 }
 
 /// A number in few digits.

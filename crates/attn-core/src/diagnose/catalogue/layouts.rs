@@ -10,166 +10,92 @@ use crate::graph::recipes::{
 };
 use crate::text::counted;
 
-use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use super::{Way, Ways, altered, if_possible, when};
 
-pub(super) const MISTAKES: &[Mistake] = &[
-    Mistake {
-        id: "heads-by-reshape",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were split by reshaping (T, H·d) to (H, T, d) without swapping the axes.",
-        why: "In memory the columns of one token stand side by side: reading them as (H, T, d) mixes tokens and columns.",
-        fix: "Reshape to (T, H, d) and then swap the first two axes.",
-        symptom: "Q, K and V are right, and the rows of every head mix several tokens.",
-        demo: Some("multihead"),
-        ways: |recipe, _| {
-            let both = "at the split and at the join";
-            let all = Change::Split(Split::Reshaped, SplitRoles::default());
-            let mut ways = vec![
-                Way::detailed(all, "at the split"),
-                Way::detailed(all, both).with(Change::Merge(Merge::Reshaped)).saying(
-                    "The heads were split and joined by reshaping, without swapping the axes before and after.",
-                ),
-            ];
-            ways.extend(split_ways(Split::Reshaped).into_iter().skip(1));
-            if_possible(recipe.heads > 1, ways)
-        },
-    },
-    Mistake {
-        id: "heads-interleaved-both",
-        likelihood: Likelihood::Common,
-        slip: "Head h took every H-th column, at the split and at the join.",
-        why: "The columns are (head, column within the head), not the other way round.",
-        fix: "Reshape (T, H·d) to (T, H, d), so that each head gets neighbouring columns.",
-        symptom: "The result has the right layout, and every head has the wrong columns.",
-        demo: Some("multihead"),
-        ways: |recipe, _| {
-            let split = Change::Split(Split::Interleaved, SplitRoles::default());
-            let split = Way::plain(split).with(Change::Merge(Merge::ByColumn));
-            if_possible(recipe.heads > 1, vec![split])
-        },
-    },
-    Mistake {
-        id: "columns-interleaved",
-        likelihood: Likelihood::Common,
-        slip: "The heads were joined with column 1 of every head first, then column 2.",
-        why: "The rows of W_O belong to the heads in blocks: all columns of head 1, then all of head 2.",
-        fix: "Concatenate the heads side by side.",
-        symptom: "The numbers of each row are right, in the wrong columns.",
-        demo: Some("output"),
-        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::ByColumn)),
-    },
-    Mistake {
-        id: "heads-full-width",
-        likelihood: Likelihood::Common,
-        slip: "One head was computed over the full width, and still divided by the √d_k of a head.",
-        why: "Each head compares its own columns and has its own softmax.",
-        fix: "Split Q, K and V into heads before you compute scores.",
-        symptom: "All heads have the same weights, which are too sharp.",
-        demo: Some("multihead"),
-        ways: |recipe, facts| {
-            let ways =
-                vec![Way::plain(Change::Heads(1, 1)).with(Change::Scale(Scale::InverseRootOf(facts.d_k)))];
-            let scaled = recipe.scale == Scale::Auto;
-            if_possible(recipe.heads > 1 && recipe.heads == recipe.kv_heads && scaled, ways)
-        },
-    },
-    Mistake {
-        id: "heads-share-first",
-        likelihood: Likelihood::Common,
-        slip: "All heads use what belongs to head 1.",
-        why: "Every head has its own columns and its own weights.",
-        fix: "Use the index of the head: q[h], k[h], v[h], A[h].",
-        symptom: "Head 1 is right, and all others repeat something of it.",
-        demo: Some("multihead"),
-        ways: |recipe, _| if_possible(recipe.heads > 1, shared()),
-    },
-    Mistake {
-        id: "heads-averaged",
-        likelihood: Likelihood::Common,
-        slip: "The heads were averaged instead of concatenated.",
-        why: "A mean loses which head gave what; W_O mixes the heads later, each through its own rows.",
-        fix: "Concatenate the heads side by side instead of averaging them.",
-        symptom: "The result is as wide as one head, or all heads have the same weights.",
-        demo: Some("sum-heads"),
-        ways: |recipe, _| {
-            let ways = vec![
-                Way::detailed(Change::Merge(Merge::Averaged), "their results"),
-                Way::detailed(Change::Merge(Merge::Averaged), "their results, without W_O")
-                    .with(Change::Projected(false)),
-                Way::detailed(Change::Common(HeadSharing::MeanWeights), "their weights")
-                    .saying("The weights of all heads were averaged, and every head used the mean.")
-                    .fixing("Let each head mix its values with its own weights."),
-                Way::detailed(Change::Common(HeadSharing::MeanScores), "their scores")
-                    .saying("The scores of all heads were averaged, and every head used the mean.")
-                    .fixing("Let each head have the softmax of its own scores."),
-                Way::detailed(
-                    Change::Common(HeadSharing::MeanMixes),
-                    "their results, each in place of its own",
-                )
+/// The ways to make the mistakes of this file.
+pub(super) const WAYS: &[Ways] = &[
+    ("heads-by-reshape", |recipe, _| {
+        let both = "at the split and at the join";
+        let all = Change::Split(Split::Reshaped, SplitRoles::default());
+        let mut ways = vec![
+            Way::detailed(all, "at the split"),
+            Way::detailed(all, both).with(Change::Merge(Merge::Reshaped)).saying(
+                "The heads were split and joined by reshaping, without swapping the axes before and after.",
+            ),
+        ];
+        ways.extend(split_ways(Split::Reshaped).into_iter().skip(1));
+        if_possible(recipe.heads > 1, ways)
+    }),
+    ("heads-interleaved-both", |recipe, _| {
+        let split = Change::Split(Split::Interleaved, SplitRoles::default());
+        let split = Way::plain(split).with(Change::Merge(Merge::ByColumn));
+        if_possible(recipe.heads > 1, vec![split])
+    }),
+    ("columns-interleaved", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::ByColumn))),
+    ("heads-full-width", |recipe, facts| {
+        let ways = vec![Way::plain(Change::Heads(1, 1)).with(Change::Scale(Scale::InverseRootOf(facts.d_k)))];
+        let scaled = recipe.scale == Scale::Auto;
+        if_possible(recipe.heads > 1 && recipe.heads == recipe.kv_heads && scaled, ways)
+    }),
+    ("heads-share-first", |recipe, _| if_possible(recipe.heads > 1, shared())),
+    ("heads-averaged", |recipe, _| {
+        let ways = vec![
+            Way::detailed(Change::Merge(Merge::Averaged), "their results"),
+            Way::detailed(Change::Merge(Merge::Averaged), "their results, without W_O")
+                .with(Change::Projected(false)),
+            Way::detailed(Change::Common(HeadSharing::MeanWeights), "their weights")
+                .saying("The weights of all heads were averaged, and every head used the mean.")
+                .fixing("Let each head mix its values with its own weights."),
+            Way::detailed(Change::Common(HeadSharing::MeanScores), "their scores")
+                .saying("The scores of all heads were averaged, and every head used the mean.")
+                .fixing("Let each head have the softmax of its own scores."),
+            Way::detailed(Change::Common(HeadSharing::MeanMixes), "their results, each in place of its own")
                 .saying("The results of all heads were averaged, and the mean took the place of each.")
                 .fixing("Put the results of the heads side by side as they are."),
-            ];
-            if_possible(recipe.heads > 1, ways)
-        },
-    },
-    Mistake {
-        id: "heads-wrong-number",
-        likelihood: Likelihood::Common,
-        slip: "The width was split into another number of heads.",
-        why: "The number of heads says which columns are compared together.",
-        fix: "Split into the number of heads that the exercise asks for.",
-        symptom: "The shapes are right, and the scores are not.",
-        demo: Some("multihead"),
-        ways: |recipe, facts| numbers(recipe, facts),
-    },
-    Mistake {
-        id: "heads-unjoined",
-        likelihood: Likelihood::Common,
-        slip: "The heads were not joined: their results stand below each other.",
-        why: "The result has a row for each token, with the heads side by side.",
-        fix: "Concatenate the heads along the columns, (T, H·d).",
-        symptom: "The result has H times as many rows as tokens.",
-        demo: Some("output"),
-        ways: |recipe, facts| {
-            let whole = |merge, detail: &str| {
-                Way::detailed(Change::Merge(merge), detail)
-                    .with(Change::Projected(false))
-                    .with(Change::Residual(false))
-            };
-            let mut ways = vec![
-                whole(Merge::Stacked, "head by head"),
-                whole(Merge::Stacked, "head by head, and transposed").with(Change::Transposed),
-            ];
-            // One column a head, token by token, is the joined result in one column.
-            if facts.d_v > 1 || facts.projects {
-                ways.push(whole(Merge::TokenByToken, "token by token"));
-                ways.push(
-                    whole(Merge::TokenByToken, "token by token, and transposed").with(Change::Transposed),
-                );
-            }
-            if_possible(recipe.heads > 1, ways)
-        },
-    },
-    Mistake {
-        id: "kv-head-first-only",
-        likelihood: Likelihood::Common,
-        slip: "All query heads read the first key/value head.",
-        why: "Each group of query heads has a key/value head of its own.",
-        fix: "Let query head h read key/value head h · G / H, rounded down.",
-        symptom: "The first heads are right, and the others are not.",
-        demo: Some("gqa"),
-        ways: |recipe, _| when(is_grouped(recipe), Change::Groups(Groups::First)),
-    },
-    Mistake {
-        id: "kv-heads-reversed",
-        likelihood: Likelihood::Common,
-        slip: "The key/value heads were shared in reverse order.",
-        why: "Query heads and key/value heads stand in the same order.",
-        fix: "Let query head h read key/value head h · G / H, rounded down.",
-        symptom: "The first and the last heads are wrong.",
-        demo: Some("gqa"),
-        ways: |recipe, _| when(recipe.kv_heads > 1, Change::Groups(Groups::Reversed)),
-    },
+        ];
+        if_possible(recipe.heads > 1, ways)
+    }),
+    ("heads-wrong-number", |recipe, facts| numbers(recipe, facts)),
+    ("heads-unjoined", |recipe, facts| {
+        let whole = |merge, detail: &str| {
+            Way::detailed(Change::Merge(merge), detail)
+                .with(Change::Projected(false))
+                .with(Change::Residual(false))
+        };
+        let mut ways = vec![
+            whole(Merge::Stacked, "head by head"),
+            whole(Merge::Stacked, "head by head, and transposed").with(Change::Transposed),
+        ];
+        // One column a head, token by token, is the joined result in one column.
+        if facts.d_v > 1 || facts.projects {
+            ways.push(whole(Merge::TokenByToken, "token by token"));
+            ways.push(whole(Merge::TokenByToken, "token by token, and transposed").with(Change::Transposed));
+        }
+        if_possible(recipe.heads > 1, ways)
+    }),
+    ("kv-head-first-only", |recipe, _| when(is_grouped(recipe), Change::Groups(Groups::First))),
+    ("kv-heads-reversed", |recipe, _| when(recipe.kv_heads > 1, Change::Groups(Groups::Reversed))),
+    ("heads-interleaved", |recipe, _| if_possible(recipe.heads > 1, split_ways(Split::Interleaved))),
+    ("heads-not-split", |recipe, _| {
+        when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1))
+    }),
+    ("gqa-tiled", |recipe, _| {
+        let grouped = 1 < recipe.kv_heads && recipe.kv_heads < recipe.heads;
+        when(grouped, Change::Groups(Groups::Tiled))
+    }),
+    ("heads-not-transposed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reshaped))),
+    ("heads-reversed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reversed))),
+    ("heads-summed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Summed))),
+    ("top-k-weights", |_, facts| top_k(facts)),
+    ("numbers-sorted", |recipe, facts| sorted(recipe, facts)),
+    ("range-slides", |recipe, facts| {
+        let mut ways = of_products(facts);
+        if facts.keys > 1 {
+            ways.extend(of_sums());
+            ways.extend(of_maxima(recipe));
+        }
+        ways
+    }),
 ];
 
 /// The heads of all roles cut in this way, and of some of the roles alone.
@@ -249,96 +175,7 @@ fn numbers(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 
 // Mistakes in taking heads apart and putting them together.
 
-pub(super) const HEADS: &[Mistake] = &[
-    Mistake {
-        id: "heads-interleaved",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were split wrongly: head h took every H-th column instead of a block of neighbouring columns.",
-        why: "The columns are (head, column within the head), not the other way round.",
-        fix: "Reshape (T, H·d_k) to (T, H, d_k), so that each head gets neighbouring columns.",
-        symptom: "Q, K and V are right, and the scores of every head are wrong.",
-        demo: Some("multihead"),
-        ways: |recipe, _| if_possible(recipe.heads > 1, split_ways(Split::Interleaved)),
-    },
-    Mistake {
-        id: "heads-not-split",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were not split: you computed one head over the full width.",
-        why: "Each head compares its own columns and has its own softmax.",
-        fix: "Split Q, K and V into heads before you compute scores.",
-        symptom: "All heads have the same weights.",
-        demo: Some("multihead"),
-        ways: |recipe, _| when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1)),
-    },
-    Mistake {
-        id: "gqa-tiled",
-        likelihood: Likelihood::Classic,
-        slip: "The key/value heads were assigned in turn: query head h used key head h mod G.",
-        why: "Neighbouring query heads share a key/value head.",
-        fix: "Repeat each key/value head for its group: `np.repeat` or `torch.repeat_interleave`, not `np.tile` or `torch.repeat`.",
-        symptom: "The first head is right, and so is the last; others between them are not.",
-        demo: Some("gqa"),
-        ways: |recipe, _| {
-            let grouped = 1 < recipe.kv_heads && recipe.kv_heads < recipe.heads;
-            when(grouped, Change::Groups(Groups::Tiled))
-        },
-    },
-    Mistake {
-        id: "heads-not-transposed",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were joined by reshaping (H, T, d) to (T, H·d) without swapping the axes first.",
-        why: "In memory the heads come one after the other: reading them as rows mixes different tokens in one row.",
-        fix: "Swap the axes from (H, T, d) to (T, H, d) before you reshape.",
-        symptom: "The numbers are all there, in the wrong rows.",
-        demo: Some("output"),
-        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reshaped)),
-    },
-    Mistake {
-        id: "heads-reversed",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were concatenated in the wrong order, with the last one on the left.",
-        why: "The rows of W_O belong to the heads in their order.",
-        fix: "Concatenate the heads in order, head 1 on the left.",
-        symptom: "The blocks of columns are swapped.",
-        demo: Some("output"),
-        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reversed)),
-    },
-    Mistake {
-        id: "heads-summed",
-        likelihood: Likelihood::Classic,
-        slip: "The heads were added instead of concatenated.",
-        why: "A sum loses which head gave what; W_O adds the heads later, each through its own rows.",
-        fix: "Concatenate the heads side by side instead of adding them.",
-        symptom: "The result is as wide as one head.",
-        demo: Some("sum-heads"),
-        ways: |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Summed)),
-    },
-];
-
 // Top-k of a row, and sorted numbers.
-
-pub(super) const SELECTIONS: &[Mistake] = &[
-    Mistake {
-        id: "top-k-weights",
-        likelihood: Likelihood::Rare,
-        slip: "Only the largest weights of each row were kept.",
-        why: "A softmax lets every visible key keep a share; the smallest shares are part of the result too.",
-        fix: "Multiply all weights by the values.",
-        symptom: "Every row of the weights has the same number of weights that are not 0.",
-        demo: Some("lookup"),
-        ways: |_, facts| top_k(facts),
-    },
-    Mistake {
-        id: "numbers-sorted",
-        likelihood: Likelihood::Rare,
-        slip: "Numbers were sorted.",
-        why: "The place of a number says which query, key or feature it belongs to.",
-        fix: "Leave scores, weights and results in their places; argsort gives an order without moving them.",
-        symptom: "The right numbers are there, in the order of their size.",
-        demo: Some("weighted-sum"),
-        ways: |recipe, facts| sorted(recipe, facts),
-    },
-];
 
 /// The k largest weights of each row, for the usual k.
 fn top_k(facts: &Facts) -> Vec<Way> {
@@ -393,24 +230,6 @@ fn sorted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
 }
 
 // Mistakes in a spreadsheet: a range without a $ moves when its formula is filled down or to the right.
-
-pub(super) const SPREADSHEETS: &[Mistake] = &[Mistake {
-    id: "range-slides",
-    likelihood: Likelihood::Common,
-    slip: "A range moved when its formula was filled down or to the right: a $ is missing.",
-    why: "In a spreadsheet a reference without $ moves with its formula; behind the table it reads empty cells, which count as 0.",
-    fix: "Write $ before what must not move, as in SUM($B2:$F2), or compute the whole table with one formula: MMULT.",
-    symptom: "The first row (or the first column) is right, and the others are not.",
-    demo: Some("vectorize"),
-    ways: |recipe, facts| {
-        let mut ways = of_products(facts);
-        if facts.keys > 1 {
-            ways.extend(of_sums());
-            ways.extend(of_maxima(recipe));
-        }
-        ways
-    },
-}];
 
 /// Ranges of K, V and the weights of the projections, which move down.
 fn of_products(facts: &Facts) -> Vec<Way> {

@@ -7,102 +7,38 @@ use crate::graph::recipes::{
 };
 
 use super::positions::changed;
-use super::{Likelihood, Mistake, Way, if_possible, when};
+use super::{Way, Ways, if_possible, when};
 
-pub(super) const NORMS: &[Mistake] = &[
-    Mistake {
-        id: "qk-norm-missing",
-        likelihood: Likelihood::Classic,
-        slip: "Queries and keys were not normed.",
-        why: "The norm keeps the scores small whatever the length of a query or a key.",
-        fix: "Divide each row of each head of Q and K by its root mean square, and multiply by the gains.",
-        symptom: "The scores are too large or too small, by one factor for each query and one for each key.",
-        demo: None,
-        ways: |recipe, _| when(has_norm(recipe), changed(MechanismChange::NormPlace(NormPlace::Nowhere))),
-    },
-    Mistake {
-        id: "qk-norm-one-side",
-        likelihood: Likelihood::Common,
-        slip: "Only queries or only keys were normed.",
-        why: "Both are normed, each with its own gains.",
-        fix: "Norm queries and keys.",
-        symptom: "One of Q_normed and K_normed is right.",
-        demo: None,
-        ways: |recipe, _| {
-            let way = |roles, alone: &str, other: &str| {
-                Way::detailed(changed(MechanismChange::Normed(roles)), format!("{alone} alone"))
-                    .saying(format!("The {alone} alone were normed; the {other} were not."))
-            };
-            let ways =
-                vec![way(NormedRoles::Queries, "queries", "keys"), way(NormedRoles::Keys, "keys", "queries")];
-            if_possible(has_norm(recipe), ways)
-        },
-    },
-    Mistake {
-        id: "qk-norm-late",
-        likelihood: Likelihood::Classic,
-        slip: "Queries and keys were rotated first, and normed then.",
-        why: "The gains belong to the columns before the rotation mixes them; without gains both orders give the same numbers.",
-        fix: "Norm queries and keys, then rotate them.",
-        symptom: "The first position is right, and the others are not.",
-        demo: None,
-        ways: |recipe, _| {
-            let is_rotated = matches!(recipe.positions.kind, PositionKind::Rotary(_));
-            let late = changed(MechanismChange::NormPlace(NormPlace::AfterRotation));
-            when(has_norm(recipe) && is_rotated, late)
-        },
-    },
-];
-
-pub(super) const CAPS: &[Mistake] = &[
-    Mistake {
-        id: "softcap-missing",
-        likelihood: Likelihood::Classic,
-        slip: "The soft-cap was left out.",
-        why: "c · tanh(S / c) keeps the scores between −c and c; large scores come out smaller.",
-        fix: "Apply c · tanh(S / c) to the scaled scores, before the mask.",
-        symptom: "Scores that are small beside the cap are nearly right, and large ones are too large.",
-        demo: None,
-        ways: |recipe, _| when(recipe.soft_cap.is_some(), changed(MechanismChange::SoftCap(None))),
-    },
-    Mistake {
-        id: "softcap-late",
-        likelihood: Likelihood::Classic,
-        slip: "The soft-cap was applied after the mask: hidden scores became −c.",
-        why: "tanh turns −∞ into −1, so that a hidden key keeps a weight of about e^(−c). With a large cap that is too little to see.",
-        fix: "Apply the soft-cap before the mask.",
-        symptom: "Hidden keys have small weights; with a cap of 50 they are 0 in all digits.",
-        demo: None,
-        ways: |recipe, _| {
-            let late = changed(MechanismChange::CapPlace(CapPlace::AfterMask));
-            when(recipe.soft_cap.is_some() && recipe.mask.is_some(), late)
-        },
-    },
-    Mistake {
-        id: "softcap-before-scale",
-        likelihood: Likelihood::Classic,
-        slip: "The soft-cap was applied before the scale.",
-        why: "The cap is a bound of the scaled scores; before the scale it bends them much more.",
-        fix: "Multiply the scores by the scale first, then apply c · tanh(S / c).",
-        symptom: "No scaled score exceeds c times the scale.",
-        demo: None,
-        ways: |recipe, facts| {
-            let is_scaled = recipe.scale.factor(facts.d_k).is_some();
-            let early = changed(MechanismChange::CapPlace(CapPlace::BeforeScale));
-            when(recipe.soft_cap.is_some() && is_scaled, early)
-        },
-    },
-];
-
-pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
-    id: "first-keys-hidden",
-    likelihood: Likelihood::Classic,
-    slip: "The window hides the first keys, which should stay visible.",
-    why: "The first tokens take the weight that no other key deserves; a window without them changes all weights.",
-    fix: "Show the first keys to every query, whatever the window hides.",
-    symptom: "The first columns of the weights are 0 in the later rows.",
-    demo: Some("sink"),
-    ways: |recipe, _| {
+/// The ways to make the mistakes of this file.
+pub(super) const WAYS: &[Ways] = &[
+    ("qk-norm-missing", |recipe, _| {
+        when(has_norm(recipe), changed(MechanismChange::NormPlace(NormPlace::Nowhere)))
+    }),
+    ("qk-norm-one-side", |recipe, _| {
+        let way = |roles, alone: &str, other: &str| {
+            Way::detailed(changed(MechanismChange::Normed(roles)), format!("{alone} alone"))
+                .saying(format!("The {alone} alone were normed; the {other} were not."))
+        };
+        let ways =
+            vec![way(NormedRoles::Queries, "queries", "keys"), way(NormedRoles::Keys, "keys", "queries")];
+        if_possible(has_norm(recipe), ways)
+    }),
+    ("qk-norm-late", |recipe, _| {
+        let is_rotated = matches!(recipe.positions.kind, PositionKind::Rotary(_));
+        let late = changed(MechanismChange::NormPlace(NormPlace::AfterRotation));
+        when(has_norm(recipe) && is_rotated, late)
+    }),
+    ("softcap-missing", |recipe, _| when(recipe.soft_cap.is_some(), changed(MechanismChange::SoftCap(None)))),
+    ("softcap-late", |recipe, _| {
+        let late = changed(MechanismChange::CapPlace(CapPlace::AfterMask));
+        when(recipe.soft_cap.is_some() && recipe.mask.is_some(), late)
+    }),
+    ("softcap-before-scale", |recipe, facts| {
+        let is_scaled = recipe.scale.factor(facts.d_k).is_some();
+        let early = changed(MechanismChange::CapPlace(CapPlace::BeforeScale));
+        when(recipe.soft_cap.is_some() && is_scaled, early)
+    }),
+    ("first-keys-hidden", |recipe, _| {
         let kept = recipe.mask.keep_first;
         let change = |keep_first| Change::Mask(Mask { keep_first, ..recipe.mask });
         let keys = |count: usize| match count {
@@ -123,30 +59,66 @@ pub(super) const KEPT_KEYS: &[Mistake] = &[Mistake {
             ways.push(other(kept - 1));
         }
         if_possible(kept > 0 && recipe.mask.window.is_some(), ways)
-    },
-}];
-
-pub(super) const SINKS: &[Mistake] = &[
-    Mistake {
-        id: "sink-missing",
-        likelihood: Likelihood::Classic,
-        slip: "The sink was left out of the softmax.",
-        why: "The sink takes a share of every row, so that a head can attend to nothing; its column is dropped afterwards.",
-        fix: "Put the sink of the head beside the scores of each row, take the softmax, and drop its column.",
-        symptom: "The rows of the weights sum to 1; they should sum to less.",
-        demo: Some("sink"),
-        ways: |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing))),
-    },
-    Mistake {
-        id: "sink-wrong",
-        likelihood: Likelihood::Common,
-        slip: "The softmax used the wrong sink.",
-        why: "Each head has a sink of its own: it decides how much of every row goes to no key.",
-        fix: "Put the sink of the head itself beside the scores of each row, as it is given.",
-        symptom: "Each row of the weights is the right one times a number of its own.",
-        demo: Some("sink"),
-        ways: other_sinks,
-    },
+    }),
+    ("sink-missing", |_, facts| when(facts.has_sink, changed(MechanismChange::Sink(SinkUse::Missing)))),
+    ("sink-wrong", other_sinks),
+    ("gate-missing", |_, facts| when(facts.has_gate, changed(MechanismChange::Gate(Gating::Missing)))),
+    ("gate-without-sigmoid", |_, facts| {
+        when(facts.has_gate, changed(MechanismChange::Gate(Gating::WithoutSigmoid)))
+    }),
+    ("output-projection-transposed", |_, facts| projected(facts.square_output, Projection::Transposed)),
+    ("output-projection-twice", |_, facts| projected(facts.square_output, Projection::Twice)),
+    ("output-projection-per-head", |recipe, facts| {
+        projected(
+            facts.projects && recipe.heads > 1 && facts.result.cols.is_multiple_of(recipe.heads),
+            Projection::PerHead,
+        )
+    }),
+    ("residual-doubled", |recipe, facts| added(recipe, facts, Residual::Twice)),
+    ("residual-inside", |recipe, facts| {
+        let mut ways = added(recipe, facts, Residual::Inside);
+        ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
+            Way { detail: Some("and after it".into()), ..way }
+                .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.")
+        }));
+        if_possible(facts.projects, ways)
+    }),
+    ("residual-normalised", |recipe, facts| {
+        let mut ways = Vec::new();
+        for (residual, norm) in [(Residual::LayerNormed, "layer norm"), (Residual::RmsNormed, "RMS norm")] {
+            ways.extend(
+                added(recipe, facts, residual)
+                    .into_iter()
+                    .map(|way| Way { detail: Some(norm.into()), ..way }),
+            );
+        }
+        ways
+    }),
+    ("residual-subtracted", |recipe, facts| {
+        let mut ways = Vec::new();
+        for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")] {
+            ways.extend(added(recipe, facts, residual).into_iter().map(|way| {
+                let right = if recipe.output.residual { "X + O" } else { "O" };
+                Way { detail: Some(how.into()), ..way }
+                    .saying(format!("You computed {how} instead of {right}."))
+            }));
+        }
+        ways
+    }),
+    ("residual-multiplied", |recipe, facts| added(recipe, facts, Residual::Multiplied)),
+    ("residual-of-another", |recipe, _| {
+        let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
+        let ways = roles.map(|(role, what)| {
+            let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
+            let way = way.with(Change::Residual(true));
+            if recipe.output.residual {
+                way.saying(format!("The residual is not X: the {what} were added."))
+            } else {
+                way.saying(format!("The {what} were added to the result.")).fixing(NO_RESIDUAL)
+            }
+        });
+        ways.to_vec()
+    }),
 ];
 
 /// The most heads whose sinks are tried for all heads.
@@ -189,173 +161,11 @@ fn other_sinks(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     if_possible(facts.has_sink, ways)
 }
 
-pub(super) const GATES: &[Mistake] = &[
-    Mistake {
-        id: "gate-missing",
-        likelihood: Likelihood::Classic,
-        slip: "The gate was left out.",
-        why: "The gate multiplies each number of the heads by a share between 0 and 1 before they are projected.",
-        fix: "Multiply the heads by sigmoid(X W_g) before the output projection.",
-        symptom: "The heads are right, and the result is too large.",
-        demo: None,
-        ways: |_, facts| when(facts.has_gate, changed(MechanismChange::Gate(Gating::Missing))),
-    },
-    Mistake {
-        id: "gate-without-sigmoid",
-        likelihood: Likelihood::Classic,
-        slip: "The gate has no sigmoid: the heads were multiplied by X W_g itself.",
-        why: "The sigmoid makes a share between 0 and 1 of any number; without it the gate can turn signs.",
-        fix: "Take the sigmoid of X W_g before you multiply.",
-        symptom: "Some numbers have the wrong sign.",
-        demo: None,
-        ways: |_, facts| when(facts.has_gate, changed(MechanismChange::Gate(Gating::WithoutSigmoid))),
-    },
-];
-
 fn has_norm(recipe: &Recipe) -> bool {
     recipe.qk_norm.place != NormPlace::Nowhere
 }
 
 // Other forms of the output projection and of the residual.
-
-pub(super) const MISTAKES: &[Mistake] = &[
-    Mistake {
-        id: "output-projection-transposed",
-        likelihood: Likelihood::Common,
-        slip: "W_O was transposed: you computed C W_Oᵀ instead of C W_O.",
-        why: "With a square W_O no error appears; PyTorch's Linear stores its weights as (out, in) and multiplies by Wᵀ.",
-        fix: "Multiply the concatenated heads by W_O without transposing it.",
-        symptom: "The heads are right, and the result is not.",
-        demo: Some("output"),
-        ways: |_, facts| projected(facts.square_output, Projection::Transposed),
-    },
-    Mistake {
-        id: "output-projection-twice",
-        likelihood: Likelihood::Common,
-        slip: "W_O was applied twice.",
-        why: "The output projection is one product, after the heads are joined.",
-        fix: "Multiply the concatenated heads by W_O once.",
-        symptom: "The heads are right, and the result is not.",
-        demo: Some("output"),
-        ways: |_, facts| projected(facts.square_output, Projection::Twice),
-    },
-    Mistake {
-        id: "output-projection-per-head",
-        likelihood: Likelihood::Common,
-        slip: "Each head was multiplied by its own block of W_O alone.",
-        why: "W_O mixes the heads: every column of the result has a share of all of them.",
-        fix: "Concatenate the heads first, then multiply by the whole of W_O.",
-        symptom: "Every block of columns of the result depends on one head.",
-        demo: Some("output"),
-        ways: |recipe, facts| {
-            projected(
-                facts.projects && recipe.heads > 1 && facts.result.cols.is_multiple_of(recipe.heads),
-                Projection::PerHead,
-            )
-        },
-    },
-    Mistake {
-        id: "residual-doubled",
-        likelihood: Likelihood::Common,
-        slip: "X was added twice.",
-        why: "The residual adds the token to its update once.",
-        fix: "Add X to the result once.",
-        symptom: "Your result minus what attention gives is twice X.",
-        demo: Some("update"),
-        ways: |recipe, facts| added(recipe, facts, Residual::Twice),
-    },
-    Mistake {
-        id: "residual-inside",
-        likelihood: Likelihood::Common,
-        slip: "X was added before the output projection: you computed (C + X) W_O.",
-        why: "The residual goes around attention as a whole, W_O included.",
-        fix: "Multiply by W_O first, then add X.",
-        symptom: "Your result minus what attention gives is X W_O.",
-        demo: Some("update"),
-        ways: |recipe, facts| {
-            let mut ways = added(recipe, facts, Residual::Inside);
-            ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
-                Way { detail: Some("and after it".into()), ..way }
-                    .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.")
-            }));
-            if_possible(facts.projects, ways)
-        },
-    },
-    Mistake {
-        id: "residual-normalised",
-        likelihood: Likelihood::Common,
-        slip: "The residual is the normalised X.",
-        why: "The norm is for what attention reads; the residual carries the token itself.",
-        fix: "Add X to the result as it is.",
-        symptom: "Your result minus what attention gives is the normalised X.",
-        demo: Some("block"),
-        ways: |recipe, facts| {
-            let mut ways = Vec::new();
-            for (residual, norm) in [(Residual::LayerNormed, "layer norm"), (Residual::RmsNormed, "RMS norm")]
-            {
-                ways.extend(
-                    added(recipe, facts, residual)
-                        .into_iter()
-                        .map(|way| Way { detail: Some(norm.into()), ..way }),
-                );
-            }
-            ways
-        },
-    },
-    Mistake {
-        id: "residual-subtracted",
-        likelihood: Likelihood::Common,
-        slip: "The result and X were subtracted instead of added.",
-        why: "The residual adds the token to its update.",
-        fix: "Add X itself to the result.",
-        symptom: "Your result plus X is what attention gives, or X minus your result is.",
-        demo: Some("update"),
-        ways: |recipe, facts| {
-            let mut ways = Vec::new();
-            for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")]
-            {
-                ways.extend(added(recipe, facts, residual).into_iter().map(|way| {
-                    let right = if recipe.output.residual { "X + O" } else { "O" };
-                    Way { detail: Some(how.into()), ..way }
-                        .saying(format!("You computed {how} instead of {right}."))
-                }));
-            }
-            ways
-        },
-    },
-    Mistake {
-        id: "residual-multiplied",
-        likelihood: Likelihood::Common,
-        slip: "The result was multiplied by X, cell by cell.",
-        why: "The residual is a sum: what attention finds is added to the token.",
-        fix: "Add X itself to the result.",
-        symptom: "Your result divided by X is what attention gives.",
-        demo: Some("update"),
-        ways: |recipe, facts| added(recipe, facts, Residual::Multiplied),
-    },
-    Mistake {
-        id: "residual-of-another",
-        likelihood: Likelihood::Common,
-        slip: "The residual is not X: queries, keys or values were added.",
-        why: "The residual carries the token as it came in.",
-        fix: "Add X itself to the result.",
-        symptom: "Your result minus what attention gives is Q, K or V.",
-        demo: Some("update"),
-        ways: |recipe, _| {
-            let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
-            let ways = roles.map(|(role, what)| {
-                let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
-                let way = way.with(Change::Residual(true));
-                if recipe.output.residual {
-                    way.saying(format!("The residual is not X: the {what} were added."))
-                } else {
-                    way.saying(format!("The {what} were added to the result.")).fixing(NO_RESIDUAL)
-                }
-            });
-            ways.to_vec()
-        },
-    },
-];
 
 /// The fix where the exercise has no residual.
 const NO_RESIDUAL: &str = "Hand in the result of attention alone: the exercise has no residual.";

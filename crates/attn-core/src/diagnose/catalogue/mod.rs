@@ -2,8 +2,8 @@
 //!
 //! # To add a mistake
 //!
-//! 1. The file of its step in this folder: a [`Mistake`] in `MISTAKES`, with the ways to make it. A way is a [`Change`]: another
-//!    choice of the [`Recipe`], or an [`Alter`] at a [`Site`]. Only a new file is added to [`GROUPS`].
+//! 1. `data/mistakes.toml`: its sentences. The file of its step in this folder: the ways to make it, in `WAYS` under its id. A way
+//!    is a [`Change`]: another choice of the [`Recipe`], or an [`Alter`] at a [`Site`].
 //! 2. If neither can express it: a choice in `graph/recipes/choices.rs` and a `Change` for it in `diagnose/change.rs`, or an
 //!    `Alter` in `graph/recipes/alter/kinds.rs`.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
@@ -29,6 +29,12 @@ mod softmaxes;
 mod stages;
 mod tokens;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::data_file::entries;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::recipes::{Alter, Alteration, Recipe, Site};
 use crate::text::{counted, nearest};
@@ -53,11 +59,12 @@ pub struct Mistake {
     /// The demo that shows the correct step; none where there is no such demo.
     pub demo: Option<&'static str>,
     /// The ways to make it in an exercise; none where it cannot be made.
-    pub ways: fn(&Recipe, &Facts) -> Vec<Way>,
+    pub ways: WaysToMake,
 }
 
 /// The likelihood of a mistake: equally good fits are named in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Likelihood {
     /// Every class makes it: it is also looked for together with others, and named where an exercise cannot show it.
     Classic,
@@ -72,61 +79,60 @@ pub enum Likelihood {
 pub struct Group {
     /// The title of the step.
     pub title: &'static str,
-    mistakes: &'static [&'static [Mistake]],
-}
-
-impl Group {
     /// The mistakes, in the order in which they are listed.
-    pub fn mistakes(&self) -> impl Iterator<Item = &'static Mistake> + use<> {
-        let lists: &'static [&'static [Mistake]] = self.mistakes;
-        lists.iter().flat_map(|list| list.iter())
-    }
+    pub mistakes: Vec<Mistake>,
 }
 
 /// All mistakes, in the order of the steps in which they are made.
-pub const GROUPS: &[Group] = &[
-    Group {
-        title: "Tokens, queries, keys, values",
-        mistakes: &[roles::MISTAKES, tokens::MISTAKES, positions::SHIFTS, operators::BEFORE_SCORES],
-    },
-    Group {
-        title: "Positions, norms of queries and keys",
-        mistakes: &[positions::ROTATIONS, positions::MISTAKES, mechanisms::NORMS],
-    },
-    Group {
-        title: "Scores",
-        mistakes: &[scores::MISTAKES, scores::COMPARISONS, scores::SCALES, mechanisms::CAPS],
-    },
-    Group {
-        title: "Mask",
-        mistakes: &[masks::MISTAKES, masks::PATTERNS, masks::HIDINGS, mechanisms::KEPT_KEYS],
-    },
-    Group {
-        title: "Weights",
-        mistakes: &[
-            softmaxes::WEIGHTS,
-            softmaxes::MISTAKES,
-            softmaxes::FUNCTIONS,
-            layouts::SELECTIONS,
-            layouts::SPREADSHEETS,
-            mechanisms::SINKS,
-        ],
-    },
-    Group { title: "Heads", mistakes: &[layouts::HEADS, layouts::MISTAKES] },
-    Group {
-        title: "Result",
-        mistakes: &[
-            fitted::RESULT,
-            mechanisms::MISTAKES,
-            tokens::READINGS,
-            operators::AFTER_WEIGHTS,
-            mechanisms::GATES,
-        ],
-    },
-    Group { title: "Backward pass", mistakes: &[gradients::MISTAKES, gradients::PRODUCTS] },
-    Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
-    Group { title: "In a part alone", mistakes: &[fitted::PARTIAL] },
+pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let ways: HashMap<&str, WaysToMake> = WAYS.into_iter().flatten().copied().collect();
+    let mut groups: Vec<Group> = Vec::new();
+    for entry in entries::<MistakeEntry>(include_str!("../../../data/mistakes.toml")) {
+        let MistakeEntry { group, id, likelihood, slip, why, fix, symptom, demo } = entry;
+        if groups.last().is_none_or(|last| last.title != group) {
+            groups.push(Group { title: group, mistakes: Vec::new() });
+        }
+        let ways = ways.get(id).copied().unwrap_or(|_, _| Vec::new());
+        let mistake = Mistake { id, likelihood, slip, why, fix, symptom, demo, ways };
+        groups.last_mut().expect("one was pushed").mistakes.push(mistake);
+    }
+    groups
+});
+
+/// The ways of each file.
+const WAYS: [&[Ways]; 11] = [
+    roles::WAYS,
+    tokens::WAYS,
+    positions::WAYS,
+    operators::WAYS,
+    mechanisms::WAYS,
+    scores::WAYS,
+    masks::WAYS,
+    softmaxes::WAYS,
+    layouts::WAYS,
+    fitted::WAYS,
+    gradients::WAYS,
 ];
+
+/// The function that gives the ways to make a mistake in an exercise.
+type WaysToMake = fn(&Recipe, &Facts) -> Vec<Way>;
+
+/// The id of a mistake, and the ways to make it. What is solved for, not tried, has none.
+type Ways = (&'static str, WaysToMake);
+
+/// A mistake as the data file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MistakeEntry {
+    group: &'static str,
+    id: &'static str,
+    likelihood: Likelihood,
+    slip: &'static str,
+    why: &'static str,
+    fix: &'static str,
+    symptom: &'static str,
+    demo: Option<&'static str>,
+}
 
 /// One way to make a mistake.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,7 +235,7 @@ impl Mistake {
 
 /// All mistakes, in the order of the steps in which they are made.
 pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
-    GROUPS.iter().flat_map(Group::mistakes)
+    GROUPS.iter().flat_map(|group| &group.mistakes)
 }
 
 /// The mistake of this name.
@@ -245,4 +251,27 @@ pub fn find(id: &str) -> Result<&'static Mistake> {
             None => error.help(all),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_belongs_to_a_mistake_and_only_what_is_solved_for_has_none() {
+        let ids: Vec<&str> = catalogue().map(|mistake| mistake.id).collect();
+        let ways: Vec<&str> = WAYS.into_iter().flatten().map(|(id, _)| *id).collect();
+        for (at, id) in ways.iter().enumerate() {
+            assert!(ids.contains(id), "no mistake {id}");
+            assert!(!ways[..at].contains(id), "{id} twice");
+        }
+        let solved = ["Numbers that fit the result", "In a part alone"];
+        for group in GROUPS.iter() {
+            for mistake in &group.mistakes {
+                let has_ways = ways.contains(&mistake.id);
+                assert_ne!(has_ways, solved.contains(&group.title), "{}", mistake.id);
+            }
+        }
+        assert!(ids.len() > 200, "{} mistakes", ids.len());
+    }
 }

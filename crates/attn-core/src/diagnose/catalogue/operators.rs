@@ -6,7 +6,7 @@ use crate::graph::recipes::{Alter, Combine, Move, Norm, OtherMatrix, Recipe, Sit
 use crate::graph::{GeluForm, Role};
 
 use super::stages::{PLACES, PROJECTIONS, StageWords};
-use super::{Likelihood, Mistake, Way, altered};
+use super::{Way, Ways, altered};
 
 /// The subject of an operator's sentence: the altered numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -459,118 +459,15 @@ fn detail(place: &StageWords, operator: &Operator) -> String {
     if place.note.is_empty() { what } else { format!("{what}, {}", place.note) }
 }
 
-const fn general(
-    id: &'static str,
-    [slip, why, fix, symptom]: [&'static str; 4],
-    demo: &'static str,
-    ways: fn(&Recipe, &Facts) -> Vec<Way>,
-) -> Mistake {
-    Mistake { id, likelihood: Likelihood::Rare, slip, why, fix, symptom, demo: Some(demo), ways }
-}
-
-/// Alterations of tokens, weights of projections, queries, keys and values.
-pub(super) const BEFORE_SCORES: &[Mistake] = &[
-    general(
-        "tokens-altered",
-        [
-            "Something was done to the tokens before they were projected.",
-            "Q, K and V are products of X itself with their weights.",
-            "Use the tokens as they are.",
-            "Q, K and V are all wrong.",
-        ],
-        "qkv",
-        |recipe, facts| ways("tokens-altered", recipe, facts),
-    ),
-    general(
-        "projections-altered",
-        [
-            "Something was done to a projection matrix before it was used.",
-            "W_Q, W_K, W_V and W_O are parameters: they multiply as they are.",
-            "Use the projection matrices as they are.",
-            "What comes out of that projection is wrong, and the others are right.",
-        ],
-        "qkv",
-        |recipe, facts| ways("projections-altered", recipe, facts),
-    ),
-    general(
-        "queries-altered",
-        [
-            "Something was done to the queries before the scores were computed.",
-            "The scores are the dot products of the queries and keys as they are.",
-            "Use the queries as they are.",
-            "The scores are wrong, and Q and K are right.",
-        ],
-        "pairwise",
-        |recipe, facts| ways("queries-altered", recipe, facts),
-    ),
-    general(
-        "keys-altered",
-        [
-            "Something was done to the keys before the scores were computed.",
-            "The scores are the dot products of the queries and keys as they are.",
-            "Use the keys as they are.",
-            "The scores are wrong, and Q and K are right.",
-        ],
-        "pairwise",
-        |recipe, facts| ways("keys-altered", recipe, facts),
-    ),
-    general(
-        "keys-values-altered",
-        [
-            "Something was done to the keys and values before they were used.",
-            "The queries are compared with the keys as they are, and the weights mix the values as they are.",
-            "Use the keys and values as they are.",
-            "The queries are right, and the scores are wrong.",
-        ],
-        "lookup",
-        |recipe, facts| ways("keys-values-altered", recipe, facts),
-    ),
-    general(
-        "queries-keys-values-altered",
-        [
-            "Something was done to the queries, keys and values before they were used.",
-            "Attention reads Q, K and V as the projections give them.",
-            "Use the queries, keys and values as they are.",
-            "The projections are right, and everything after them is wrong.",
-        ],
-        "qkv",
-        |recipe, facts| ways("queries-keys-values-altered", recipe, facts),
-    ),
-];
-
-/// Alterations of the heads and of the result.
-pub(super) const AFTER_WEIGHTS: &[Mistake] = &[
-    general(
-        "heads-altered",
-        [
-            "Something was done to the mixed values before they became the result.",
-            "The heads are joined and projected as they are.",
-            "Use the results of the heads as they are.",
-            "The weights are right, and the joined heads are wrong.",
-        ],
-        "multihead",
-        |recipe, facts| ways("heads-altered", recipe, facts),
-    ),
-    general(
-        "residual-altered",
-        [
-            "Something was done to the tokens before they were added to the result.",
-            "The residual carries the token itself.",
-            "Add X to the result as it is.",
-            "Your result minus what attention gives is not X.",
-        ],
-        "update",
-        |recipe, facts| ways("residual-altered", recipe, facts),
-    ),
-    general(
-        "result-altered",
-        [
-            "Something was done to the result.",
-            "The last product (and the residual, where there is one) is the result.",
-            "Hand in the result as it is.",
-            "Every step before the result is right.",
-        ],
-        "weighted-sum",
-        |recipe, facts| ways("result-altered", recipe, facts),
-    ),
+/// The ways to make the mistakes of this file.
+pub(super) const WAYS: &[Ways] = &[
+    ("tokens-altered", |recipe, facts| ways("tokens-altered", recipe, facts)),
+    ("projections-altered", |recipe, facts| ways("projections-altered", recipe, facts)),
+    ("queries-altered", |recipe, facts| ways("queries-altered", recipe, facts)),
+    ("keys-altered", |recipe, facts| ways("keys-altered", recipe, facts)),
+    ("keys-values-altered", |recipe, facts| ways("keys-values-altered", recipe, facts)),
+    ("queries-keys-values-altered", |recipe, facts| ways("queries-keys-values-altered", recipe, facts)),
+    ("heads-altered", |recipe, facts| ways("heads-altered", recipe, facts)),
+    ("residual-altered", |recipe, facts| ways("residual-altered", recipe, facts)),
+    ("result-altered", |recipe, facts| ways("result-altered", recipe, facts)),
 ];

@@ -9,125 +9,140 @@ use crate::graph::recipes::{
 };
 use crate::text::counted;
 
-use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use super::{Way, Ways, altered, if_possible, when};
 
-pub(super) const MISTAKES: &[Mistake] = &[
-    Mistake {
-        id: "positions-missing",
-        likelihood: Likelihood::Classic,
-        slip: "The positions were left out.",
-        why: "Without positions attention does not know the order of the tokens.",
-        fix: "Apply the positions that the exercise asks for.",
-        symptom: "Tokens that are equal have equal scores wherever they stand.",
-        demo: Some("order"),
-        ways: |recipe, _| {
-            let (said, fix) = match recipe.positions.kind {
-                PositionKind::None => return Vec::new(),
-                PositionKind::Rotary(_) => (
-                    "Queries and keys were not rotated by their positions.",
-                    "Rotate queries and keys before you compute the scores.",
+/// The ways to make the mistakes of this file.
+pub(super) const WAYS: &[Ways] = &[
+    ("positions-missing", |recipe, _| {
+        let (said, fix) = match recipe.positions.kind {
+            PositionKind::None => return Vec::new(),
+            PositionKind::Rotary(_) => (
+                "Queries and keys were not rotated by their positions.",
+                "Rotate queries and keys before you compute the scores.",
+            ),
+            PositionKind::Alibi { .. } => (
+                "ALiBi's bias was not added to the scores.",
+                "Subtract the distance times the slope of the head from the scores.",
+            ),
+            PositionKind::Buckets { .. } => (
+                "The biases of T5's table were not added to the scores.",
+                "Add the bias of its bucket to each score.",
+            ),
+            PositionKind::Sinusoidal => (
+                "The vectors of the positions were not added to X.",
+                "Add the sines and cosines to X before you compute Q, K and V.",
+            ),
+        };
+        vec![Way::plain(changed(MechanismChange::NoPositions)).saying(said).fixing(fix)]
+    }),
+    ("position-off-by-one", off_by_one),
+    ("positions-misaligned", |recipe, facts| {
+        let later = facts.keys as isize - facts.q.rows as isize;
+        let (queries, said) = if recipe.mask.from_start {
+            (later, "The positions of the queries end with the last key; they should begin with the first.")
+        } else {
+            (
+                -later,
+                "The positions of the queries begin with the first key; the last query is the last token.",
+            )
+        };
+        let change = changed(MechanismChange::Shift { queries, keys: 0 });
+        if_possible(counts_distances(recipe) && later > 0, vec![Way::plain(change).saying(said)])
+    }),
+    ("positions-start", starts),
+    ("t5-direction", |recipe, facts| {
+        let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
+        let (said, least) = if both_ways {
+            ("All of T5's buckets are for earlier keys, as under a causal mask; later keys share one.", 2)
+        } else {
+            ("Half of T5's buckets are for later keys, which the causal mask hides.", 4)
+        };
+        let is_of_t5 = matches!(recipe.positions.kind, PositionKind::Buckets { .. });
+        let other = changed(MechanismChange::LaterBuckets(!both_ways));
+        if_possible(is_of_t5 && facts.buckets >= least, vec![Way::plain(other).saying(said)])
+    }),
+    ("alibi-slopes", slopes),
+    ("alibi-sign", |recipe, _| when(is_alibi(recipe), changed(MechanismChange::Slopes(AlibiSlopes::Rising)))),
+    ("rope-pairing", |recipe, _| {
+        of_rotary(recipe, |rotary| {
+            let (pairing, said, fix) = match rotary.pairing {
+                Pairing::Halves => (
+                    Pairing::Neighbours,
+                    "Neighbouring columns rotate together, 2p and 2p + 1; it should be the halves, p and p + d/2.",
+                    "Rotate columns p and p + d/2 together, as `rotate_half` does.",
                 ),
-                PositionKind::Alibi { .. } => (
-                    "ALiBi's bias was not added to the scores.",
-                    "Subtract the distance times the slope of the head from the scores.",
-                ),
-                PositionKind::Buckets { .. } => (
-                    "The biases of T5's table were not added to the scores.",
-                    "Add the bias of its bucket to each score.",
-                ),
-                PositionKind::Sinusoidal => (
-                    "The vectors of the positions were not added to X.",
-                    "Add the sines and cosines to X before you compute Q, K and V.",
+                Pairing::Neighbours => (
+                    Pairing::Halves,
+                    "The halves rotate together, columns p and p + d/2; it should be neighbours, 2p and 2p + 1.",
+                    "Rotate columns 2p and 2p + 1 together; `rotate_half` is for the other pairing.",
                 ),
             };
-            vec![Way::plain(changed(MechanismChange::NoPositions)).saying(said).fixing(fix)]
-        },
-    },
-    Mistake {
-        id: "position-off-by-one",
-        likelihood: Likelihood::Classic,
-        slip: "Queries and keys count their positions from different numbers.",
-        why: "A token has one position: its query and its key must both have it.",
-        fix: "Number queries and keys alike: the query and the key of a token have the same position.",
-        symptom: "The scores of a token with itself are those of a distance of 1.",
-        demo: Some("rope"),
-        ways: off_by_one,
-    },
-    Mistake {
-        id: "positions-misaligned",
-        likelihood: Likelihood::Classic,
-        slip: "The positions of the queries begin at the wrong token.",
-        why: "With fewer queries than keys the queries are the last tokens, as with a cache, or the first ones: only one is meant.",
-        fix: "Give each query the position of its token; with a cache that is the number of cached tokens more.",
-        symptom: "A full run is right, and a run with a cache is not.",
-        demo: Some("cache"),
-        ways: |recipe, facts| {
-            let later = facts.keys as isize - facts.q.rows as isize;
-            let (queries, said) = if recipe.mask.from_start {
-                (
-                    later,
-                    "The positions of the queries end with the last key; they should begin with the first.",
-                )
-            } else {
-                (
-                    -later,
-                    "The positions of the queries begin with the first key; the last query is the last token.",
-                )
+            vec![Way::plain(changed(MechanismChange::Pairing(pairing))).saying(said).fixing(fix)]
+        })
+    }),
+    ("rope-direction", |recipe, _| of_rotary(recipe, directions)),
+    ("rope-part", |recipe, facts| of_rotary(recipe, |rotary| parts(rotary, facts.d_k))),
+    ("rope-base", |recipe, _| of_rotary(recipe, bases)),
+    ("rope-scaling", |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, scalings))),
+    ("rope-scaling-linear", |recipe, _| {
+        of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, taken_for_linear))
+    }),
+    ("rope-divisors", |recipe, facts| {
+        let is_long_rope = |rotary: &Rotary| matches!(rotary.scaling, Some(RopeScaling::LongRope { .. }));
+        let other = changed(MechanismChange::OtherDivisors);
+        of_rotary(recipe, |rotary| when(is_long_rope(rotary) && facts.has_two_divisors, other))
+    }),
+    ("rope-magnitude", |recipe, _| {
+        of_rotary(recipe, |rotary| {
+            let has_magnitude = rotary.scaling.is_some_and(|scaling| scaling.magnitude() != 1.0);
+            let way = |using, detail| Way::detailed(changed(MechanismChange::Magnitude(using)), detail);
+            let left_out = "The factor of sines and cosines was left out.";
+            let twice = "The factor of sines and cosines was applied twice.";
+            if_possible(
+                has_magnitude,
+                vec![
+                    way(MagnitudeUse::Missing, "left out").saying(left_out),
+                    way(MagnitudeUse::Twice, "twice").saying(twice),
+                ],
+            )
+        })
+    }),
+    ("rope-one-side", |recipe, _| {
+        of_rotary(recipe, |_| {
+            let way = |roles, alone: &str, other: &str| {
+                Way::detailed(changed(MechanismChange::Rotated(roles)), format!("{alone} alone"))
+                    .saying(format!("The {alone} alone were rotated; the {other} were not."))
             };
-            let change = changed(MechanismChange::Shift { queries, keys: 0 });
-            if_possible(counts_distances(recipe) && later > 0, vec![Way::plain(change).saying(said)])
-        },
-    },
-    Mistake {
-        id: "positions-start",
-        likelihood: Likelihood::Classic,
-        slip: "The positions begin at another number than the exercise says.",
-        why: "The first position decides every angle; but scores of rotated queries and keys depend on distances alone, and do not change.",
-        fix: "Count the positions from the number that the exercise says; without one, from 0.",
-        symptom: "With rotary positions Q_rotated and K_rotated differ, and the scores do not; with sinusoidal ones all numbers differ.",
-        demo: Some("rope"),
-        ways: starts,
-    },
-    Mistake {
-        id: "t5-direction",
-        likelihood: Likelihood::Classic,
-        slip: "T5's buckets were shared out for the other kind of attention: causal, or both ways.",
-        why: "Under a causal mask all buckets are for earlier keys; without one, later keys have the second half of them.",
-        fix: "Use all buckets for earlier keys under a causal mask, and half of them for each direction without one.",
-        symptom: "Near keys are right, and those further away have the biases of other distances.",
-        demo: None,
-        ways: |recipe, facts| {
-            let both_ways = recipe.positions.later_buckets.unwrap_or(!recipe.mask.causal);
-            let (said, least) = if both_ways {
-                ("All of T5's buckets are for earlier keys, as under a causal mask; later keys share one.", 2)
-            } else {
-                ("Half of T5's buckets are for later keys, which the causal mask hides.", 4)
-            };
-            let is_of_t5 = matches!(recipe.positions.kind, PositionKind::Buckets { .. });
-            let other = changed(MechanismChange::LaterBuckets(!both_ways));
-            if_possible(is_of_t5 && facts.buckets >= least, vec![Way::plain(other).saying(said)])
-        },
-    },
-    Mistake {
-        id: "alibi-slopes",
-        likelihood: Likelihood::Classic,
-        slip: "ALiBi's slopes are those of another number of heads.",
-        why: "Head h of n has the slope 2^(−8h/n) where n is a power of two; other numbers of heads take the slopes of the powers of two beside them.",
-        fix: "Compute the slopes for the number of query heads.",
-        symptom: "The bias of each head is right up to one factor.",
-        demo: Some("alibi"),
-        ways: slopes,
-    },
-    Mistake {
-        id: "alibi-sign",
-        likelihood: Likelihood::Classic,
-        slip: "ALiBi's bias has the wrong sign: it grows with the distance.",
-        why: "The bias is minus the slope times the distance, so that far keys get less weight.",
-        fix: "Subtract the slope times the distance from the scores.",
-        symptom: "The weights grow with the distance.",
-        demo: Some("alibi"),
-        ways: |recipe, _| when(is_alibi(recipe), changed(MechanismChange::Slopes(AlibiSlopes::Rising))),
-    },
+            vec![way(RotatedRoles::Queries, "queries", "keys"), way(RotatedRoles::Keys, "keys", "queries")]
+        })
+    }),
+    ("rope-values", |recipe, facts| {
+        let fits = |rotary: &Rotary| rotary.width.unwrap_or(facts.d_k) <= facts.d_v;
+        let change = changed(MechanismChange::Rotated(RotatedRoles::WithValues));
+        of_rotary(recipe, |rotary| when(fits(rotary), change))
+    }),
+    ("rope-twice", |recipe, _| {
+        of_rotary(recipe, |rotary| {
+            // A frequency that is divided by a half is doubled.
+            let doubled = MechanismChange::Scaling(Some(RopeScaling::Linear { factor: 0.5 }));
+            when(rotary.scaling.is_none(), changed(doubled))
+        })
+    }),
+    ("tokens-scaled", |_, facts| facts.x.map_or_else(Vec::new, |x| scaled(x.cols, facts))),
+    ("rows-shifted", |_, facts| if_possible(facts.keys > 1, shifted(facts))),
+    ("columns-standardised", |_, facts| {
+        let stages = [
+            (Site::Tokens, "X before the projections"),
+            (Site::TokensAndResidual, "X, and the residual"),
+            (Site::Result, "the result"),
+            (Site::QueriesAndKeys, "queries and keys"),
+            (Site::Values, "the values"),
+            (Site::Scores, "the scores"),
+        ];
+        let of_tokens = |stage: Site| matches!(stage, Site::Tokens | Site::TokensAndResidual);
+        let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || !of_tokens(*stage));
+        possible.map(|(stage, of)| Way::detailed(altered(stage, Alter::COLUMNS_NORMED), of)).collect()
+    }),
 ];
 
 fn is_alibi(recipe: &Recipe) -> bool {
@@ -221,175 +236,6 @@ fn slopes(recipe: &Recipe, _: &Facts) -> Vec<Way> {
 
 /// The base of the paper, which code falls back to.
 const USUAL_BASE: f64 = 10_000.0;
-
-pub(super) const ROTATIONS: &[Mistake] = &[
-    Mistake {
-        id: "rope-pairing",
-        likelihood: Likelihood::Classic,
-        slip: "The wrong columns rotate together.",
-        why: "Neighbouring columns, or the two halves of a head: the weights are made for one of the two, and with the other the scores are of other pairs.",
-        fix: "Pair the columns as the exercise does: neighbours are 2p and 2p + 1, halves are p and p + d/2.",
-        symptom: "Each row keeps its length, and the first position is right; every later one is wrong.",
-        demo: Some("rope"),
-        ways: |recipe, _| {
-            of_rotary(recipe, |rotary| {
-                let (pairing, said, fix) = match rotary.pairing {
-                    Pairing::Halves => (
-                        Pairing::Neighbours,
-                        "Neighbouring columns rotate together, 2p and 2p + 1; it should be the halves, p and p + d/2.",
-                        "Rotate columns p and p + d/2 together, as `rotate_half` does.",
-                    ),
-                    Pairing::Neighbours => (
-                        Pairing::Halves,
-                        "The halves rotate together, columns p and p + d/2; it should be neighbours, 2p and 2p + 1.",
-                        "Rotate columns 2p and 2p + 1 together; `rotate_half` is for the other pairing.",
-                    ),
-                };
-                vec![Way::plain(changed(MechanismChange::Pairing(pairing))).saying(said).fixing(fix)]
-            })
-        },
-    },
-    Mistake {
-        id: "rope-direction",
-        likelihood: Likelihood::Classic,
-        slip: "Queries and keys were rotated in the other direction: the sign of the sines is wrong, or the positions count down.",
-        why: "The scores are those of distances with the other sign, the same as with positions that count from the end, and as with the \
-              two columns of each pair swapped in queries and keys.",
-        fix: "Compute (a cos − b sin, a sin + b cos) for each pair (a, b).",
-        symptom: "Q_rotated and K_rotated are those of negative positions; the scores on the diagonal are right, and most others are not.",
-        demo: Some("rope"),
-        ways: |recipe, _| of_rotary(recipe, directions),
-    },
-    Mistake {
-        id: "rope-part",
-        likelihood: Likelihood::Classic,
-        slip: "The wrong columns of each head are rotated.",
-        why: "A head may rotate its first columns alone: the others carry no position and stay as they are.",
-        fix: "Rotate the first columns, as many as the exercise says, and put the others behind them unchanged.",
-        symptom: "Columns that should stay differ, or columns that should rotate do not.",
-        demo: Some("rope"),
-        ways: |recipe, facts| of_rotary(recipe, |rotary| parts(rotary, facts.d_k)),
-    },
-    Mistake {
-        id: "rope-base",
-        likelihood: Likelihood::Classic,
-        slip: "The frequencies have another base than the exercise.",
-        why: "The base decides how slowly the later pairs rotate; a model works with the one that it was trained with.",
-        fix: "Compute the frequencies as base^(−2p/d) with the base of the exercise.",
-        symptom: "The first pair of columns is right, and the later ones differ more and more.",
-        demo: Some("rope"),
-        ways: |recipe, _| of_rotary(recipe, bases),
-    },
-    Mistake {
-        id: "rope-scaling",
-        likelihood: Likelihood::Classic,
-        slip: "The scaling of the frequencies was left out.",
-        why: "A model for longer texts is trained with scaled frequencies: without them every distance looks larger.",
-        fix: "Apply the scaling to the frequencies before the angles are computed.",
-        symptom: "F_scaled equals F.",
-        demo: Some("rope"),
-        ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, scalings)),
-    },
-    Mistake {
-        id: "rope-scaling-linear",
-        likelihood: Likelihood::Common,
-        slip: "All frequencies were divided by the factor, as a linear scaling does.",
-        why: "Other scalings than the linear one keep the fast pairs, so that near tokens stay apart.",
-        fix: "Scale each frequency by the formula of the scaling that the exercise asks for.",
-        symptom: "The slowest pair is right, and the faster ones are too slow.",
-        demo: Some("rope"),
-        ways: |recipe, _| of_rotary(recipe, |rotary| rotary.scaling.map_or_else(Vec::new, taken_for_linear)),
-    },
-    Mistake {
-        id: "rope-divisors",
-        likelihood: Likelihood::Classic,
-        slip: "LongRoPE's divisors are those of the other length.",
-        why: "Short texts have one row of divisors, and texts beyond the original length another.",
-        fix: "Take the first row up to the original length, and the second beyond it.",
-        symptom: "F_scaled is F over the other row.",
-        demo: Some("rope"),
-        ways: |recipe, facts| {
-            let is_long_rope = |rotary: &Rotary| matches!(rotary.scaling, Some(RopeScaling::LongRope { .. }));
-            let other = changed(MechanismChange::OtherDivisors);
-            of_rotary(recipe, |rotary| when(is_long_rope(rotary) && facts.has_two_divisors, other))
-        },
-    },
-    Mistake {
-        id: "rope-magnitude",
-        likelihood: Likelihood::Common,
-        slip: "The factor of sines and cosines was left out.",
-        why: "YaRN and LongRoPE multiply sines and cosines by one number, so that the scores grow by its square.",
-        fix: "Multiply cosine and sine by the factor once, for queries and for keys.",
-        symptom: "The rotated columns are right up to one factor.",
-        demo: Some("rope"),
-        ways: |recipe, _| {
-            of_rotary(recipe, |rotary| {
-                let has_magnitude = rotary.scaling.is_some_and(|scaling| scaling.magnitude() != 1.0);
-                let way = |using, detail| Way::detailed(changed(MechanismChange::Magnitude(using)), detail);
-                let left_out = "The factor of sines and cosines was left out.";
-                let twice = "The factor of sines and cosines was applied twice.";
-                if_possible(
-                    has_magnitude,
-                    vec![
-                        way(MagnitudeUse::Missing, "left out").saying(left_out),
-                        way(MagnitudeUse::Twice, "twice").saying(twice),
-                    ],
-                )
-            })
-        },
-    },
-    Mistake {
-        id: "rope-one-side",
-        likelihood: Likelihood::Classic,
-        slip: "Only queries or only keys were rotated.",
-        why: "Only where both are rotated does a score depend on their distance.",
-        fix: "Rotate queries and keys by their positions.",
-        symptom: "One of Q_rotated and K_rotated is right, and the other is not rotated.",
-        demo: Some("rope"),
-        ways: |recipe, _| {
-            of_rotary(recipe, |_| {
-                let way = |roles, alone: &str, other: &str| {
-                    Way::detailed(changed(MechanismChange::Rotated(roles)), format!("{alone} alone"))
-                        .saying(format!("The {alone} alone were rotated; the {other} were not."))
-                };
-                vec![
-                    way(RotatedRoles::Queries, "queries", "keys"),
-                    way(RotatedRoles::Keys, "keys", "queries"),
-                ]
-            })
-        },
-    },
-    Mistake {
-        id: "rope-values",
-        likelihood: Likelihood::Common,
-        slip: "The values were rotated, too.",
-        why: "A rotation lets scores depend on distances; the values are mixed as they are.",
-        fix: "Rotate queries and keys, and leave the values alone.",
-        symptom: "The weights are right, and the result is not.",
-        demo: Some("rope"),
-        ways: |recipe, facts| {
-            let fits = |rotary: &Rotary| rotary.width.unwrap_or(facts.d_k) <= facts.d_v;
-            let change = changed(MechanismChange::Rotated(RotatedRoles::WithValues));
-            of_rotary(recipe, |rotary| when(fits(rotary), change))
-        },
-    },
-    Mistake {
-        id: "rope-twice",
-        likelihood: Likelihood::Common,
-        slip: "Queries and keys were rotated twice.",
-        why: "The second rotation doubles every angle: all distances look twice as large.",
-        fix: "Rotate once; keys from a cache are rotated already.",
-        symptom: "The first position is right, and the angles of the others are doubled.",
-        demo: Some("rope"),
-        ways: |recipe, _| {
-            of_rotary(recipe, |rotary| {
-                // A frequency that is divided by a half is doubled.
-                let doubled = MechanismChange::Scaling(Some(RopeScaling::Linear { factor: 0.5 }));
-                when(rotary.scaling.is_none(), changed(doubled))
-            })
-        },
-    },
-];
 
 pub(super) fn changed(change: MechanismChange) -> Change {
     Change::Mechanism(change)
@@ -503,51 +349,6 @@ fn taken_for_linear(scaling: RopeScaling) -> Vec<Way> {
 }
 
 // Scaled or rearranged tokens, queries, keys and values.
-
-pub(super) const SHIFTS: &[Mistake] = &[
-    Mistake {
-        id: "tokens-scaled",
-        likelihood: Likelihood::Common,
-        slip: "The tokens were multiplied by a number before the projections.",
-        why: "A transformer multiplies its embeddings by √d_model once; attention itself reads X as it is.",
-        fix: "Compute Q, K and V from X itself.",
-        symptom: "Q, K and V are all too large, or all too small, by the same factor.",
-        demo: Some("qkv"),
-        ways: |_, facts| facts.x.map_or_else(Vec::new, |x| scaled(x.cols, facts)),
-    },
-    Mistake {
-        id: "rows-shifted",
-        likelihood: Likelihood::Common,
-        slip: "Queries, keys or values stand one row too early or too late.",
-        why: "Key j and value j belong to the same token, and query i to row i of the result.",
-        fix: "Use all rows in their order, without np.roll and without an index that is off by one.",
-        symptom: "The scores, or the values, are the right ones of the neighbouring token.",
-        demo: Some("lookup"),
-        ways: |_, facts| if_possible(facts.keys > 1, shifted(facts)),
-    },
-    Mistake {
-        id: "columns-standardised",
-        likelihood: Likelihood::Rare,
-        slip: "Columns were standardised: each minus its mean, over its standard deviation.",
-        why: "Attention reads its numbers as they are; a norm over the tokens mixes them before attention does.",
-        fix: "Leave the numbers as they are: no z-score and no batch norm.",
-        symptom: "Each column of what was standardised has the mean 0 and the variance 1.",
-        demo: Some("block"),
-        ways: |_, facts| {
-            let stages = [
-                (Site::Tokens, "X before the projections"),
-                (Site::TokensAndResidual, "X, and the residual"),
-                (Site::Result, "the result"),
-                (Site::QueriesAndKeys, "queries and keys"),
-                (Site::Values, "the values"),
-                (Site::Scores, "the scores"),
-            ];
-            let of_tokens = |stage: Site| matches!(stage, Site::Tokens | Site::TokensAndResidual);
-            let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || !of_tokens(*stage));
-            possible.map(|(stage, of)| Way::detailed(altered(stage, Alter::COLUMNS_NORMED), of)).collect()
-        },
-    },
-];
 
 /// X times the usual numbers.
 fn scaled(width: usize, facts: &Facts) -> Vec<Way> {

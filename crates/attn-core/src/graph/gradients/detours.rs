@@ -5,8 +5,8 @@ use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 
-use super::naming;
-use super::way_back::Backward;
+use super::way_back::{self, Backward};
+use crate::graph::stage::{gradient_name, name_beside};
 
 /// A step of the backward pass that is done otherwise than it should be. See [`Graph::gradients_with`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,7 +85,7 @@ pub(super) fn start(detours: &[Detour], graph: &mut Graph, start: NodeId) -> Res
         _ => None,
     });
     let Some(number) = number else { return Ok(start) };
-    let name = naming::beside(&graph[start].name, "changed");
+    let name = name_beside(&graph[start].name, "changed");
     graph.add(&name, Op::Scale(Factor::Number(number)), &[start])
 }
 
@@ -175,7 +175,7 @@ impl Operand {
     fn node(self, step: &Backward<'_>, input: usize) -> Result<NodeId> {
         Ok(match self {
             Operand::Gradient => step.dy,
-            Operand::GradientOf(role) => return step.graph().require(&naming::gradient(role.name())),
+            Operand::GradientOf(role) => return step.graph().require(&gradient_name(role.name())),
             Operand::Own => step.input(input),
             Operand::Other => step.input(1 - input),
             Operand::Output => step.y,
@@ -370,7 +370,7 @@ fn softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<Nod
         }
         SoftmaxBack::AlongColumns => {
             let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
-            super::way_back::softmax(step, other, Base::E)
+            way_back::softmax(step, other, Base::E)
         }
         SoftmaxBack::SumsOfGradient => {
             let sums = step.part("sum", Op::Sums(axis), &[da])?;
@@ -385,11 +385,11 @@ fn softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<Nod
             step.finish(Op::Subtract, &[weighted, sums])
         }
         SoftmaxBack::Unweighted => {
-            let centred = super::way_back::centred(step, axis)?;
+            let centred = way_back::centred(step, axis)?;
             step.finish(Op::Add, &[centred])
         }
         SoftmaxBack::Negated => {
-            let centred = super::way_back::centred(step, axis)?;
+            let centred = way_back::centred(step, axis)?;
             let negative = step.part("negative", Op::Scale(Factor::Number(-1.0)), &[centred])?;
             step.finish(Op::Multiply, &[a, negative])
         }

@@ -5,18 +5,17 @@
 //! reads a node hands a part of its own gradient on to it, and a node that several steps read gets the sum of these parts.
 
 pub mod detours;
-mod naming;
 mod way_back;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
 
+use super::stage::{gradient_name, name_beside, part_name};
 use super::{Factor, Graph, NodeId, Op, Origin, Stage, Step};
 use detours::{Detour, Part};
 use way_back::Backward;
 
 pub use super::node::{BackwardPass, BackwardSteps, Gradient, Gradients, Start};
-pub(super) use naming::stem;
 pub use way_back::WayBack;
 
 impl Graph {
@@ -42,20 +41,15 @@ impl Graph {
         of: &[NodeId],
         detours: &[Detour],
     ) -> Result<Gradients> {
+        // Names are taken as they are, whatever the layer that is recorded now.
         let layer = self.layer.take();
-        let gradients = self.gradients_of(loss, start, of, detours);
+        let gradients = Walk::new(self, loss, of).and_then(|walk| self.walked(walk, start, detours));
         self.layer = layer;
         gradients
     }
 
-    fn gradients_of(
-        &mut self,
-        loss: NodeId,
-        start: Start,
-        of: &[NodeId],
-        detours: &[Detour],
-    ) -> Result<Gradients> {
-        let walk = Walk::new(self, loss, of)?;
+    fn walked(&mut self, walk: Walk, start: Start, detours: &[Detour]) -> Result<Gradients> {
+        let loss = walk.loss;
         let begun = self.nodes.len();
         let start = self.start(loss, start)?;
         if start.position() >= begun {
@@ -88,7 +82,7 @@ impl Graph {
 
     /// Records the gradient of the loss.
     fn start(&mut self, loss: NodeId, start: Start) -> Result<NodeId> {
-        let name = naming::gradient(&self[loss].name);
+        let name = gradient_name(&self[loss].name);
         let shape = self[loss].shape();
         let of = self[loss].name.clone();
         let fits = |given: Shape| {
@@ -114,7 +108,7 @@ impl Graph {
                 if self[node].name == name { node } else { self.add(&name, Op::Add, &[node])? }
             }
         };
-        naming::as_of(self, id, loss);
+        self.name_lines_as(id, loss);
         Ok(id)
     }
 }
@@ -151,7 +145,7 @@ impl Walk {
                     WayBack::Ends(_) => {}
                     WayBack::Refused(why) => {
                         let name = &graph[*read].name;
-                        let gradient = naming::gradient(name);
+                        let gradient = gradient_name(name);
                         return Err(Error::new(format!(
                             "there is no {gradient}: {} is computed from {name}, and {why}",
                             node.name
@@ -183,7 +177,7 @@ impl Walk {
         for of in between.into_iter().rev().filter(|of| !self.readers[of.position()].is_empty()) {
             let begun = graph.recorded_nodes();
             let id = self.gradient(graph, of, &known, detours)?;
-            naming::as_of(graph, id, of);
+            graph.name_lines_as(id, of);
             known[of.position()] = Some(id);
             let steps = graph.nodes().map(|(id, _)| id).skip(begun).collect();
             all.push(Gradient { of, id, steps });
@@ -200,7 +194,7 @@ impl Walk {
         detours: &[Detour],
     ) -> Result<NodeId> {
         let readers = &self.readers[of.position()];
-        let name = naming::gradient(&graph[of].name);
+        let name = gradient_name(&graph[of].name);
         let of_reader = |part: &Part| {
             known[part.reader.position()]
                 .ok_or_else(|| Error::new(format!("a gradient that {name} needs is missing")))
@@ -218,15 +212,15 @@ impl Walk {
         for part in &readers {
             let reads_again = readers.iter().filter(|other| other.reader == part.reader).count() > 1;
             let input = reads_again.then_some(part.input);
-            let name = naming::part(&graph[of].name, &graph[part.reader].name, input);
+            let name = part_name(&graph[of].name, &graph[part.reader].name, input);
             let part = handed_on(graph, *part, of_reader(part)?, name, detours)?;
-            naming::as_of(graph, part, of);
+            graph.name_lines_as(part, of);
             parts.push(part);
         }
         if count == 1 {
             return graph.add(&name, Op::Add, &parts);
         }
-        let sum = graph.add(&naming::beside(&name, "sum"), Op::Add, &parts)?;
+        let sum = graph.add(&name_beside(&name, "sum"), Op::Add, &parts)?;
         graph.add(&name, Op::Scale(Factor::Inverse(count)), &[sum])
     }
 }
@@ -240,7 +234,7 @@ fn handed_on(
     detours: &[Detour],
 ) -> Result<NodeId> {
     if let Some(number) = detours::times(detours, graph, id, input) {
-        let before = naming::beside(&name, "before");
+        let before = name_beside(&name, "before");
         let before = by_rule(graph, Part { reader: id, input }, gradient, before, detours)?;
         return graph.add(&name, Op::Scale(Factor::Number(number)), &[before]);
     }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::graph::{Factor, GeluForm, Graph, NodeId, Op, Stage, Statistic};
 use crate::matrix::Shape;
 
-use super::naming;
+use crate::graph::stage::name_beside;
 
 /// Adds what a step hands on to one of its inputs.
 pub type Rule = Box<dyn Fn(&mut Backward<'_>) -> Result<NodeId>>;
@@ -100,8 +100,8 @@ impl Op {
             Op::Gelu(form) => through(move |step| gelu(step, form)),
             Op::NormalShare => through(normal_share),
             Op::MinusMean => through(|step| step.finish(Op::MinusMean, &[step.dy])),
-            Op::RmsNorm(epsilon) => through(move |step| rms_norm(step, epsilon, input)),
-            Op::LayerNorm(epsilon) => through(move |step| layer_norm(step, epsilon, input)),
+            Op::RmsNorm(epsilon) => through(move |step| norm(step, epsilon, false, input)),
+            Op::LayerNorm(epsilon) => through(move |step| norm(step, epsilon, true, input)),
             Op::Cosine => through(move |step| cosine(step, input)),
             Op::Euclidean => through(move |step| euclidean(step, input)),
             Op::UnitRows => through(|step| unit_rows(step, step.input(0), step.y, step.dy)),
@@ -125,7 +125,7 @@ impl Op {
 // The way back through products, and through arithmetic cell by cell.
 
 /// `y = a b`: `da = dy bᵀ`, `db = aᵀ dy`.
-pub(super) fn product(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn product(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (a, b, dy) = (step.input(0), step.input(1), step.dy);
     match input {
         0 => step.finish(Op::ProductTransposed, &[dy, b]),
@@ -134,7 +134,7 @@ pub(super) fn product(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
 }
 
 /// `y = a bᵀ`: `da = dy b`, `db = dyᵀ a`.
-pub(super) fn product_transposed(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn product_transposed(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (a, b, dy) = (step.input(0), step.input(1), step.dy);
     match input {
         0 => step.finish(Op::Product, &[dy, b]),
@@ -143,7 +143,7 @@ pub(super) fn product_transposed(step: &mut Backward<'_>, input: usize) -> Resul
 }
 
 /// `y = aᵀ b`: `da = b dyᵀ`, `db = a dy`.
-pub(super) fn transposed_product(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn transposed_product(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (a, b, dy) = (step.input(0), step.input(1), step.dy);
     match input {
         0 => step.finish(Op::ProductTransposed, &[b, dy]),
@@ -152,7 +152,7 @@ pub(super) fn transposed_product(step: &mut Backward<'_>, input: usize) -> Resul
 }
 
 /// `y = x W + c`: as a product, and `dc` is the sum over all rows.
-pub(super) fn linear(step: &mut Backward<'_>, layout: WeightLayout, input: usize) -> Result<NodeId> {
+fn linear(step: &mut Backward<'_>, layout: WeightLayout, input: usize) -> Result<NodeId> {
     let dy = step.dy;
     match (input, layout) {
         (0 | 1, WeightLayout::InOut) => product(step, input),
@@ -162,13 +162,13 @@ pub(super) fn linear(step: &mut Backward<'_>, layout: WeightLayout, input: usize
 }
 
 /// A difference hands its gradient on, with the other sign to what is subtracted.
-pub(super) fn difference(step: &mut Backward<'_>, is_subtracted: bool) -> Result<NodeId> {
+fn difference(step: &mut Backward<'_>, is_subtracted: bool) -> Result<NodeId> {
     let dy = step.dy;
     if is_subtracted { step.finish(Op::Scale(Factor::Number(-1.0)), &[dy]) } else { step.same() }
 }
 
 /// `y = a / b` for a number b: `da = dy / b`, `db = −Σ dy ∘ y / b`.
-pub(super) fn divide(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn divide(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (b, y, dy) = (step.input(1), step.y, step.dy);
     if input == 0 {
         return step.finish(Op::Divide, &[dy, b]);
@@ -180,7 +180,7 @@ pub(super) fn divide(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
 }
 
 /// `y = a · b` for a number b: `da = dy · b`, `db = Σ dy ∘ a`.
-pub(super) fn times(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn times(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (a, b, dy) = (step.input(0), step.input(1), step.dy);
     if input == 0 {
         return step.finish(Op::Times, &[dy, b]);
@@ -190,7 +190,7 @@ pub(super) fn times(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
 }
 
 /// `y = a / b`, cell by cell: `da = dy / b`, `db = −dy ∘ y / b`.
-pub(super) fn quotient(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn quotient(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (b, y, dy) = (step.input(1), step.y, step.dy);
     if input == 0 {
         return step.finish(Op::Quotient, &[dy, b]);
@@ -225,7 +225,7 @@ pub(super) fn softmax(step: &mut Backward<'_>, axis: Axis, base: Base) -> Result
 }
 
 /// `y = −ln softmax(a)`: `da = softmax(a) ∘ Σ dy − dy`.
-pub(super) fn negative_log_softmax(step: &mut Backward<'_>) -> Result<NodeId> {
+fn negative_log_softmax(step: &mut Backward<'_>) -> Result<NodeId> {
     let (a, dy) = (step.input(0), step.dy);
     let softmax = step.made("softmax", Op::Softmax(Axis::Rows, Base::E), &[a])?;
     let sum = step.part("sum", Op::Sums(Axis::Rows), &[dy])?;
@@ -235,7 +235,7 @@ pub(super) fn negative_log_softmax(step: &mut Backward<'_>) -> Result<NodeId> {
 }
 
 /// As for the softmax, and the sink loses what the keys win: `−(1 − Σ y) · Σ y ∘ dy`, summed over all rows.
-pub(super) fn softmax_with_sink(step: &mut Backward<'_>, head: usize, input: usize) -> Result<NodeId> {
+fn softmax_with_sink(step: &mut Backward<'_>, head: usize, input: usize) -> Result<NodeId> {
     if input == 0 {
         return softmax(step, Axis::Rows, Base::E);
     }
@@ -254,7 +254,7 @@ pub(super) fn softmax_with_sink(step: &mut Backward<'_>, head: usize, input: usi
 }
 
 /// `y = a / s` with the sum s of a row: `da = (dy − Σ y ∘ dy) / s`.
-pub(super) fn divide_by_sum(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
+fn divide_by_sum(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
     let (a, dy) = (step.input(0), step.dy);
     let centred = centred(step, axis)?;
     let sums = step.of_step("sum", Op::Sums(axis), &[a])?;
@@ -263,7 +263,7 @@ pub(super) fn divide_by_sum(step: &mut Backward<'_>, axis: Axis) -> Result<NodeI
 }
 
 /// Hidden cells get 0.
-pub(super) fn hidden(step: &mut Backward<'_>, mask: Mask) -> Result<NodeId> {
+fn hidden(step: &mut Backward<'_>, mask: Mask) -> Result<NodeId> {
     let inputs: Vec<NodeId> = (0..step.inputs()).map(|at| step.input(at)).collect();
     let pattern = step.of_step("pattern", Op::MaskPattern(mask), &inputs)?;
     step.sloped(pattern)
@@ -271,42 +271,30 @@ pub(super) fn hidden(step: &mut Backward<'_>, mask: Mask) -> Result<NodeId> {
 
 // The way back through norms: what lies along a row changes only its length, which the norm takes away again.
 
-/// `y = x / r ∘ w` with `r = √(mean x² + ε)`: `dx = (g − u · mean(g ∘ u)) / r` with `u = x / r` and `g = dy ∘ w`.
-pub(super) fn rms_norm(step: &mut Backward<'_>, epsilon: f64, input: usize) -> Result<NodeId> {
-    let x = step.input(0);
+/// `y = x / r ∘ w` with `r = √(mean x² + ε)`: `dx = (g − u · mean(g ∘ u)) / r` with `u = x / r` and `g = dy ∘ w`. With x minus its mean,
+/// as a layer norm has it: `dx = (h − mean h) / r` with `h = g − u · mean(g ∘ u)`.
+fn norm(step: &mut Backward<'_>, epsilon: f64, is_centred: bool, input: usize) -> Result<NodeId> {
+    let mut x = step.input(0);
     let unit = match step.inputs() {
         1 => step.y,
+        _ if is_centred => step.of_step("unit", Op::LayerNorm(epsilon), &[x])?,
         _ => step.of_step("unit", Op::RmsNorm(epsilon), &[x])?,
     };
     if input > 0 {
         return learned(step, unit, input);
     }
     let gained = gained(step)?;
-    let across = across(step, gained, unit, true)?;
+    let mut across = across(step, gained, unit, true)?;
+    if is_centred {
+        across = step.part("across_minus_mean", Op::MinusMean, &[across])?;
+        x = step.of_step("minus_mean", Op::MinusMean, &[x])?;
+    }
     let size = size(step, x, Some(epsilon))?;
     step.finish(Op::Quotient, &[across, size])
 }
 
-/// The same with x minus its mean: `dx = (h − mean h) / r` with `h = g − u · mean(g ∘ u)`.
-pub(super) fn layer_norm(step: &mut Backward<'_>, epsilon: f64, input: usize) -> Result<NodeId> {
-    let x = step.input(0);
-    let unit = match step.inputs() {
-        1 => step.y,
-        _ => step.of_step("unit", Op::LayerNorm(epsilon), &[x])?,
-    };
-    if input > 0 {
-        return learned(step, unit, input);
-    }
-    let gained = gained(step)?;
-    let across = across(step, gained, unit, true)?;
-    let across = step.part("across_minus_mean", Op::MinusMean, &[across])?;
-    let from_mean = step.of_step("minus_mean", Op::MinusMean, &[x])?;
-    let size = size(step, from_mean, Some(epsilon))?;
-    step.finish(Op::Quotient, &[across, size])
-}
-
 /// `y = x / ‖x‖`: `dx = (dy − y · Σ dy ∘ y) / ‖x‖`. A row of zeros stays 0 in `y`, and its gradient is 0.
-pub(super) fn unit_rows(step: &mut Backward<'_>, x: NodeId, unit: NodeId, of_unit: NodeId) -> Result<NodeId> {
+fn unit_rows(step: &mut Backward<'_>, x: NodeId, unit: NodeId, of_unit: NodeId) -> Result<NodeId> {
     let across = across(step, of_unit, unit, false)?;
     let size = size(step, x, None)?;
     let has_length = step.where_zero("has_length", false, size)?;
@@ -367,7 +355,7 @@ fn size(step: &mut Backward<'_>, x: NodeId, epsilon: Option<f64>) -> Result<Node
 // The way back from cosines and distances of rows to the rows.
 
 /// `y = u vᵀ` with the rows of a and b at length 1: back through the product, then through the length.
-pub(super) fn cosine(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn cosine(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (own, other, dy) = (step.input(input), step.input(1 - input), step.dy);
     let [own_unit, other_unit] = [(own, input), (other, 1 - input)].map(|(of, at)| {
         let name = if at == 0 { "first_units" } else { "second_units" };
@@ -383,7 +371,7 @@ pub(super) fn cosine(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
 
 /// `y` is the distance of a row of a and a row of b. With `w = dy / y`, and 0 where the distance is 0,
 /// `da = (Σ w) ∘ a − w b` and `db = (Σ wᵀ) ∘ b − wᵀ a`.
-pub(super) fn euclidean(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn euclidean(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let (own, other, y, dy) = (step.input(input), step.input(1 - input), step.y, step.dy);
     let apart = step.where_zero("apart", false, y)?;
     let together = step.where_zero("together", true, y)?;
@@ -418,20 +406,20 @@ fn slope_of_tanh(step: &mut Backward<'_>, a: NodeId) -> Result<NodeId> {
 }
 
 /// `y = tanh(a)`: `da = dy ∘ (1 − y²)`.
-pub(super) fn tanh(step: &mut Backward<'_>) -> Result<NodeId> {
+fn tanh(step: &mut Backward<'_>) -> Result<NodeId> {
     let slope = slope_of_tanh(step, step.y)?;
     step.sloped(slope)
 }
 
 /// `y = c · tanh(a / c)`: `da = dy ∘ (1 − (y/c)²)`.
-pub(super) fn soft_cap(step: &mut Backward<'_>, cap: f64) -> Result<NodeId> {
+fn soft_cap(step: &mut Backward<'_>, cap: f64) -> Result<NodeId> {
     let share = step.of_step("share", Op::Temperature(cap), &[step.y])?;
     let slope = slope_of_tanh(step, share)?;
     step.sloped(slope)
 }
 
 /// `y = bᵃ`: `da = dy ∘ y · ln b`.
-pub(super) fn exponential(step: &mut Backward<'_>, base: Base) -> Result<NodeId> {
+fn exponential(step: &mut Backward<'_>, base: Base) -> Result<NodeId> {
     match base {
         Base::E => step.sloped(step.y),
         Base::Number(base) => {
@@ -442,26 +430,26 @@ pub(super) fn exponential(step: &mut Backward<'_>, base: Base) -> Result<NodeId>
 }
 
 /// `y = √a`: `da = dy / (2 y)`.
-pub(super) fn root(step: &mut Backward<'_>) -> Result<NodeId> {
+fn root(step: &mut Backward<'_>) -> Result<NodeId> {
     let double = step.of_step("double", scale(2.0), &[step.y])?;
     step.finish(Op::Quotient, &[step.dy, double])
 }
 
 /// `y = max(0, a)`: the gradient where y is not 0.
-pub(super) fn relu(step: &mut Backward<'_>) -> Result<NodeId> {
+fn relu(step: &mut Backward<'_>) -> Result<NodeId> {
     let slope = step.where_zero("slope", false, step.y)?;
     step.sloped(slope)
 }
 
 /// `y = elu(a) + 1`: the slope is 1 where a is positive, and y elsewhere, which is `y − max(0, a)` in both cases.
-pub(super) fn elu_plus_one(step: &mut Backward<'_>) -> Result<NodeId> {
+fn elu_plus_one(step: &mut Backward<'_>) -> Result<NodeId> {
     let positive = step.of_step("positive", Op::Relu, &[step.input(0)])?;
     let slope = step.of_step("slope", Op::Subtract, &[step.y, positive])?;
     step.sloped(slope)
 }
 
 /// `y = 1 / (1 + e⁻ᵃ)`: `da = dy ∘ y ∘ (1 − y)`.
-pub(super) fn sigmoid(step: &mut Backward<'_>) -> Result<NodeId> {
+fn sigmoid(step: &mut Backward<'_>) -> Result<NodeId> {
     let ones = step.ones_like(step.y)?;
     let rest = step.of_step("rest", Op::Subtract, &[ones, step.y])?;
     let slope = step.of_step("slope", Op::Multiply, &[step.y, rest])?;
@@ -469,7 +457,7 @@ pub(super) fn sigmoid(step: &mut Backward<'_>) -> Result<NodeId> {
 }
 
 /// `y = a σ` with the sigmoid σ: the slope is `σ + y (1 − σ)`.
-pub(super) fn silu(step: &mut Backward<'_>) -> Result<NodeId> {
+fn silu(step: &mut Backward<'_>) -> Result<NodeId> {
     let sigmoid = step.of_step("sigmoid", Op::Sigmoid, &[step.input(0)])?;
     let ones = step.ones_like(sigmoid)?;
     let rest = step.of_step("rest", Op::Subtract, &[ones, sigmoid])?;
@@ -487,13 +475,13 @@ fn density(step: &mut Backward<'_>, a: NodeId) -> Result<NodeId> {
 }
 
 /// `y = Φ(a)`: the slope is the density.
-pub(super) fn normal_share(step: &mut Backward<'_>) -> Result<NodeId> {
+fn normal_share(step: &mut Backward<'_>) -> Result<NodeId> {
     let slope = density(step, step.input(0))?;
     step.sloped(slope)
 }
 
 /// The slope of GELU: `Φ(a) + a φ(a)`, or that of its tanh form.
-pub(super) fn gelu(step: &mut Backward<'_>, form: GeluForm) -> Result<NodeId> {
+fn gelu(step: &mut Backward<'_>, form: GeluForm) -> Result<NodeId> {
     let a = step.input(0);
     let (share, density) = match form {
         GeluForm::Erf => (step.of_step("share", Op::NormalShare, &[a])?, density(step, a)?),
@@ -529,19 +517,14 @@ fn gelu_tanh(step: &mut Backward<'_>, a: NodeId) -> Result<(NodeId, NodeId)> {
 // The way back through positions.
 
 /// A rotation is undone by the negative angle.
-pub(super) fn rotary(step: &mut Backward<'_>, rotation: Rotation) -> Result<NodeId> {
+fn rotary(step: &mut Backward<'_>, rotation: Rotation) -> Result<NodeId> {
     let (frequencies, dy) = (step.input(1), step.dy);
     let negative = step.of_step("back", Op::Scale(Factor::Number(-1.0)), &[frequencies])?;
     step.finish(Op::Rotary(rotation), &[dy, negative])
 }
 
 /// Each bucket of the table gets the sum of the cells whose distance is in it.
-pub(super) fn bucket_bias(
-    step: &mut Backward<'_>,
-    column: usize,
-    buckets: Buckets,
-    places: Places,
-) -> Result<NodeId> {
+fn bucket_bias(step: &mut Backward<'_>, column: usize, buckets: Buckets, places: Places) -> Result<NodeId> {
     let (table, dy) = (step.input(0), step.dy);
     let identity = step.identity(buckets.count)?;
     let mut sums = Vec::new();
@@ -561,21 +544,21 @@ pub(super) fn bucket_bias(
 // The way back through steps that only choose, repeat, join and arrange: each number goes back to where it came from.
 
 /// `y = a E`, where E is what the step makes of the identity: `da = dy Eᵀ`.
-pub(super) fn of_columns(step: &mut Backward<'_>) -> Result<NodeId> {
+fn of_columns(step: &mut Backward<'_>) -> Result<NodeId> {
     let identity = step.identity(step.shape(step.input(0)).cols)?;
     let selection = step.of_step("selection", step.op(), &[identity])?;
     step.finish(Op::ProductTransposed, &[step.dy, selection])
 }
 
 /// `y = E a`, where E is what the step makes of the identity: `da = Eᵀ dy`.
-pub(super) fn of_rows(step: &mut Backward<'_>) -> Result<NodeId> {
+fn of_rows(step: &mut Backward<'_>) -> Result<NodeId> {
     let identity = step.identity(step.shape(step.input(0)).rows)?;
     let selection = step.of_step("selection", step.op(), &[identity])?;
     step.finish(Op::TransposedProduct, &[selection, step.dy])
 }
 
 /// The sum of a block goes to each of its cells: `da = Rᵀ dy Cᵀ`, with the blocks of rows R and of columns C.
-pub(super) fn block_sums(step: &mut Backward<'_>, rows: usize, cols: usize) -> Result<NodeId> {
+fn block_sums(step: &mut Backward<'_>, rows: usize, cols: usize) -> Result<NodeId> {
     let shape = step.shape(step.input(0));
     let of_rows = step.identity(shape.rows)?;
     let of_rows = step.of_step("row_blocks", Op::BlockSums { rows, cols: 1 }, &[of_rows])?;
@@ -586,27 +569,27 @@ pub(super) fn block_sums(step: &mut Backward<'_>, rows: usize, cols: usize) -> R
 }
 
 /// The columns that an input has in the whole.
-pub(super) fn concatenated(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn concatenated(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let start = (0..input).map(|at| step.shape(step.input(at)).cols).sum();
     let count = step.shape(step.input(input)).cols;
     step.finish(Op::Columns { start, count }, &[step.dy])
 }
 
 /// The rows that an input has in the whole.
-pub(super) fn stacked(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
+fn stacked(step: &mut Backward<'_>, input: usize) -> Result<NodeId> {
     let start = (0..input).map(|at| step.shape(step.input(at)).rows).sum();
     let count = step.shape(step.input(input)).rows;
     step.finish(Op::Rows { start, count }, &[step.dy])
 }
 
 /// The shape of before.
-pub(super) fn reshaped(step: &mut Backward<'_>) -> Result<NodeId> {
+fn reshaped(step: &mut Backward<'_>) -> Result<NodeId> {
     let Shape { rows, cols } = step.shape(step.input(0));
     step.finish(Op::Reshape { rows, cols }, &[step.dy])
 }
 
 /// The diagonal, as a row.
-pub(super) fn diagonal(step: &mut Backward<'_>) -> Result<NodeId> {
+fn diagonal(step: &mut Backward<'_>) -> Result<NodeId> {
     let identity = step.identity(step.shape(step.y).cols)?;
     let kept = step.part("diagonal", Op::Multiply, &[step.dy, identity])?;
     step.finish(Op::Sums(Axis::Columns), &[kept])
@@ -615,7 +598,7 @@ pub(super) fn diagonal(step: &mut Backward<'_>) -> Result<NodeId> {
 // The way back from sums and maxima to the cells that they sum up.
 
 /// A sum hands its gradient on to every cell.
-pub(super) fn sums(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
+fn sums(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
     let (a, dy) = (step.input(0), step.dy);
     let shape = step.shape(a);
     match axis {
@@ -639,7 +622,7 @@ fn share_of_max(step: &mut Backward<'_>, axis: Axis, of: NodeId) -> Result<NodeI
 }
 
 /// A max hands its gradient on to the largest cell.
-pub(super) fn max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
+fn max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
     let (a, dy) = (step.input(0), step.dy);
     let share = share_of_max(step, axis, a)?;
     let spread = step.spread("repeated", axis, dy, a)?;
@@ -647,7 +630,7 @@ pub(super) fn max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
 }
 
 /// `y = a − max`: the gradient, and the largest cell loses the sum of all.
-pub(super) fn minus_max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
+fn minus_max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
     let (a, dy) = (step.input(0), step.dy);
     let share = share_of_max(step, axis, a)?;
     let sum = step.part("sum", Op::Sums(axis), &[dy])?;
@@ -657,7 +640,7 @@ pub(super) fn minus_max(step: &mut Backward<'_>, axis: Axis) -> Result<NodeId> {
 }
 
 /// One number about all cells.
-pub(super) fn summary(step: &mut Backward<'_>, statistic: Statistic) -> Result<NodeId> {
+fn summary(step: &mut Backward<'_>, statistic: Statistic) -> Result<NodeId> {
     let (a, y, dy) = (step.input(0), step.y, step.dy);
     let shape = step.shape(a);
     let count = Op::Scale(Factor::Inverse(shape.rows * shape.cols));
@@ -730,7 +713,7 @@ impl<'g> Backward<'g> {
     }
 
     /// The number of inputs of the step.
-    pub(super) fn inputs(&self) -> usize {
+    fn inputs(&self) -> usize {
         self.graph[self.y].inputs.len()
     }
 
@@ -757,18 +740,18 @@ impl<'g> Backward<'g> {
 
     /// Adds a node that belongs to the gradient of the step: `dA_mean`.
     pub(super) fn part(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        let name = naming::beside(&self.graph[self.dy].name, what);
+        let name = name_beside(&self.graph[self.dy].name, what);
         self.once(&name, op, inputs)
     }
 
     /// Adds a node that belongs to the step and not to its gradient: `S_capped_slope`.
     pub(super) fn of_step(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        let name = naming::beside(&self.graph[self.y].name, what);
+        let name = name_beside(&self.graph[self.y].name, what);
         self.once(&name, op, inputs)
     }
 
     /// The node that already has these numbers, whatever its name; otherwise one that belongs to the step is added.
-    pub(super) fn made(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+    fn made(&mut self, what: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         let there = self.graph.nodes().find(|(_, node)| node.op == op && node.inputs == inputs);
         match there.map(|(id, _)| id) {
             Some(id) => Ok(id),
@@ -783,24 +766,24 @@ impl<'g> Backward<'g> {
             if self.graph[there].op == op && self.graph[there].inputs == inputs {
                 return Ok(there);
             }
-            name = naming::beside(&name, "again");
+            name = name_beside(&name, "again");
         }
         self.graph.add(&name, op, inputs)
     }
 
     /// 1 in every cell.
-    pub(super) fn ones(&mut self, rows: usize, cols: usize) -> Result<NodeId> {
+    fn ones(&mut self, rows: usize, cols: usize) -> Result<NodeId> {
         self.once(&format!("ones_{rows}x{cols}"), Op::Ones { rows, cols }, &[])
     }
 
     /// 1 in every cell, in the shape of a node.
-    pub(super) fn ones_like(&mut self, id: NodeId) -> Result<NodeId> {
+    fn ones_like(&mut self, id: NodeId) -> Result<NodeId> {
         let Shape { rows, cols } = self.shape(id);
         self.ones(rows, cols)
     }
 
     /// The identity of this size: put through a step that only chooses and repeats, it says where each line of the input goes.
-    pub(super) fn identity(&mut self, size: usize) -> Result<NodeId> {
+    fn identity(&mut self, size: usize) -> Result<NodeId> {
         let ones = self.ones(1, size)?;
         self.once(&format!("identity_{size}x{size}"), Op::Diagonal, &[ones])
     }
@@ -819,12 +802,12 @@ impl<'g> Backward<'g> {
                 self.part(what, Op::Times, &[ones, numbers])?
             }
         };
-        naming::as_of(self.graph, id, like);
+        self.graph.name_lines_as(id, like);
         Ok(id)
     }
 
     /// 1 where a number of `numbers` is 0 (or is not 0), and 0 elsewhere.
-    pub(super) fn where_zero(&mut self, what: &str, is_zero: bool, numbers: NodeId) -> Result<NodeId> {
+    fn where_zero(&mut self, what: &str, is_zero: bool, numbers: NodeId) -> Result<NodeId> {
         let rule = if is_zero { MatrixRule::Block } else { MatrixRule::Allow };
         let mask = Mask { matrix: Some(rule), ..Mask::default() };
         self.of_step(what, Op::MaskPattern(mask), &[numbers, numbers])

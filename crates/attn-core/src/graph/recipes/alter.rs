@@ -1,13 +1,11 @@
-//! Alterations: operations that attention does not have, at one site of it: a norm, a function, another order of rows.
+//! The steps of an alteration: a norm, a function, another order of rows.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule, Order, Pairing, Rotation};
 use crate::error::{Error, Result};
-use crate::graph;
-use crate::graph::{Factor, Graph, NodeId, Op};
+use crate::graph::{self, Factor, Graph, NodeId, Op};
 
+use super::alteration::{Alter, Combine, Move, Norm, OtherMatrix, Site, Slant};
 use super::recipe::Recipe;
-
-pub use super::alteration::{Alter, Alteration, Combine, Move, Norm, OtherMatrix, Site, Slant};
 
 /// The name of a node before the alteration at one of these sites; its own name where there is none.
 pub(super) fn name_before(recipe: &Recipe, stages: &[Site], name: &str) -> String {
@@ -37,10 +35,7 @@ pub(super) fn altered(
 }
 
 fn wanted(recipe: &Recipe, stages: &[Site]) -> Option<Alter> {
-    recipe
-        .alteration
-        .filter(|alteration| stages.contains(&alteration.stage))
-        .map(|alteration| alteration.alter)
+    recipe.alteration.filter(|own| stages.contains(&own.stage)).map(|own| own.alter)
 }
 
 // The chain of steps that alters a node.

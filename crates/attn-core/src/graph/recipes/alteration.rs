@@ -1,4 +1,4 @@
-//! The operations of alterations.
+//! Alterations as data: operations that attention does not have, and the sites where they may be.
 
 use crate::attention::{Axis, Mask, Order};
 use crate::graph::GeluForm;

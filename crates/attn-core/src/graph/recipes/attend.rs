@@ -9,8 +9,8 @@ use crate::matrix::{Labels, Matrix};
 use crate::tensor::Tensor;
 use crate::text::counted;
 
-use super::alter;
-use super::alter::{Alter, Site, altered};
+use super::alter::altered;
+use super::alteration::{Alter, Site};
 use super::recipe::{Biasing, NormPlace, PositionKind, Projection, Qkv, QkvSource, Recipe, ScoreRows};
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
@@ -84,7 +84,7 @@ impl Pipeline<'_> {
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
         }
-        let stages = [alter::Site::Tokens, alter::Site::TokensAndResidual];
+        let stages = [Site::Tokens, Site::TokensAndResidual];
         let name = Role::X.name();
         let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
         self.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
@@ -113,17 +113,16 @@ impl Pipeline<'_> {
         let w_o = self.optional(Role::WO, w_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
         let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
-        let with_residual =
-            |alteration: super::Alteration| alteration.stage == alter::Site::TokensAndResidual;
-        let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
-        let w_o = w_o.map(|w_o| self.altered(alter::Site::OutputWeights, Role::WO, w_o)).transpose()?;
-        let x = x.map(|x| self.altered(alter::Site::Residual, Role::X, x)).transpose()?;
+        let with_residual = self.recipe.alteration.is_some_and(|own| own.stage == Site::TokensAndResidual);
+        let x = if with_residual { read } else { x };
+        let w_o = w_o.map(|w_o| self.altered(Site::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(Site::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)?;
         backward.map_or(Ok(()), |pass| pass.add(&mut self.graph))
     }
 
     /// The node of a role, after the recipe's alteration at this site, if it has one.
-    fn altered(&mut self, at: alter::Site, role: Role, node: NodeId) -> Result<NodeId> {
+    fn altered(&mut self, at: Site, role: Role, node: NodeId) -> Result<NodeId> {
         altered(&mut self.graph, self.recipe, &[at], role.name(), (node, 0))
     }
 
@@ -203,14 +202,7 @@ impl Pipeline<'_> {
         let ((t, q_width), (n, k_width), (v_rows, v_width)) =
             (self.shape(q), self.shape(k), self.shape(mixed));
         for (name, width, heads) in [("Q", q_width, heads), ("K", k_width, groups), ("V", v_width, groups)] {
-            if width == 0 || width % heads != 0 {
-                return Err(Error::new(format!(
-                    "the {} of {name} cannot be split into {}",
-                    counted(width, "column"),
-                    counted(heads, "head")
-                ))
-                .help(format!("give a number of heads that divides the width of {name}")));
-            }
+            check_split(name, width, heads)?;
         }
         if q_width / heads != k_width / groups {
             return Err(Error::new(format!(
@@ -238,18 +230,24 @@ impl Pipeline<'_> {
         let ((t, q_width), (n, _), (_, v_width)) = (self.shape(q), self.shape(k), self.shape(mixed));
         let per_head = 3 * t as u128 * n as u128 + (t * q_width / heads) as u128;
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
-        if cells > MAX_CELLS as u128 {
-            return Err(Error::new(format!(
-                "recording every step of {} over {} and {} takes {cells} numbers, more than the limit of \
-                 {MAX_CELLS}",
-                counted(heads, "head"),
-                counted(t, "query"),
-                counted(n, "key")
-            ))
-            .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
+        if cells <= MAX_CELLS as u128 {
+            return Ok(());
         }
-        Ok(())
+        Err(too_many_steps(self.recipe, [t, n], &cells.to_string()))
     }
+}
+
+/// Checks that the columns of a matrix can be shared out evenly.
+pub(super) fn check_split(name: &str, width: usize, heads: usize) -> Result<()> {
+    if heads > 0 && width > 0 && width.is_multiple_of(heads) {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the {} of {name} cannot be split into {}",
+        counted(width, "column"),
+        counted(heads, "head")
+    ))
+    .help(format!("give a number of heads that divides the width of {name}")))
 }
 
 /// A given tensor with the tokens' names as labels of its rows, where there are names.
@@ -345,6 +343,30 @@ pub struct AttendInputs {
     pub backward: Option<BackwardPass>,
 }
 
+/// The place of a role among the inputs, borrowed in one way or the other.
+macro_rules! place {
+    ($inputs:expr, $role:expr, $($borrowed:tt)+) => {
+        match $role {
+            Role::X => $($borrowed)+ $inputs.x,
+            Role::WQ => $($borrowed)+ $inputs.w_q,
+            Role::WK => $($borrowed)+ $inputs.w_k,
+            Role::WV => $($borrowed)+ $inputs.w_v,
+            Role::WO => $($borrowed)+ $inputs.w_o,
+            Role::Q => $($borrowed)+ $inputs.q,
+            Role::K => $($borrowed)+ $inputs.k,
+            Role::V => $($borrowed)+ $inputs.v,
+            Role::Mask => $($borrowed)+ $inputs.mask,
+            Role::Bias => $($borrowed)+ $inputs.bias,
+            Role::QueryGain => $($borrowed)+ $inputs.query_gain,
+            Role::KeyGain => $($borrowed)+ $inputs.key_gain,
+            Role::Divisors => $($borrowed)+ $inputs.divisors,
+            Role::PositionTable => $($borrowed)+ $inputs.position_table,
+            Role::Sink => $($borrowed)+ $inputs.sink,
+            Role::Gate => $($borrowed)+ $inputs.w_g,
+        }
+    };
+}
+
 impl AttendInputs {
     /// Tokens alone: they serve as queries, keys and values.
     pub fn of_tokens(x: impl Into<Given>) -> AttendInputs {
@@ -353,24 +375,7 @@ impl AttendInputs {
 
     /// The given tensor of a role, if there is one.
     pub fn get(&self, role: Role) -> Option<&Given> {
-        match role {
-            Role::X => self.x.as_ref(),
-            Role::WQ => self.w_q.as_ref(),
-            Role::WK => self.w_k.as_ref(),
-            Role::WV => self.w_v.as_ref(),
-            Role::WO => self.w_o.as_ref(),
-            Role::Q => self.q.as_ref(),
-            Role::K => self.k.as_ref(),
-            Role::V => self.v.as_ref(),
-            Role::Mask => self.mask.as_ref(),
-            Role::Bias => self.bias.as_ref(),
-            Role::QueryGain => self.query_gain.as_ref(),
-            Role::KeyGain => self.key_gain.as_ref(),
-            Role::Divisors => self.divisors.as_ref(),
-            Role::PositionTable => self.position_table.as_ref(),
-            Role::Sink => self.sink.as_ref(),
-            Role::Gate => self.w_g.as_ref(),
-        }
+        place!(self, role, &).as_ref()
     }
 
     /// Gives something for a role, in place of what was given before.
@@ -385,24 +390,7 @@ impl AttendInputs {
     }
 
     fn place(&mut self, role: Role) -> &mut Option<Given> {
-        match role {
-            Role::X => &mut self.x,
-            Role::WQ => &mut self.w_q,
-            Role::WK => &mut self.w_k,
-            Role::WV => &mut self.w_v,
-            Role::WO => &mut self.w_o,
-            Role::Q => &mut self.q,
-            Role::K => &mut self.k,
-            Role::V => &mut self.v,
-            Role::Mask => &mut self.mask,
-            Role::Bias => &mut self.bias,
-            Role::QueryGain => &mut self.query_gain,
-            Role::KeyGain => &mut self.key_gain,
-            Role::Divisors => &mut self.divisors,
-            Role::PositionTable => &mut self.position_table,
-            Role::Sink => &mut self.sink,
-            Role::Gate => &mut self.w_g,
-        }
+        place!(self, role, &mut)
     }
 }
 
@@ -504,12 +492,12 @@ impl Pipeline<'_> {
     }
 }
 
-impl From<super::recipe::Qkv> for Role {
-    fn from(role: super::recipe::Qkv) -> Role {
+impl From<Qkv> for Role {
+    fn from(role: Qkv) -> Role {
         match role {
-            super::recipe::Qkv::Query => Role::Q,
-            super::recipe::Qkv::Key => Role::K,
-            super::recipe::Qkv::Value => Role::V,
+            Qkv::Query => Role::Q,
+            Qkv::Key => Role::K,
+            Qkv::Value => Role::V,
         }
     }
 }
@@ -521,7 +509,7 @@ fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
     let is_identity =
         weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
     if is_identity && !is_named {
-        weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone()))
+        weights.labelled_by(Some(&names.clone()), Some(&names.clone()))
     } else {
         weights
     }
@@ -546,18 +534,21 @@ fn sides(given: &Option<Given>) -> Option<Sides> {
 /// # Errors
 /// If they are more than [`MAX_CELLS`] numbers.
 fn check_room(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
-    let Some(Forecast { cells, queries, keys }) = forecast(recipe, inputs) else { return Ok(()) };
-    if cells > MAX_CELLS as u128 {
-        Err(Error::new(format!(
-            "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
-            counted(recipe.heads, "head"),
-            counted(queries as usize, "query"),
-            counted(keys as usize, "key")
-        ))
-        .help("give fewer tokens or heads, or use --fast, which does not store the steps"))
-    } else {
-        Ok(())
+    let Some((cells, queries, keys)) = forecast(recipe, inputs) else { return Ok(()) };
+    if cells <= MAX_CELLS as u128 {
+        return Ok(());
     }
+    Err(too_many_steps(recipe, [queries as usize, keys as usize], &format!("at least {cells}")))
+}
+
+fn too_many_steps(recipe: &Recipe, [queries, keys]: [usize; 2], cells: &str) -> Error {
+    Error::new(format!(
+        "recording every step of {} over {} and {} takes {cells} numbers, more than the limit of {MAX_CELLS}",
+        counted(recipe.heads, "head"),
+        counted(queries, "query"),
+        counted(keys, "key")
+    ))
+    .help("give fewer tokens or heads, or use --fast, which does not store the steps")
 }
 
 /// Checks that the fast path can record the steps before and after its heads. It records no matrix of the steps between them,
@@ -594,15 +585,14 @@ pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> 
     let prepared: u128 =
         roles[..2].iter().map(|&role| shape(role)).map(|(rows, cols)| again * rows * cols).sum();
     let cells = before + prepared + behind;
-    if cells > MAX_CELLS as u128 {
-        Err(Error::new(format!(
+    if cells <= MAX_CELLS as u128 {
+        return Ok(());
+    }
+    Err(Error::new(format!(
             "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
              {MAX_CELLS}"
         ))
         .help("give fewer tokens or a narrower X, or give --q, --k and --v, computed elsewhere"))
-    } else {
-        Ok(())
-    }
 }
 
 /// The shape of a projection of tokens of this shape, and the count of its numbers with its weights. Without given weights they
@@ -617,16 +607,9 @@ fn cells_of(given: &Option<Given>) -> u128 {
     sides(given).map_or(0, |(rows, cols)| rows * cols)
 }
 
-/// The count of numbers that a pipeline will record.
-struct Forecast {
-    /// At least this many numbers.
-    cells: u128,
-    queries: u128,
-    keys: u128,
-}
-
-/// Counts inputs, projections, all matrices of scores and weights, the heads and the result; `None` where an input is missing.
-fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
+/// The numbers that a pipeline will record, at least, and those of its queries and keys: inputs, projections, all matrices of scores
+/// and weights, the heads and the result; `None` where an input is missing.
+fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<(u128, u128, u128)> {
     let x = sides(&inputs.x);
     let role = |given: &Option<Given>, weights: &Option<Given>, source: QkvSource| -> Option<(Sides, u128)> {
         if let Some((rows, cols)) = sides(given) {
@@ -664,7 +647,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
         None => 0,
     };
     let cells = given + of_q + of_k + of_v + prepared + scores + parts + result + projected;
-    Some(Forecast { cells, queries: q.0, keys: k.0 })
+    Some((cells, q.0, k.0))
 }
 
 /// The number of times that queries and keys are recorded again: normed, and rotated.
@@ -701,7 +684,7 @@ mod tests {
 
     /// The forecast count, and the recorded one.
     fn both(recipe: &Recipe, inputs: AttendInputs) -> (u128, u128) {
-        let forecast = forecast(recipe, &inputs).expect("nothing is missing").cells;
+        let forecast = forecast(recipe, &inputs).expect("nothing is missing").0;
         let graph = attend(recipe, inputs).expect("the shapes fit");
         let recorded =
             graph.nodes().filter_map(|(_, node)| node.matrix()).map(|m| (m.rows() * m.cols()) as u128);

@@ -1,22 +1,23 @@
 //! The graph of a pipeline on the fast path: the same steps, most of them recorded as never formed.
 
+use attn_kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
+
 use crate::attention::{
     FastAttention, FusedOutput, HeadOf, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
 use crate::error::{Error, Result};
-use crate::graph::warnings::ZeroRow;
+use crate::graph::warnings::{ZeroRow, warning_of_rows};
 use crate::graph::{
     Factor, FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step,
 };
-use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 use crate::matrix::{Labels, Shape};
 use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::attend::check_fused;
-use super::attend::{AttendInputs, HeadCache, Pipeline, SharedNodes, StepsOfHeads, named};
-use super::heads::{split, split_never_formed};
+use super::attend::{AttendInputs, HeadCache, Pipeline, SharedNodes, StepsOfHeads, check_fused, named};
+use super::heads::{mark_heads, split, split_never_formed};
 use super::output::OutputSteps;
+use super::positions::{buckets, places};
 use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score, Split};
 use super::weights::{BiasAndMask, suffix, weights_never_formed};
 
@@ -75,10 +76,9 @@ fn check(recipe: &Recipe) -> Result<()> {
         ..Recipe::default()
     };
     if plain == *recipe {
-        Ok(())
-    } else {
-        Err(Error::new("the fast path does not support one of these options"))
+        return Ok(());
     }
+    Err(Error::new("the fast path does not support one of these options"))
 }
 
 fn run<T: Element + Kernels>(
@@ -172,14 +172,13 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: OutputSteps, [q, v]: [N
     let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
     let shape = Shape { rows: tokens, cols: width };
     if after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
-        Ok(())
-    } else {
-        Err(Error::new(format!(
-            "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
-            after.stage().name()
-        ))
-        .help("leave out W_O and --residual, and save the heads with --save O=out.npy"))
+        return Ok(());
     }
+    Err(Error::new(format!(
+        "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
+        after.stage().name()
+    ))
+    .help("leave out W_O and --residual, and save the heads with --save O=out.npy"))
 }
 
 /// Numbers as the kernel reads them.
@@ -235,7 +234,7 @@ fn record<T: Element + Real>(
     let SharedNodes { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, soft_cap, mask: rules, .. } = *pipeline.recipe;
-    let sink = pipeline.sink();
+    let sink = pipeline.graph.at(Role::Sink);
     let graph = &mut pipeline.graph;
     let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
     let steps = FusedSteps { scale, temperature, soft_cap, mask: rules };
@@ -261,7 +260,7 @@ fn record<T: Element + Real>(
         });
         let rows = rows.collect();
         let name = Stage::Weights.of_head((heads > 1).then_some(head + 1)).to_string();
-        graph.warn_of_rows(&name, labels.as_ref(), rows, T::DTYPE);
+        graph.warnings.extend(warning_of_rows(&name, labels.as_ref(), rows, T::DTYPE));
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
     let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
@@ -340,11 +339,8 @@ impl Pipeline<'_> {
             return Ok(whole);
         }
         let blocks = split(&mut self.graph, role.name(), whole, count, Split::Blocks)?;
-        let mut heads = Vec::new();
-        for (head, block) in (1..).zip(blocks) {
-            self.graph.mark(block, Stage::Role(role).of_head(Some(head)));
-            heads.push((block, Some(head)));
-        }
+        mark_heads(&mut self.graph, role, &blocks);
+        let mut heads: Vec<(NodeId, Option<usize>)> = blocks.into_iter().zip((1..).map(Some)).collect();
         self.prepared((role, first), &mut heads, frequencies)?;
         let heads: Vec<NodeId> = heads.into_iter().map(|(node, _)| node).collect();
         let stage = match (role, frequencies) {
@@ -357,14 +353,9 @@ impl Pipeline<'_> {
 }
 
 impl Pipeline<'_> {
-    /// The node of the sinks, if there are any.
-    pub fn sink(&self) -> Option<NodeId> {
-        self.graph.at(Role::Sink)
-    }
-
     /// The sinks in the type of the kernel.
     pub fn sinks<T: Real>(&self) -> Result<Option<Vec<T>>> {
-        let Some(sink) = self.sink() else { return Ok(None) };
+        let Some(sink) = self.graph.at(Role::Sink) else { return Ok(None) };
         Ok(Some(self.graph.matrix(sink)?.cells().map(T::from_f64).collect()))
     }
 
@@ -372,13 +363,13 @@ impl Pipeline<'_> {
     /// at j − i + T − 1.
     pub fn relative_bias<T: Real>(&self, [q, k]: [NodeId; 2]) -> Result<Option<(Vec<T>, Layout)>> {
         let heads = self.recipe.heads;
-        let places = self.places([q, k]);
+        let places = places(&self.graph, self.recipe, [q, k]);
         let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
             PositionKind::Alibi { .. } => {
                 Box::new(move |head, distance| HeadOf { head, heads }.bias(distance))
             }
             PositionKind::Buckets { furthest } => {
-                let (table, buckets) = self.buckets(furthest)?;
+                let (table, buckets) = buckets(&self.graph, self.recipe, furthest)?;
                 let table = self.graph.matrix(table)?;
                 Box::new(move |head, distance| table[(buckets.bucket(distance), head - 1)])
             }
@@ -451,14 +442,9 @@ impl Pipeline<'_> {
                 if (inputs.is_removed)(1) { removed(&mut self.graph, "C", mix, inputs.by_mean)? } else { mix }
             }
             _ => {
-                let mut kept = Vec::new();
-                for (head, mix) in heads.into_iter().enumerate() {
-                    let name = format!("O_removed_{}", head + 1);
-                    kept.push(if (inputs.is_removed)(head + 1) {
-                        removed(&mut self.graph, &name, mix, inputs.by_mean)?
-                    } else {
-                        mix
-                    });
+                let mut kept = heads;
+                for (head, mix) in (1..).zip(&mut kept).filter(|(head, _)| (inputs.is_removed)(*head)) {
+                    *mix = removed(&mut self.graph, &format!("O_removed_{head}"), *mix, inputs.by_mean)?;
                 }
                 self.merged(kept, name)?
             }

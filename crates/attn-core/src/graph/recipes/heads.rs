@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
+use attn_kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
+
 use crate::attention::{Axis, Base, Mask, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::single::{hide, named, singles, softmax_in_place};
 use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
-use crate::kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
 use crate::matrix::Shape;
 use crate::memory;
 use crate::tensor::Tensor;
-use crate::text::counted;
 
-use super::alter;
-use super::alter::{Alter, Alteration, altered};
-use super::attend::{Pipeline, SharedNodes, StepsOfHeads};
+use super::alter::{altered, name_before};
+use super::alteration::{Alter, Alteration, Site};
+use super::attend::{Pipeline, SharedNodes, StepsOfHeads, check_split};
 use super::recipe::{Groups, HeadSharing, NormaliseAxis, Qkv, Recipe, Split, SplitRoles};
 use super::weights::{BiasAndMask, Head, softmax_with, suffix, weights};
 
@@ -50,7 +50,7 @@ impl Pipeline<'_> {
             let suffix = suffix(number);
             let begun = self.graph.recorded_nodes();
             let mut one = self.head((&suffix, number), &sources);
-            let read = one.read([query, keys[group(head)]], sources.bias)?.read;
+            let read = one.read([query, keys[group(head)]], sources.bias)?.2;
             let weights = if reads_wait { read } else { one.weights(read)? };
             // Without sharing between heads, each head is finished before the next one begins.
             if waits {
@@ -63,7 +63,9 @@ impl Pipeline<'_> {
                 }
                 let of_head = |head: usize| [queries[head], keys[group(head)], values[group(head)]];
                 let others: Vec<[NodeId; 3]> = (head + 1..heads).map(of_head).collect();
-                let alike = self.steps_of_others(begun, of_head(head));
+                // If nobody looks at the weights, the other heads may have the same steps.
+                let is_unseen = matches!(self.steps, StepsOfHeads::Forgotten(None));
+                let alike = if is_unseen { self.graph.steps_of_head(begun, of_head(head)) } else { None };
                 self.graph.forget_since(begun, &mix);
                 if let Some(steps) = alike {
                     mixes.extend(self.mixed_together(&steps, &others)?);
@@ -86,14 +88,6 @@ impl Pipeline<'_> {
             mixes.fill(mean);
         }
         Ok(mixes)
-    }
-
-    /// The steps of the head recorded since, if nobody looks at the weights and the other heads have the same steps.
-    fn steps_of_others(&self, begun: usize, qkv: [NodeId; 3]) -> Option<HeadSteps> {
-        match self.steps {
-            StepsOfHeads::Forgotten(None) => self.graph.steps_of_head(begun, qkv),
-            StepsOfHeads::Forgotten(Some(_)) | StepsOfHeads::Kept => None,
-        }
     }
 
     /// What the heads after the first mix.
@@ -120,9 +114,9 @@ impl Pipeline<'_> {
             return Ok(vec![weights, values]);
         }
         let step = Stage::Mixed.of_head(number);
-        let name = alter::name_before(self.recipe, &[alter::Site::Mixes], &step.to_string());
+        let name = name_before(self.recipe, &[Site::Mixes], &step.to_string());
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        let mixes = &[alter::Site::Mixes];
+        let mixes = &[Site::Mixes];
         let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
         self.graph.mark(mix, step);
         Ok(vec![mix])
@@ -151,8 +145,8 @@ impl Pipeline<'_> {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
             };
-            use alter::Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, place): (Role, &[alter::Site], usize) = match at {
+            use Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
+            let (role, stages, place): (Role, &[Site], usize) = match at {
                 0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
                 1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
                 _ => (Role::V, &[Values, KeysAndValues, Roles], key),
@@ -176,8 +170,8 @@ impl Pipeline<'_> {
 
     /// Q, K or V after the alteration of all its heads together; with one head, after the alteration of that head.
     fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
-        use alter::Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
-        let (role, stages): (Role, &[alter::Site]) = match at {
+        use Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
+        let (role, stages): (Role, &[Site]) = match at {
             0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
             1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
             _ => (Role::V, &[WholeValues]),
@@ -188,11 +182,10 @@ impl Pipeline<'_> {
     /// Weights that sum to 1 over the heads, for each query and key.
     fn over_heads(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
         let (rows, cols) = self.shape(reads[0]);
-        let mut lines = Vec::new();
-        for (head, &read) in reads.iter().enumerate() {
-            let line = Op::Reshape { rows: 1, cols: rows * cols };
-            lines.push(self.graph.add(&format!("S_line_{}", head + 1), line, &[read])?);
-        }
+        let line = |(head, &read): (usize, &NodeId)| {
+            self.graph.add(&format!("S_line_{head}"), Op::Reshape { rows: 1, cols: rows * cols }, &[read])
+        };
+        let lines: Vec<NodeId> = (1..).zip(reads).map(line).collect::<Result<_>>()?;
         let stacked = self.graph.add("S_lines", Op::Stack(None), &lines)?;
         let softmax = softmax_with(self.recipe.guarded, Axis::Columns, self.recipe.base);
         let all = self.graph.add("A_lines", softmax, &[stacked])?;
@@ -261,7 +254,7 @@ fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: S
 }
 
 /// Marks the blocks of a role with their heads.
-fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
+pub(super) fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
     for (head, &block) in (1..).zip(blocks) {
         graph.mark(block, Stage::Role(role).of_head(Some(head)));
     }
@@ -302,14 +295,7 @@ pub(super) fn split_never_formed(
 
 fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {
     let width = graph[whole].shape().cols;
-    if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::new(format!(
-            "the {} of {name} cannot be split into {}",
-            counted(width, "column"),
-            counted(heads, "head")
-        ))
-        .help(format!("give a number of heads that divides the width of {name}")));
-    }
+    check_split(name, width, heads)?;
     let count = width / heads;
     let block = |head| match how {
         Split::Blocks | Split::Reshaped => Op::Columns { start: head * count, count },
@@ -335,7 +321,7 @@ fn reshaped(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Resul
 impl Pipeline<'_> {
     /// Whether the recipe has a second pass.
     pub(super) fn attends_again(&self) -> bool {
-        self.recipe.alteration == Some(Alteration { stage: alter::Site::Result, alter: Alter::AttendedAgain })
+        self.recipe.alteration == Some(Alteration { stage: Site::Result, alter: Alter::AttendedAgain })
     }
 
     /// Adds a second pass that reads the result as the tokens, or as Q, K and V where those are given.
@@ -345,9 +331,8 @@ impl Pipeline<'_> {
     pub(super) fn attended_again(&mut self, result: NodeId) -> Result<NodeId> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let [q, k, v] = [Role::Q, Role::K, Role::V].map(|role| self.role_again(role, result));
-        let blocks = [(q?, heads, Role::Q), (k?, groups, Role::K), (v?, groups, Role::V)]
+        let [q, k, v] = [(q?, heads, Role::Q), (k?, groups, Role::K), (v?, groups, Role::V)]
             .map(|(whole, count, role)| self.blocks_again(whole, count, role));
-        let [q, k, v] = blocks;
         let (q, k, v) = (q?, k?, v?);
         let additions = BiasAndMask { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
         let mut mixes = Vec::new();

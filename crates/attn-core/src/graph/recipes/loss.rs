@@ -53,7 +53,7 @@ pub fn cross_entropy_in_batch(
     let one_hot = |i: usize, j: usize| if targets[i] == Some(j) { 1.0 } else { 0.0 };
     let one_hot = Matrix::from_fn(shape.rows, shape.cols, one_hot);
     let (rows, cols) = graph[logits].labels();
-    let one_hot = one_hot.with_row_labels(rows.cloned()).with_col_labels(cols.cloned());
+    let one_hot = one_hot.labelled_by(rows, cols);
     let begun = graph.nodes().count();
     let one_hot = graph.given("Y", one_hot, Origin::Stated)?;
     graph.add("Y_hat", Op::Softmax(Axis::Rows, Base::E), &[logits])?;

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Role, Stage};
 use crate::text::counted;
 
-use super::alter;
 use super::alter::{altered, name_before};
+use super::alteration::Site;
 use super::attend::Pipeline;
 use super::recipe::{Gating, Merge, Projection, Residual};
 
@@ -51,9 +51,9 @@ impl Pipeline<'_> {
             return self.finish(last, after);
         }
         // With one head the mixed values and the joined heads are the same node.
-        let stages: &[alter::Site] = match self.recipe.heads {
-            1 => &[alter::Site::Mixes, alter::Site::Heads],
-            _ => &[alter::Site::Heads],
+        let stages: &[Site] = match self.recipe.heads {
+            1 => &[Site::Mixes, Site::Heads],
+            _ => &[Site::Heads],
         };
         let stage = after.stage();
         let name = if after.is_nothing() { self.before_result() } else { stage.name().to_string() };
@@ -77,7 +77,7 @@ impl Pipeline<'_> {
 
     /// The name of the result before an alteration of it.
     fn before_result(&self) -> String {
-        name_before(self.recipe, &[alter::Site::Result], Stage::Output.name())
+        name_before(self.recipe, &[Site::Result], Stage::Output.name())
     }
 
     /// The steps after the heads.
@@ -126,10 +126,10 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            let name = name_before(self.recipe, &[alter::Site::Projected], Stage::Projected.name());
+            let name = name_before(self.recipe, &[Site::Projected], Stage::Projected.name());
             last = self.graph.add(if residual.is_none() { &result } else { &name }, op, &[last, w_o])?;
             if residual.is_some() {
-                let stages = &[alter::Site::Projected];
+                let stages = &[Site::Projected];
                 last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
             }
             self.graph.mark(last, Stage::Projected);
@@ -148,7 +148,7 @@ impl Pipeline<'_> {
         let last = if self.attends_again() {
             self.attended_again(last)?
         } else {
-            altered(&mut self.graph, self.recipe, &[alter::Site::Result], name, (last, 0))?
+            altered(&mut self.graph, self.recipe, &[Site::Result], name, (last, 0))?
         };
         self.graph.mark(last, Stage::Output);
         Ok(())

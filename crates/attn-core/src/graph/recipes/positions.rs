@@ -325,18 +325,6 @@ pub(super) fn rotated_width(rotary: &Rotary, width: usize) -> Result<usize> {
 
 // Biases of the scores by the distance of query and key.
 
-impl Pipeline<'_> {
-    /// The places of queries and keys.
-    pub fn places(&self, [q, k]: [NodeId; 2]) -> Places {
-        places(&self.graph, self.recipe, [q, k])
-    }
-
-    /// The table of positions and its buckets.
-    pub fn buckets(&self, furthest: usize) -> Result<(NodeId, Buckets)> {
-        buckets(&self.graph, self.recipe, furthest)
-    }
-}
-
 impl Head<'_> {
     /// The bias of each distance, where the recipe has one.
     pub(super) fn position_bias(&mut self, pair: [NodeId; 2]) -> Result<Option<NodeId>> {
@@ -382,7 +370,8 @@ fn mistaken_slope(recipe: &Recipe, head: usize, made_for: Option<usize>) -> Opti
     }
 }
 
-fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
+/// The places of queries and keys.
+pub(super) fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
     let (queries, keys) = (graph[q].shape().rows, graph[k].shape().rows);
     let aligned = if recipe.mask.from_start { 0 } else { keys as isize - queries as isize };
     let shift = recipe.positions.query_shift - recipe.positions.key_shift;
@@ -393,7 +382,7 @@ fn places(graph: &Graph, recipe: &Recipe, [q, k]: [NodeId; 2]) -> Places {
 ///
 /// # Errors
 /// If there is no table, or it has not a column for each head, or too few rows.
-fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
+pub(super) fn buckets(graph: &Graph, recipe: &Recipe, furthest: usize) -> Result<(NodeId, Buckets)> {
     let Some(table) = graph.at(Role::PositionTable) else {
         return Err(Error::new("the positions of T5 need a table of biases")
             .help("give --position-table a row for each bucket and a column for each head"));

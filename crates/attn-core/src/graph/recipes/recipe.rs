@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, Role};
 use crate::text::counted;
 
-use super::alter::Alteration;
+use super::alteration::Alteration;
 
 /// The choices of a pipeline, in the order of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

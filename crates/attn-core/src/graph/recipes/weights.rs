@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
 
-use super::alter;
 use super::alter::{altered, name_before};
+use super::alteration::Site;
 use super::recipe::{
     AfterNormalise, Biasing, CapPlace, Divisor, Featurewise, Hiding, Normalise, NormaliseAxis, Recipe, Score,
     ScoreFunction, ScoreRows, Shift, SinkUse,
@@ -50,8 +50,7 @@ pub fn weights(
     additions: BiasAndMask,
 ) -> Result<Weights> {
     let mut head = Head { graph, recipe, suffix, number: None, mask: additions.mask, never: None };
-    let ScoreSteps { scores, scaled, read } = head.read([q, k], additions.bias)?;
-    Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
+    head.steps([q, k], additions.bias)
 }
 
 /// The same steps of one of several heads, counted from 1, or of the only one, recorded as never formed.
@@ -68,16 +67,7 @@ pub(super) fn weights_never_formed(
     let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
     let suffix = suffix(number);
     let mut head = Head { graph, recipe, suffix: &suffix, number, mask: additions.mask, never };
-    let ScoreSteps { scores, scaled, read } = head.read([q, k], additions.bias)?;
-    Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
-}
-
-/// The input of one head's softmax, and the steps before it.
-#[derive(Clone, Copy)]
-pub(super) struct ScoreSteps {
-    scores: NodeId,
-    scaled: NodeId,
-    pub read: NodeId,
+    head.steps([q, k], additions.bias)
 }
 
 /// `_2` for the second of several heads.
@@ -99,8 +89,18 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// Everything before the softmax.
-    pub(super) fn read(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<ScoreSteps> {
+    /// All steps.
+    fn steps(&mut self, pair: [NodeId; 2], bias: Option<NodeId>) -> Result<Weights> {
+        let (scores, scaled, read) = self.read(pair, bias)?;
+        Ok(Weights { scores, scaled, read, weights: self.weights(read)? })
+    }
+
+    /// Everything before the softmax: the scores, the scaled scores, and what the softmax reads.
+    pub(super) fn read(
+        &mut self,
+        [q, k]: [NodeId; 2],
+        bias: Option<NodeId>,
+    ) -> Result<(NodeId, NodeId, NodeId)> {
         let biasing = self.recipe.biasing;
         let early = bias.filter(|_| biasing == Biasing::BeforeScale);
         let (scores, scaled) = self.scores([q, k], early)?;
@@ -131,7 +131,7 @@ impl Head<'_> {
         let read = self.capped(read, CapPlace::BeforeMask)?;
         let read = self.masked(read)?;
         let read = self.capped(read, CapPlace::AfterMask)?;
-        Ok(ScoreSteps { scores, scaled, read })
+        Ok((scores, scaled, read))
     }
 
     /// The scores after the soft-cap, where the recipe has it here.
@@ -158,7 +158,7 @@ impl Head<'_> {
     }
 
     /// A step of attention, after the recipe's alteration at this site.
-    pub(super) fn altered(&mut self, at: alter::Site, stage: Stage, node: NodeId) -> Result<NodeId> {
+    fn altered(&mut self, at: Site, stage: Stage, node: NodeId) -> Result<NodeId> {
         let name = format!("{}{}", stage.name(), self.suffix);
         let node = altered(self.graph, self.recipe, &[at], &name, (node, 0))?;
         self.graph.mark(node, stage.of_head(self.number));
@@ -172,18 +172,18 @@ impl Head<'_> {
             ScoreRows::QueriesWithKeys => [q, k],
             ScoreRows::KeysWithQueries => [k, q],
         };
-        let name = name_before(self.recipe, &[alter::Site::Scores], Stage::Scores.name());
+        let name = name_before(self.recipe, &[Site::Scores], Stage::Scores.name());
         let scores = self.compared(&name, pair)?;
-        let scores = self.altered(alter::Site::Scores, Stage::Scores, scores)?;
+        let scores = self.altered(Site::Scores, Stage::Scores, scores)?;
         let read = match bias {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
         let read = self.capped(read, CapPlace::BeforeScale)?;
         let Some(factor) = factor else { return Ok((scores, read)) };
-        let name = name_before(self.recipe, &[alter::Site::Scaled], Stage::Scaled.name());
+        let name = name_before(self.recipe, &[Site::Scaled], Stage::Scaled.name());
         let scaled = self.add(&name, Op::Scale(factor), &[read])?;
-        let scaled = self.altered(alter::Site::Scaled, Stage::Scaled, scaled)?;
+        let scaled = self.altered(Site::Scaled, Stage::Scaled, scaled)?;
         Ok((scores, scaled))
     }
 
@@ -214,16 +214,12 @@ impl Head<'_> {
                 let products = self.add("products", Op::Multiply, &[a, b])?;
                 let sums = self.add("row_sums", Op::Sums(Axis::Rows), &[products])?;
                 let rows = self.graph[a].shape().rows;
-                match self.recipe.score {
-                    Score::RowsAsColumn => {
-                        let ones = self.add("row_ones", Op::Ones { rows: 1, cols: rows }, &[])?;
-                        self.add(name, Op::Product, &[sums, ones])
-                    }
-                    _ => {
-                        let ones = self.add("row_ones", Op::Ones { rows, cols: 1 }, &[])?;
-                        self.add(name, Op::ProductTransposed, &[ones, sums])
-                    }
+                if self.recipe.score == Score::RowsAsColumn {
+                    let ones = self.add("row_ones", Op::Ones { rows: 1, cols: rows }, &[])?;
+                    return self.add(name, Op::Product, &[sums, ones]);
                 }
+                let ones = self.add("row_ones", Op::Ones { rows, cols: 1 }, &[])?;
+                self.add(name, Op::ProductTransposed, &[ones, sums])
             }
         }
     }
@@ -231,28 +227,24 @@ impl Head<'_> {
     /// The weights, with hidden ones replaced where the recipe does that after the softmax, and rounded where it rounds them.
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
-        let name = name_before(recipe, &[alter::Site::Weights], Stage::Weights.name());
+        let name = name_before(recipe, &[Site::Weights], Stage::Weights.name());
         let weights = match recipe.hiding {
             Hiding::AfterSoftmax if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
-                let visible = self.visible(read)?;
-                self.add(&name, Op::Multiply, &[open, visible])?
+                self.visible_part(&name, open, read)?
             }
             Hiding::WeightsReplaced(f64::NEG_INFINITY) if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
-                let inputs = self.with_matrix(open);
-                self.add(&name, Op::Mask(recipe.mask), &inputs)?
+                self.mask(&name, open)?
             }
             Hiding::WeightsReplaced(number) if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
-                let visible = self.visible(read)?;
-                let kept = self.add("A_kept", Op::Multiply, &[open, visible])?;
-                let filled = self.filled(read, number)?;
-                self.add(&name, Op::Add, &[kept, filled])?
+                let kept = self.visible_part("A_kept", open, read)?;
+                self.filled(&name, kept, (read, number))?
             }
             _ => self.normalised(&name, read)?,
         };
-        let weights = self.altered(alter::Site::Weights, Stage::Weights, weights)?;
+        let weights = self.altered(Site::Weights, Stage::Weights, weights)?;
         match self.graph.find(Role::Bias.name()).filter(|_| recipe.biasing == Biasing::ToWeights) {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),
@@ -264,7 +256,7 @@ impl Head<'_> {
 
 impl Head<'_> {
     /// The function values over their divisor.
-    pub(super) fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
+    fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let sum_axis = match how.divisor {
             Divisor::ColumnSum => Axis::Columns,
@@ -310,17 +302,15 @@ impl Head<'_> {
                 self.across("E_sum", sums, powers)
             }
             Divisor::SizeSum => {
-                let minus = self.add("E_negated", Op::Scale(Factor::Number(-1.0)), &[powers])?;
-                let parts =
-                    [self.add("E_above_0", Op::Relu, &[powers])?, self.add("E_below_0", Op::Relu, &[minus])?];
-                let sizes = self.add("E_sizes", Op::Add, &parts)?;
+                let sizes = self.sizes("E", "E_sizes", powers)?;
                 let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[sizes])?;
                 self.down("E_sum", sums, powers)
             }
             Divisor::SumAnd(number) => {
                 let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
                 let spread = self.down("E_sum", sums, powers)?;
-                let ones = self.ones(powers)?;
+                let Shape { rows, cols } = self.graph[powers].shape();
+                let ones = self.add("ones", Op::Ones { rows, cols }, &[])?;
                 let more = self.add("E_more", Op::Scale(Factor::Number(number)), &[ones])?;
                 self.add("E_divisor", Op::Add, &[spread, more])
             }
@@ -357,7 +347,7 @@ impl Head<'_> {
     }
 
     /// The max of each row of the scores from each column on.
-    pub(super) fn max_from_here(&mut self, read: NodeId) -> Result<NodeId> {
+    fn max_from_here(&mut self, read: NodeId) -> Result<NodeId> {
         let cols = self.graph[read].shape().cols;
         let mut parts = Vec::new();
         for start in 0..cols {
@@ -373,12 +363,7 @@ impl Head<'_> {
 
 impl Head<'_> {
     /// One score for each query (T, d) and key (N, d): a function of each feature, and its sum or max over the features.
-    pub(super) fn featurewise(
-        &mut self,
-        name: &str,
-        how: Featurewise,
-        [a, b]: [NodeId; 2],
-    ) -> Result<NodeId> {
+    fn featurewise(&mut self, name: &str, how: Featurewise, [a, b]: [NodeId; 2]) -> Result<NodeId> {
         let width = self.graph[a].shape().cols;
         let mut last: Option<NodeId> = None;
         for feature in 0..width {
@@ -454,47 +439,35 @@ impl Head<'_> {
 
 impl Head<'_> {
     /// The scores with the hidden ones replaced, rounded where the recipe rounds them.
-    pub(super) fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
+    fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let given = read;
-        let name = name_before(recipe, &[alter::Site::Masked], Stage::Masked.name());
+        let name = name_before(recipe, &[Site::Masked], Stage::Masked.name());
         if recipe.mask.is_some() {
             read = match recipe.hiding {
-                Hiding::MinusInfinity => {
-                    let inputs = self.with_matrix(read);
-                    self.add(&name, Op::Mask(recipe.mask), &inputs)?
-                }
+                Hiding::MinusInfinity => self.mask(&name, read)?,
                 Hiding::PlusInfinity => {
                     let negative = || Op::Scale(Factor::Number(-1.0));
                     let negated = self.add("S_negated", negative(), &[read])?;
-                    let inputs = self.with_matrix(negated);
-                    let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
+                    let hidden = self.mask("S_negated_masked", negated)?;
                     self.add(&name, negative(), &[hidden])?
                 }
                 Hiding::Replaced(number) => {
-                    let visible = self.visible(read)?;
-                    let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
-                    let filled = self.filled(read, number)?;
-                    self.add(&name, Op::Add, &[kept, filled])?
+                    let kept = self.visible_part("S_visible", read, read)?;
+                    self.filled(&name, kept, (read, number))?
                 }
-                Hiding::Zero => {
-                    let visible = self.visible(read)?;
-                    self.add(&name, Op::Multiply, &[read, visible])?
-                }
+                Hiding::Zero => self.visible_part(&name, read, read)?,
                 Hiding::OneAddedToVisible => {
                     let visible = self.visible(read)?;
                     self.add(&name, Op::Add, &[read, visible])?
                 }
-                Hiding::Added(number) => {
-                    let filled = self.filled(read, number)?;
-                    self.add(&name, Op::Add, &[read, filled])?
-                }
+                Hiding::Added(number) => self.filled(&name, read, (read, number))?,
                 Hiding::AfterSoftmax | Hiding::WeightsReplaced(_) => read,
             };
         }
         // Where nothing is hidden before the softmax, there is no such step.
         if read != given {
-            read = self.altered(alter::Site::Masked, Stage::Masked, read)?;
+            read = self.altered(Site::Masked, Stage::Masked, read)?;
         }
         match recipe.score_decimals {
             Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
@@ -502,14 +475,28 @@ impl Head<'_> {
         }
     }
 
-    /// This number in hidden cells, 0 elsewhere.
-    pub(super) fn filled(&mut self, like: NodeId, number: f64) -> Result<NodeId> {
-        let hidden = self.hidden(like)?;
-        self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])
+    /// A matrix with this number added in the cells that are hidden in `like`.
+    fn filled(&mut self, name: &str, a: NodeId, (like, number): (NodeId, f64)) -> Result<NodeId> {
+        let mask = self.recipe.mask;
+        let hidden = self.pattern("hidden", like, Mask { inverted: !mask.inverted, ..mask })?;
+        let filled = self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])?;
+        self.add(name, Op::Add, &[a, filled])
+    }
+
+    /// A matrix with 0 in the cells that are hidden in `like`.
+    fn visible_part(&mut self, name: &str, a: NodeId, like: NodeId) -> Result<NodeId> {
+        let visible = self.visible(like)?;
+        self.add(name, Op::Multiply, &[a, visible])
+    }
+
+    /// A matrix with −∞ in the cells that the mask hides.
+    fn mask(&mut self, name: &str, a: NodeId) -> Result<NodeId> {
+        let inputs = self.with_matrix(a);
+        self.add(name, Op::Mask(self.recipe.mask), &inputs)
     }
 
     /// A mask as ones and zeros.
-    pub(super) fn pattern(&mut self, name: &str, like: NodeId, mask: Mask) -> Result<NodeId> {
+    fn pattern(&mut self, name: &str, like: NodeId, mask: Mask) -> Result<NodeId> {
         if let Some(known) = self.graph.find(&format!("{name}{}", self.suffix)) {
             return Ok(known);
         }
@@ -517,7 +504,7 @@ impl Head<'_> {
         self.add(name, Op::MaskPattern(mask), &inputs)
     }
 
-    pub(super) fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
+    fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
         let matrix = self.mask.filter(|_| self.recipe.mask.matrix.is_some());
         [Some(scores), matrix].into_iter().flatten().collect()
     }
@@ -527,7 +514,7 @@ impl Head<'_> {
 
 impl Head<'_> {
     /// The weights `A` of one head: the softmax of its scores, and the recipe's further steps on the weights.
-    pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
+    fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
         let how = self.recipe.normalise;
         let first = match how.then {
             AfterNormalise::Mixed => name.to_string(),
@@ -612,12 +599,7 @@ impl Head<'_> {
             }
             // The sum of one matrix is that matrix: the same numbers under another name.
             ScoreFunction::Identity | ScoreFunction::HardMaximum => self.add(own, Op::Add, &[read])?,
-            ScoreFunction::Absolute => {
-                let minus = self.add("S_negated", Op::Scale(Factor::Number(-1.0)), &[read])?;
-                let parts =
-                    [self.add("S_above_0", Op::Relu, &[read])?, self.add("S_below_0", Op::Relu, &[minus])?];
-                self.add(own, Op::Add, &parts)?
-            }
+            ScoreFunction::Absolute => self.sizes("S", own, read)?,
             ScoreFunction::Squared => self.add(own, Op::Multiply, &[read, read])?,
             ScoreFunction::Relu => self.add(own, Op::Relu, &[read])?,
             ScoreFunction::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
@@ -665,17 +647,14 @@ impl Head<'_> {
             let max = self.down("S_largest", max, read)?;
             let shifted = self.add("S_open_shifted", Op::Subtract, &[open, max])?;
             let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
-            let visible = self.visible(read)?;
             let kept = if self.recipe.guarded { "A_visible" } else { name };
-            let kept = self.add(kept, Op::Multiply, &[all, visible])?;
+            let kept = self.visible_part(kept, all, read)?;
             return if self.recipe.guarded { self.add(name, Op::Guard, &[kept, read]) } else { Ok(kept) };
         }
         let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
-        if self.recipe.guarded {
-            self.add(name, Op::Guard, &[all, read])
-        } else {
-            self.add(name, Op::Add, &[all])
-        }
+        let (op, inputs): (Op, &[NodeId]) =
+            if self.recipe.guarded { (Op::Guard, &[all, read]) } else { (Op::Add, &[all]) };
+        self.add(name, op, inputs)
     }
 
     /// The recipe's further steps on the weights.
@@ -688,42 +667,35 @@ impl Head<'_> {
             }
             AfterNormalise::Again => self.add(name, softmax(true), &[weights]),
             AfterNormalise::AgainMasked => {
-                let inputs = self.with_matrix(weights);
-                let masked = self.add("A_masked", Op::Mask(recipe.mask), &inputs)?;
+                let masked = self.mask("A_masked", weights)?;
                 self.add(name, softmax(recipe.guarded), &[masked])
             }
-            AfterNormalise::Masked => {
-                let visible = self.visible(weights)?;
-                self.add(name, Op::Multiply, &[weights, visible])
-            }
+            AfterNormalise::Masked => self.visible_part(name, weights, weights),
         }
     }
 
-    /// `hidden`: 1 where the mask hides, 0 elsewhere.
-    pub(super) fn hidden(&mut self, like: NodeId) -> Result<NodeId> {
-        let mask = self.recipe.mask;
-        self.pattern("hidden", like, Mask { inverted: !mask.inverted, ..mask })
-    }
-
     /// `visible`: the mask as ones and zeros.
-    pub(super) fn visible(&mut self, like: NodeId) -> Result<NodeId> {
+    fn visible(&mut self, like: NodeId) -> Result<NodeId> {
         self.pattern("visible", like, self.recipe.mask)
     }
 
-    pub(super) fn ones(&mut self, like: NodeId) -> Result<NodeId> {
-        let shape = self.graph[like].shape();
-        self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
+    /// The absolute values of a matrix with this letter.
+    fn sizes(&mut self, letter: &str, name: &str, a: NodeId) -> Result<NodeId> {
+        let minus = self.add(&format!("{letter}_negated"), Op::Scale(Factor::Number(-1.0)), &[a])?;
+        let above = self.add(&format!("{letter}_above_0"), Op::Relu, &[a])?;
+        let below = self.add(&format!("{letter}_below_0"), Op::Relu, &[minus])?;
+        self.add(name, Op::Add, &[above, below])
     }
 
     /// A column (T, 1) repeated in as many columns as `like` has.
-    pub(super) fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+    fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let cols = self.graph[like].shape().cols;
         let ones = self.add(&format!("{name}_ones"), Op::Ones { rows: 1, cols }, &[])?;
         self.add(&format!("{name}_spread"), Op::Product, &[column, ones])
     }
 
     /// A column as a row, repeated in as many rows as `like` has: number j in column j.
-    pub(super) fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+    fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
         let rows = self.graph[like].shape().rows;
         let row = self.add(&format!("{name}_as_row"), Op::Transpose, &[column])?;
         let ones = self.add(&format!("{name}_ones"), Op::Ones { rows, cols: 1 }, &[])?;

@@ -1,9 +1,9 @@
-//! What a step reads, and the memory that it works in.
+//! What a step of a plan reads and does.
 
 use crate::error::{Error, Result};
-use crate::kernel::{Operand, Products, SimdLevel, multiply_examples};
+use crate::kernel::{Operand, Products, multiply_examples};
 use crate::learn::example::Batch;
-use crate::learn::number::{Number, logarithm};
+use crate::learn::number::{Number, Working, logarithm};
 use crate::matrix::Shape;
 
 /// Where the numbers of a node are.
@@ -71,80 +71,12 @@ impl<'a, T> Reads<'a, T> {
     }
 }
 
-/// What the memory of one step is used for.
+/// What a step of a plan does: an op of the graph, ready for a batch. Numbers that it carries are in the type of the plan; sums run
+/// from left to right, or from top to bottom, from +0.
 #[derive(Debug)]
-pub(super) struct Working<T> {
-    pub simd: SimdLevel,
-    /// Room for a transposed factor.
-    pub packed: Vec<T>,
-}
-
-impl<T> Working<T> {
-    /// For registers of this level.
-    pub fn new(simd: SimdLevel) -> Working<T> {
-        Working { simd, packed: Vec::new() }
-    }
-}
-
-// What a step of a plan does.
-
-/// An op of the graph, ready for a batch: numbers that it carries are in the type of the plan.
-#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action<T> {
     /// `a b`, where either may be read as its transpose.
-    Product { a_transposed: bool, b_transposed: bool },
-    /// Numbers are chosen, joined or put elsewhere.
-    Arrange(Arrange),
-    /// Each cell on its own.
-    Cells(CellByCell<T>),
-    /// Along rows or columns, or over all examples.
-    Lines(AlongLines<T>),
-}
-
-impl<T: Number> Action<T> {
-    /// Computes a step for all examples.
-    ///
-    /// # Errors
-    /// If an id is outside of its table, or ids are missing.
-    pub fn run(&self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
-        match self {
-            Action::Product { a_transposed, b_transposed } => {
-                let problem = product(&reads, [*a_transposed, *b_transposed]);
-                multiply_examples(problem, working.simd, &mut working.packed, out)
-                    .map_err(|error| Error::new(error.to_string()))
-            }
-            Action::Arrange(arrange) => arrange.run(reads, out),
-            Action::Cells(cells) => {
-                cells.run(reads, out);
-                Ok(())
-            }
-            Action::Lines(lines) => lines.run(reads, working, out),
-        }
-    }
-}
-
-/// The products of all examples.
-fn product<'a, T: Number>(reads: &Reads<'a, T>, transposed: [bool; 2]) -> Products<'a, T> {
-    let factor = |at: usize| {
-        let Read { numbers, place } = reads.input(at);
-        Operand { numbers, transposed: transposed[at], shared: !place.per_example }
-    };
-    let a = reads.inputs[0].shape;
-    Products {
-        a: factor(0),
-        b: factor(1),
-        examples: reads.examples,
-        rows: reads.shape.rows,
-        inner: if transposed[0] { a.rows } else { a.cols },
-        cols: reads.shape.cols,
-    }
-}
-
-// Steps that choose, join and arrange.
-
-/// A step that computes nothing: numbers are looked up, or put elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrange {
+    Product([bool; 2]),
     /// The rows of a table at the ids of each example.
     LookUp,
     /// 1 at the target of each row, and 0 elsewhere.
@@ -159,30 +91,120 @@ pub(super) enum Arrange {
     Stack,
     /// `aᵀ`.
     Transpose,
+    /// The sum of all inputs, cell by cell.
+    Add,
+    Subtract,
+    Multiply,
+    Quotient,
+    /// Every cell times the single number b.
+    Times,
+    /// Every cell divided by the single number b.
+    Divide,
+    /// Every cell times this number.
+    Scale(T),
+    /// Every cell divided by this number.
+    Temperature(T),
+    /// Every cell times 1 by the number of rows that count in the batch.
+    ByCounted,
+    OnePlus,
+    Relu,
+    Root,
+    Logarithm,
+    /// Cells become −∞ where this pattern is true.
+    Hide(Vec<bool>),
+    /// 1 where b is 0 (or is not), and 0 elsewhere.
+    WhereZero(bool),
+    Softmax,
+    NegativeLogSoftmax,
+    SumOfRows,
+    SumOfColumns,
+    SumOfAll,
+    RepeatColumns,
+    /// Each row divided by its root mean square, with this ε.
+    RmsNorm(T),
+    /// The sum over all examples of a batch, as one matrix.
+    SumOfExamples,
 }
 
-impl Arrange {
-    /// Does the step for all examples.
+impl<T: Number> Action<T> {
+    /// Computes a step for all examples.
     ///
     /// # Errors
-    /// If an id is outside of its table, or ids are missing.
-    pub fn run<T: Number>(self, reads: Reads<'_, T>, out: &mut [T]) -> Result<()> {
-        let Shape { cols, .. } = reads.shape;
+    /// If an id is outside of its table, ids are missing, or rows do not fit.
+    pub fn run(&self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
+        let (a, b, shape) = (|| reads.input(0), || reads.input(1), reads.shape);
         match self {
-            Arrange::LookUp => return look_up(reads.input(0), &reads.batch.tokens, cols, out),
-            Arrange::OneHot => return one_hot(&reads.batch.targets, cols, out),
-            Arrange::Rows(start) => rows(reads.input(0), start, reads.shape, out),
-            Arrange::Columns(start) => columns(reads.input(0), start, cols, out),
-            Arrange::Concatenate => {
-                reads.all().fold(0, |start, input| side_by_side(input, start, reads.shape, out));
+            Action::Product(transposed) => return product(&reads, *transposed, working, out),
+            Action::LookUp => return look_up(a(), &reads.batch.tokens, shape.cols, out),
+            Action::OneHot => return one_hot(&reads.batch.targets, shape.cols, out),
+            Action::Rows(start) => rows(a(), *start, shape, out),
+            Action::Columns(start) => columns(a(), *start, shape.cols, out),
+            Action::Concatenate => {
+                reads.all().fold(0, |start, input| side_by_side(input, start, shape, out));
             }
-            Arrange::Stack => {
-                reads.all().fold(0, |start, input| on_top(input, start, reads.shape, out));
+            Action::Stack => {
+                reads.all().fold(0, |start, input| on_top(input, start, shape, out));
             }
-            Arrange::Transpose => transpose(reads.input(0), out),
+            Action::Transpose => transpose(a(), out),
+            Action::Add => {
+                one(a(), out, |x| T::ZERO + x);
+                reads.all().skip(1).for_each(|next| onto(next, out, |sum, x| sum + x));
+            }
+            Action::Subtract => two(a(), b(), out, |a, b| a - b),
+            Action::Multiply => two(a(), b(), out, |a, b| a * b),
+            Action::Quotient => two(a(), b(), out, |a, b| a / b),
+            Action::Times => with_number(a(), b(), out, |a, b| a * b),
+            Action::Divide => with_number(a(), b(), out, |a, b| a / b),
+            Action::Scale(factor) => one(a(), out, |x| x * *factor),
+            Action::Temperature(by) => one(a(), out, |x| x / *by),
+            Action::ByCounted => {
+                let share = T::from_f64(1.0 / reads.batch.counted() as f64);
+                one(a(), out, |x| x * share);
+            }
+            Action::OnePlus => one(a(), out, |x| T::ONE + x),
+            Action::Relu => one(a(), out, |x| if x > T::ZERO { x } else { T::ZERO }),
+            Action::Root => one(a(), out, Number::root),
+            Action::Logarithm => one(a(), out, logarithm),
+            Action::Hide(pattern) => hide(a(), pattern, out),
+            Action::WhereZero(wanted) => {
+                one(b(), out, |x| if (x == T::ZERO) == *wanted { T::ONE } else { T::ZERO });
+            }
+            Action::Softmax => {
+                out.copy_from_slice(a().numbers);
+                return T::softmax(out, shape.cols, working.simd);
+            }
+            Action::NegativeLogSoftmax => {
+                out.copy_from_slice(a().numbers);
+                return T::negative_log_softmax(out, shape.cols, working);
+            }
+            Action::SumOfRows => out.iter_mut().zip(a().rows()).for_each(|(out, row)| *out = sum(row)),
+            Action::SumOfColumns => sums_of_columns(a(), reads.examples, out),
+            Action::SumOfAll => out.iter_mut().enumerate().for_each(|(at, out)| *out = sum(a().of(at))),
+            Action::RepeatColumns => repeat(a(), shape.cols, out),
+            Action::RmsNorm(epsilon) => rms_norm(a(), *epsilon, out),
+            Action::SumOfExamples => sums_of_examples(a(), out),
         }
         Ok(())
     }
+}
+
+/// The products of all examples.
+fn product<T: Number>(
+    reads: &Reads<'_, T>,
+    transposed: [bool; 2],
+    working: &mut Working<T>,
+    out: &mut [T],
+) -> Result<()> {
+    let factor = |at: usize| {
+        let Read { numbers, place } = reads.input(at);
+        Operand { numbers, transposed: transposed[at], shared: !place.per_example }
+    };
+    let a = reads.inputs[0].shape;
+    let inner = if transposed[0] { a.rows } else { a.cols };
+    let Shape { rows, cols } = reads.shape;
+    let products = Products { a: factor(0), b: factor(1), examples: reads.examples, rows, inner, cols };
+    multiply_examples(products, working.simd, &mut working.packed, out)
+        .map_err(|error| Error::new(error.to_string()))
 }
 
 /// The rows of a table at these ids.
@@ -271,69 +293,6 @@ fn transpose<T: Number>(a: Read<'_, T>, out: &mut [T]) {
     }
 }
 
-// Steps that go cell by cell.
-
-/// A step whose cells are each computed from the cells at the same place.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum CellByCell<T> {
-    /// The sum of all inputs.
-    Add,
-    Subtract,
-    Multiply,
-    Quotient,
-    /// Every cell times the single number b.
-    Times,
-    /// Every cell divided by the single number b.
-    Divide,
-    /// Every cell times this number.
-    Scale(T),
-    /// Every cell divided by this number.
-    Temperature(T),
-    /// Every cell times 1 by the number of rows that count in the batch.
-    ByCounted,
-    OnePlus,
-    Relu,
-    Root,
-    Logarithm,
-    /// Cells become −∞ where this pattern is true.
-    Hide(Vec<bool>),
-    /// 1 where b is 0 (or is not), and 0 elsewhere.
-    WhereZero(bool),
-}
-
-impl<T: Number> CellByCell<T> {
-    /// Computes the step for all examples.
-    pub fn run(&self, reads: Reads<'_, T>, out: &mut [T]) {
-        let a = reads.input(0);
-        match self {
-            CellByCell::Add => {
-                one(a, out, |x| T::ZERO + x);
-                reads.all().skip(1).for_each(|next| onto(next, out, |sum, x| sum + x));
-            }
-            CellByCell::Subtract => two(a, reads.input(1), out, |a, b| a - b),
-            CellByCell::Multiply => two(a, reads.input(1), out, |a, b| a * b),
-            CellByCell::Quotient => two(a, reads.input(1), out, |a, b| a / b),
-            CellByCell::Times => with_number(a, reads.input(1), out, |a, b| a * b),
-            CellByCell::Divide => with_number(a, reads.input(1), out, |a, b| a / b),
-            CellByCell::Scale(factor) => one(a, out, |x| x * *factor),
-            CellByCell::Temperature(by) => one(a, out, |x| x / *by),
-            CellByCell::ByCounted => {
-                let share = T::from_f64(1.0 / reads.batch.counted() as f64);
-                one(a, out, |x| x * share);
-            }
-            CellByCell::OnePlus => one(a, out, |x| T::ONE + x),
-            CellByCell::Relu => one(a, out, |x| if x > T::ZERO { x } else { T::ZERO }),
-            CellByCell::Root => one(a, out, Number::root),
-            CellByCell::Logarithm => one(a, out, logarithm),
-            CellByCell::Hide(pattern) => hide(a, pattern, out),
-            CellByCell::WhereZero(wanted) => {
-                let one_or_zero = |is: bool| if is { T::ONE } else { T::ZERO };
-                one(reads.input(1), out, |x| one_or_zero((x == T::ZERO) == *wanted));
-            }
-        }
-    }
-}
-
 /// `out = f(a)`, also where all examples share `a` and each has its own result.
 #[inline(always)]
 fn one<T: Number>(a: Read<'_, T>, out: &mut [T], f: impl Fn(T) -> T) {
@@ -388,54 +347,6 @@ fn hide<T: Number>(a: Read<'_, T>, pattern: &[bool], out: &mut [T]) {
         for ((out, x), is_hidden) in out.iter_mut().zip(x).zip(pattern) {
             *out = if *is_hidden { T::NEG_INFINITY } else { *x };
         }
-    }
-}
-
-// Steps that go along rows or columns, or over all examples. Sums run from left to right, or from top to bottom, from +0.
-
-/// A step whose cells are computed from whole rows or columns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum AlongLines<T> {
-    Softmax,
-    NegativeLogSoftmax,
-    SumOfRows,
-    SumOfColumns,
-    SumOfAll,
-    RepeatColumns,
-    /// Each row divided by its root mean square, with this ε.
-    RmsNorm(T),
-    /// The sum over all examples of a batch, as one matrix.
-    SumOfExamples,
-}
-
-impl<T: Number> AlongLines<T> {
-    /// Computes the step for all examples.
-    ///
-    /// # Errors
-    /// If rows do not fit.
-    pub fn run(self, reads: Reads<'_, T>, working: &mut Working<T>, out: &mut [T]) -> Result<()> {
-        let (a, cols) = (reads.input(0), reads.shape.cols);
-        match self {
-            AlongLines::Softmax => {
-                out.copy_from_slice(a.numbers);
-                return T::softmax(out, cols, working.simd);
-            }
-            AlongLines::NegativeLogSoftmax => {
-                out.copy_from_slice(a.numbers);
-                return T::negative_log_softmax(out, cols, (working.simd, &mut working.packed));
-            }
-            AlongLines::SumOfRows => {
-                out.iter_mut().zip(a.rows()).for_each(|(out, row)| *out = sum(row));
-            }
-            AlongLines::SumOfColumns => sums_of_columns(a, reads.examples, out),
-            AlongLines::SumOfAll => {
-                out.iter_mut().enumerate().for_each(|(example, out)| *out = sum(a.of(example)));
-            }
-            AlongLines::RepeatColumns => repeat(a, cols, out),
-            AlongLines::RmsNorm(epsilon) => rms_norm(a, epsilon, out),
-            AlongLines::SumOfExamples => sums_of_examples(a, out),
-        }
-        Ok(())
     }
 }
 

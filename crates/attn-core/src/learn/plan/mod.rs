@@ -17,17 +17,17 @@ use crate::kernel::SimdLevel;
 use crate::matrix::{Matrix, Shape};
 
 use super::example::Batch;
-use super::number::Number;
-use actions::{Action, AlongLines, Arrange, CellByCell, Place, Reads, Working};
+use super::number::{Number, Working};
+use actions::{Action, Place, Reads};
 
 // A compiled graph, and its run on a batch.
 
 /// A step of the plan.
 #[derive(Debug)]
 struct Instruction<T> {
-    pub action: Action<T>,
-    pub inputs: Vec<Place>,
-    pub out: Place,
+    action: Action<T>,
+    inputs: Vec<Place>,
+    out: Place,
 }
 
 /// A compiled graph.
@@ -36,25 +36,20 @@ pub struct Plan<T> {
     examples: usize,
     instructions: Vec<Instruction<T>>,
     slots: Vec<Vec<T>>,
-    /// The weights, by name, in the order in which the graph has them.
-    weights: Vec<(String, Place)>,
+    /// The weights, in the order in which the graph has them.
+    weights: Vec<Place>,
     /// The nodes that are kept.
     kept: Vec<(NodeId, Place)>,
     working: Working<T>,
 }
 
 impl<T: Number> Plan<T> {
-    /// The weights that the plan reads: their names in the graph, and their shapes.
-    pub fn weights(&self) -> impl Iterator<Item = (&str, Shape)> {
-        self.weights.iter().map(|(name, place)| (name.as_str(), place.shape))
-    }
-
-    /// The numbers of a weight, row by row, to be changed between runs; the weight is one of [`Plan::weights`] by its place there.
+    /// The numbers of a weight, row by row, to be changed between runs; the weight is said by its place among those of the graph.
     ///
     /// # Errors
     /// If there is no such weight.
     pub fn weight_mut(&mut self, at: usize) -> Result<&mut [T]> {
-        let (_, place) = self.weights.get(at).ok_or_else(|| Error::new("the plan has no such weight"))?;
+        let place = self.weights.get(at).ok_or_else(|| Error::new("the plan has no such weight"))?;
         Ok(&mut self.slots[place.slot])
     }
 
@@ -124,11 +119,6 @@ impl<T: Number> Plan<T> {
         found.map(|(_, place)| *place).ok_or_else(|| Error::new("the plan does not keep this step"))
     }
 
-    /// The number of examples of a batch.
-    pub fn examples(&self) -> usize {
-        self.examples
-    }
-
     /// The number of steps, and of the numbers that are in memory at once.
     pub fn size(&self) -> (usize, usize) {
         (self.instructions.len(), self.slots.iter().map(Vec::len).sum())
@@ -173,98 +163,68 @@ impl<T: Number> Plan<T> {
         if examples == 0 {
             return Err(Error::new("a batch has at least one example"));
         }
-        let compiler = Compiler::new(graph, leaves, examples, (kept, sums));
-        compiler.compile((kept, sums), simd)
+        let depends = dependencies(graph, leaves);
+        let needed = needed(graph, &depends, kept, sums);
+        let mut last_use = vec![0; depends.len()];
+        for id in &needed {
+            graph[*id].inputs.iter().for_each(|input| last_use[input.position()] = id.position());
+        }
+        kept.iter().for_each(|id| last_use[id.position()] = usize::MAX);
+        let plan = Plan {
+            examples,
+            instructions: Vec::new(),
+            slots: Vec::new(),
+            weights: Vec::new(),
+            kept: Vec::new(),
+            working: Working { simd, packed: Vec::new() },
+        };
+        let (places, free) = (HashMap::new(), HashMap::new());
+        let mut compiler = Compiler { graph, leaves, depends, last_use, places, free, plan };
+        for id in needed {
+            compiler.node(id)?;
+            if sums.contains(&id) {
+                let sum = compiler.sum(id)?;
+                compiler.plan.kept.push((id, sum));
+            }
+            compiler.release(id);
+        }
+        let Compiler { places, mut plan, .. } = compiler;
+        plan.kept.extend(kept.iter().filter_map(|id| Some((*id, *places.get(id)?))));
+        Ok(plan)
     }
 }
 
 struct Compiler<'g, T> {
     graph: &'g Graph,
     leaves: Leaves<'g>,
-    examples: usize,
     depends: Vec<DependsOn>,
     /// The last step that reads each node; the number of nodes for those that are kept.
     last_use: Vec<usize>,
     places: HashMap<NodeId, Place>,
-    slots: Vec<Vec<T>>,
     /// Memory that no later step reads, by its length.
     free: HashMap<usize, Vec<usize>>,
-    weights: Vec<(String, Place)>,
-    instructions: Vec<Instruction<T>>,
+    plan: Plan<T>,
 }
 
-impl<'g, T: Number> Compiler<'g, T> {
-    fn new(
-        graph: &'g Graph,
-        leaves: Leaves<'g>,
-        examples: usize,
-        (kept, sums): (&[NodeId], &[NodeId]),
-    ) -> Self {
-        let depends = dependencies(graph, leaves);
-        let mut last_use = vec![0; depends.len()];
-        for (at, wanted) in needed(graph, &depends, kept, sums).iter().enumerate() {
-            let id = NodeId::at(at);
-            if *wanted {
-                graph[id].inputs.iter().for_each(|input| last_use[input.position()] = at);
-            }
-        }
-        kept.iter().for_each(|id| last_use[id.position()] = usize::MAX);
-        Compiler {
-            graph,
-            leaves,
-            examples,
-            depends,
-            last_use,
-            places: HashMap::new(),
-            slots: Vec::new(),
-            free: HashMap::new(),
-            weights: Vec::new(),
-            instructions: Vec::new(),
-        }
-    }
-
-    fn compile(mut self, (kept, sums): (&[NodeId], &[NodeId]), simd: SimdLevel) -> Result<Plan<T>> {
-        let mut summed = Vec::new();
-        for (at, wanted) in needed(self.graph, &self.depends, kept, sums).iter().enumerate() {
-            let id = NodeId::at(at);
-            if !*wanted {
-                continue;
-            }
-            self.node(id)?;
-            if sums.contains(&id) {
-                summed.push((id, self.sum(id)?));
-            }
-            self.release(at);
-        }
-        let mut all: Vec<(NodeId, Place)> = summed;
-        all.extend(kept.iter().filter_map(|id| Some((*id, *self.places.get(id)?))));
-        Ok(Plan {
-            examples: self.examples,
-            instructions: self.instructions,
-            slots: self.slots,
-            weights: self.weights,
-            kept: all,
-            working: Working::new(simd),
-        })
-    }
-
+impl<T: Number> Compiler<'_, T> {
     fn node(&mut self, id: NodeId) -> Result<()> {
-        let node = &self.graph[id];
-        if let Op::Given(Origin::Weights(_)) = node.op {
-            let place = self.filled(id)?;
-            self.weights.push((node.name.clone(), place));
+        let (node, depends) = (&self.graph[id], self.depends[id.position()]);
+        let is_weight = matches!(node.op, Op::Given(Origin::Weights(_)));
+        if is_weight || depends == DependsOn::Nothing {
+            // Memory of its own with the numbers that the graph has.
+            let tensor = node.tensor().ok_or_else(|| Error::new(format!("{} has no numbers", node.name)))?;
+            let place = Place { slot: self.plan.slots.len(), shape: node.shape(), per_example: false };
+            self.plan.slots.push(tensor.cells().map(T::from_f64).collect());
+            self.places.insert(id, place);
+            self.last_use[id.position()] = usize::MAX;
+            self.plan.weights.extend(is_weight.then_some(place));
             return Ok(());
         }
-        if self.depends[id.position()] == DependsOn::Nothing {
-            self.filled(id)?;
-            return Ok(());
-        }
-        let (action, read) = self.action(id)?;
-        let inputs: Vec<Place> = read.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
-        let per_example = self.depends[id.position()] == DependsOn::Example;
-        let out = self.reserve(node.shape(), per_example);
+        let action = self.action(id)?;
+        let inputs = node.inputs.iter().map(|input| self.place_of(*input)).collect::<Result<_>>()?;
+        let out = self.reserve(node.shape(), depends == DependsOn::Example);
         self.places.insert(id, out);
-        self.instructions.push(Instruction { action, inputs, out });
+        self.plan.instructions.push(Instruction { action, inputs, out });
         Ok(())
     }
 
@@ -272,98 +232,79 @@ impl<'g, T: Number> Compiler<'g, T> {
     fn sum(&mut self, id: NodeId) -> Result<Place> {
         let from = self.place_of(id)?;
         let out = self.reserve(from.shape, false);
-        self.instructions.push(Instruction {
-            action: Action::Lines(AlongLines::SumOfExamples),
-            inputs: vec![from],
-            out,
-        });
+        let action = Action::SumOfExamples;
+        self.plan.instructions.push(Instruction { action, inputs: vec![from], out });
         Ok(out)
     }
 
     fn place_of(&self, id: NodeId) -> Result<Place> {
-        self.places
-            .get(&id)
-            .copied()
-            .ok_or_else(|| Error::new(format!("{} is read before it is computed", self.graph[id].name)))
-    }
-
-    /// Memory of its own with the numbers that the graph has.
-    fn filled(&mut self, id: NodeId) -> Result<Place> {
-        let node = &self.graph[id];
-        let tensor = node.tensor().ok_or_else(|| Error::new(format!("{} has no numbers", node.name)))?;
-        let numbers = tensor.cells().map(T::from_f64).collect();
-        let place = Place { slot: self.slots.len(), shape: node.shape(), per_example: false };
-        self.slots.push(numbers);
-        self.places.insert(id, place);
-        self.last_use[id.position()] = usize::MAX;
-        Ok(place)
+        let place = self.places.get(&id).copied();
+        place.ok_or_else(|| Error::new(format!("{} is read before it is computed", self.graph[id].name)))
     }
 
     /// Memory for a result: what is free, or new.
     fn reserve(&mut self, shape: Shape, per_example: bool) -> Place {
-        let count = shape.rows * shape.cols * if per_example { self.examples } else { 1 };
+        let count = shape.rows * shape.cols * if per_example { self.plan.examples } else { 1 };
+        let slots = &mut self.plan.slots;
         let slot = self.free.get_mut(&count).and_then(Vec::pop).unwrap_or_else(|| {
-            self.slots.push(vec![T::ZERO; count]);
-            self.slots.len() - 1
+            slots.push(vec![T::ZERO; count]);
+            slots.len() - 1
         });
         Place { slot, shape, per_example }
     }
 
     /// Frees what no step after this one reads.
-    fn release(&mut self, at: usize) {
-        let mut done: Vec<NodeId> = self.graph[NodeId::at(at)].inputs.clone();
-        done.push(NodeId::at(at));
+    fn release(&mut self, step: NodeId) {
+        let mut done: Vec<NodeId> = self.graph[step].inputs.clone();
+        done.push(step);
         done.sort();
         done.dedup();
-        for id in done.into_iter().filter(|id| self.last_use[id.position()] <= at) {
+        for id in done.into_iter().filter(|id| self.last_use[id.position()] <= step.position()) {
             if let Some(place) = self.places.remove(&id) {
-                self.free.entry(self.slots[place.slot].len()).or_default().push(place.slot);
+                self.free.entry(self.plan.slots[place.slot].len()).or_default().push(place.slot);
             }
         }
     }
 
-    /// What a step does, and the nodes that it reads.
-    fn action(&self, id: NodeId) -> Result<(Action<T>, Vec<NodeId>)> {
+    /// What a step does.
+    fn action(&self, id: NodeId) -> Result<Action<T>> {
         let node = &self.graph[id];
-        let inputs = node.inputs.clone();
-        let product = |a_transposed, b_transposed| Action::Product { a_transposed, b_transposed };
-        let (arrange, cells, lines) = (Action::Arrange, Action::Cells, Action::Lines);
-        let action = match &node.op {
-            _ if id == self.leaves.one_hot => arrange(Arrange::OneHot),
-            Op::Scale(_) if self.leaves.by_counted.contains(&id) => cells(CellByCell::ByCounted),
-            Op::Product => product(false, false),
-            Op::ProductTransposed => product(false, true),
-            Op::TransposedProduct => product(true, false),
-            Op::Linear(layout) if inputs.len() == 2 => product(false, *layout == WeightLayout::OutIn),
-            Op::TokenRows(ids) if ids == self.leaves.tokens => arrange(Arrange::LookUp),
-            Op::Rows { start, .. } => arrange(Arrange::Rows(*start)),
-            Op::Columns { start, .. } => arrange(Arrange::Columns(*start)),
-            Op::Concatenate => arrange(Arrange::Concatenate),
-            Op::Stack(_) => arrange(Arrange::Stack),
-            Op::Transpose => arrange(Arrange::Transpose),
-            Op::Add => cells(CellByCell::Add),
-            Op::Subtract => cells(CellByCell::Subtract),
-            Op::Multiply => cells(CellByCell::Multiply),
-            Op::Quotient => cells(CellByCell::Quotient),
-            Op::Times => cells(CellByCell::Times),
-            Op::Divide => cells(CellByCell::Divide),
-            Op::Scale(factor) => cells(CellByCell::Scale(T::from_f64(factor.value()))),
-            Op::Temperature(by) => cells(CellByCell::Temperature(T::from_f64(*by))),
-            Op::OnePlus => cells(CellByCell::OnePlus),
-            Op::Relu => cells(CellByCell::Relu),
-            Op::Root => cells(CellByCell::Root),
-            Op::Logarithm => cells(CellByCell::Logarithm),
-            Op::Mask(mask) if mask.matrix.is_none() => cells(CellByCell::Hide(hidden(mask, node.shape()))),
-            Op::MaskPattern(mask) if mask.matrix.is_some() => {
-                cells(CellByCell::WhereZero(pattern_of_zeros(mask)?))
+        Ok(match &node.op {
+            _ if id == self.leaves.one_hot => Action::OneHot,
+            Op::Scale(_) if self.leaves.by_counted.contains(&id) => Action::ByCounted,
+            Op::Product => Action::Product([false, false]),
+            Op::ProductTransposed => Action::Product([false, true]),
+            Op::TransposedProduct => Action::Product([true, false]),
+            Op::Linear(layout) if node.inputs.len() == 2 => {
+                Action::Product([false, *layout == WeightLayout::OutIn])
             }
-            Op::Softmax(Axis::Rows, Base::E) => lines(AlongLines::Softmax),
-            Op::NegativeLogSoftmax => lines(AlongLines::NegativeLogSoftmax),
-            Op::Sums(Axis::Rows) => lines(AlongLines::SumOfRows),
-            Op::Sums(Axis::Columns) => lines(AlongLines::SumOfColumns),
-            Op::Sums(Axis::Whole) => lines(AlongLines::SumOfAll),
-            Op::RepeatColumns(_) => lines(AlongLines::RepeatColumns),
-            Op::RmsNorm(epsilon) if inputs.len() == 1 => lines(AlongLines::RmsNorm(T::from_f64(*epsilon))),
+            Op::TokenRows(ids) if ids == self.leaves.tokens => Action::LookUp,
+            Op::Rows { start, .. } => Action::Rows(*start),
+            Op::Columns { start, .. } => Action::Columns(*start),
+            Op::Concatenate => Action::Concatenate,
+            Op::Stack(_) => Action::Stack,
+            Op::Transpose => Action::Transpose,
+            Op::Add => Action::Add,
+            Op::Subtract => Action::Subtract,
+            Op::Multiply => Action::Multiply,
+            Op::Quotient => Action::Quotient,
+            Op::Times => Action::Times,
+            Op::Divide => Action::Divide,
+            Op::Scale(factor) => Action::Scale(T::from_f64(factor.value())),
+            Op::Temperature(by) => Action::Temperature(T::from_f64(*by)),
+            Op::OnePlus => Action::OnePlus,
+            Op::Relu => Action::Relu,
+            Op::Root => Action::Root,
+            Op::Logarithm => Action::Logarithm,
+            Op::Mask(mask) if mask.matrix.is_none() => Action::Hide(hidden(mask, node.shape())),
+            Op::MaskPattern(mask) if mask.matrix.is_some() => Action::WhereZero(pattern_of_zeros(mask)?),
+            Op::Softmax(Axis::Rows, Base::E) => Action::Softmax,
+            Op::NegativeLogSoftmax => Action::NegativeLogSoftmax,
+            Op::Sums(Axis::Rows) => Action::SumOfRows,
+            Op::Sums(Axis::Columns) => Action::SumOfColumns,
+            Op::Sums(Axis::Whole) => Action::SumOfAll,
+            Op::RepeatColumns(_) => Action::RepeatColumns,
+            Op::RmsNorm(epsilon) if node.inputs.len() == 1 => Action::RmsNorm(T::from_f64(*epsilon)),
             other => {
                 return Err(Error::new(format!(
                     "{} is made by `{}`, which is not computed for a batch",
@@ -371,8 +312,7 @@ impl<'g, T: Number> Compiler<'g, T> {
                     other.name()
                 )));
             }
-        };
-        Ok((action, inputs))
+        })
     }
 }
 
@@ -396,8 +336,8 @@ fn dependencies(graph: &Graph, leaves: Leaves<'_>) -> Vec<DependsOn> {
     depends
 }
 
-/// The nodes that some are computed from, and these themselves.
-fn needed(graph: &Graph, depends: &[DependsOn], kept: &[NodeId], sums: &[NodeId]) -> Vec<bool> {
+/// The nodes that some are computed from, and these themselves, in their order.
+fn needed(graph: &Graph, depends: &[DependsOn], kept: &[NodeId], sums: &[NodeId]) -> Vec<NodeId> {
     let mut needed = vec![false; depends.len()];
     kept.iter().chain(sums).for_each(|id| needed[id.position()] = true);
     for at in (0..needed.len()).rev() {
@@ -406,7 +346,7 @@ fn needed(graph: &Graph, depends: &[DependsOn], kept: &[NodeId], sums: &[NodeId]
             graph[NodeId::at(at)].inputs.iter().for_each(|input| needed[input.position()] = true);
         }
     }
-    needed
+    (0..needed.len()).filter(|at| needed[*at]).map(NodeId::at).collect()
 }
 
 /// The hidden cells of a rule, row by row.

@@ -1,35 +1,30 @@
 //! The catalogue of mistakes, and everything about one of them.
 
-use crate::diagnose::Mistake;
+use crate::diagnose::{Mistake, Suggestion, Task};
+use crate::foreign::visible;
 use crate::graph::Graph;
-use crate::story::{Step, Story, Table};
+use crate::matrix::Matrix;
+use crate::story::{Step, StepItem, Story, Table};
+use crate::text::counted;
 
 /// The story of one mistake: what was done, why it is wrong, its symptom, and how to fix it.
 pub fn mistake(mistake: &Mistake) -> Story {
-    let step = |text: &str, notice: Option<String>| Step { text: text.into(), notice, ..Step::default() };
-    let demo = mistake.demo.map(|demo| step(&format!("The correct step: attn demo {demo}."), None));
+    let step = |text: String| Step::new(text, Vec::new());
+    let notice = Some(format!("Symptom: {}", mistake.symptom));
     let mut steps = vec![
-        step(mistake.slip, None),
-        step(mistake.why, Some(format!("Symptom: {}", mistake.symptom))),
-        step(&format!("To fix it: {}", mistake.fix), None),
+        step(mistake.slip.into()),
+        Step { notice, ..step(mistake.why.into()) },
+        step(format!("To fix it: {}", mistake.fix)),
     ];
-    steps.extend(demo);
+    steps.extend(mistake.demo.map(|demo| step(format!("The correct step: attn demo {demo}."))));
     Story::of_steps(mistake.id, Graph::new(), steps)
 }
 
 /// Mistakes by id, with all that is known of each.
 pub fn mistakes_in_full(mistakes: &[&Mistake]) -> Table {
     let row = |mistake: &&Mistake| {
-        [
-            mistake.id,
-            mistake.slip,
-            mistake.why,
-            mistake.symptom,
-            mistake.fix,
-            mistake.demo.unwrap_or_default(),
-        ]
-        .map(str::to_string)
-        .to_vec()
+        let Mistake { id, slip, why, symptom, fix, .. } = **mistake;
+        [id, slip, why, symptom, fix, mistake.demo.unwrap_or_default()].map(str::to_string).to_vec()
     };
     Table::new(&["id", "slip", "why", "symptom", "fix", "demo"], mistakes.iter().map(row))
 }
@@ -38,4 +33,51 @@ pub fn mistakes_in_full(mistakes: &[&Mistake]) -> Table {
 pub fn mistakes(mistakes: &[&Mistake]) -> Table {
     let row = |mistake: &&Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
     Table::new(&["id", "the mistake"], mistakes.iter().map(row))
+}
+
+// A suggested input: a file on which mistakes show, and how to use it.
+
+/// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it, and
+/// `task` is the exercise that the input is for.
+pub fn suggested_input(
+    file: &str,
+    suggestion: &Suggestion,
+    task: &Task,
+    matrices: &[(&str, &Matrix)],
+    arguments: &str,
+) -> Story {
+    let shown = match (suggestion.told_apart, suggestion.hidden.len()) {
+        (all, 0) => format!("all {}", counted(all, "mistake")),
+        (shown, hidden) => format!("{shown} of {}", counted(shown + hidden, "mistake")),
+    };
+    let title = format!("A test input that shows {shown} in the result: {}", visible(file));
+    let holds: Vec<String> =
+        matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
+    let commands = [format!("attn attend {arguments}"), format!("attn diagnose {arguments} --yours FILE")];
+    let commands = Table::new(&["command"], commands.map(|command| vec![command]));
+    let mut steps = vec![
+        Step::new(format!("The file holds {}.", holds.join(", ")), Vec::new()),
+        Step::new(
+            "Compute attention on it with your own code. Then see the right answer, and check yours:",
+            vec![StepItem::Table(commands)],
+        ),
+    ];
+    let (never, not_here): (Vec<_>, Vec<_>) =
+        suggestion.hidden.iter().copied().partition(|mistake| task.never_shows(mistake));
+    steps.extend(hidden(&never, NEVER_SHOWN));
+    steps.extend(hidden(&not_here, NOT_SHOWN_HERE));
+    Story::of_steps(&title, Graph::new(), steps)
+}
+
+/// Above mistakes that no input shows.
+const NEVER_SHOWN: &str = "With these options some mistakes change nothing in the result, on any numbers.";
+/// Above mistakes that this input does not show.
+const NOT_SHOWN_HERE: &str = "On this input some mistakes change nothing in the result, or too little for three digits. Other \
+                              numbers, another number of tokens or another mask may show them.";
+
+/// The step that names mistakes which the input does not show; none where there are none.
+fn hidden(mistakes: &[&Mistake], text: &str) -> Option<Step> {
+    let rows = mistakes.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
+    let table = Table::new(&["mistake", "what it would be"], rows);
+    (!mistakes.is_empty()).then(|| Step::new(text, vec![StepItem::Table(table)]))
 }

@@ -1,14 +1,16 @@
 //! The evidence for a diagnosis: cells, distances and clues.
 
-use super::cells::{number, size};
-use super::mistakes::{are_same_computation, demos};
-use super::precision::how_close;
+use super::mistakes::{are_same_computation, demos, how_close, ids, number, size};
 use crate::diagnose::{
     Answer, Clue, Distance, Evidence, HalfPrecision, JudgedNode, NamedMistake, Resemblance, Task, Verdict,
     cause,
 };
-use crate::graph::Graph;
-use crate::story::Table;
+use crate::error::Result;
+use crate::explain::{Depth, LongSums, explain};
+use crate::graph::{
+    CellId, Convention, Difference, Graph, GraphPair, NodeId, Term, address_of, formula, side_by_side,
+};
+use crate::story::{ExplainedCell, Step, StepItem, Table};
 use crate::text::counted;
 
 /// Numbers in the table of evidence have at least this many decimals, and at most `MOST`.
@@ -76,13 +78,11 @@ fn telling_places(cell: &Evidence) -> usize {
 /// The distance of the answer, the residual with the mistake, and the demo of the step.
 pub(super) fn extent_and_match(node: &JudgedNode, answer: Option<&Answer>, task: &Task) -> String {
     let extent = match &node.verdict {
-        _ if compares_nothing(node) => None,
-        Verdict::Wrong(distance) => Some(extent(distance)),
-        Verdict::Close(close) => Some(how_close(close, task.right())),
+        Verdict::Wrong(distance) if !compares_nothing(node) => Some(extent(distance)),
+        Verdict::Close(close) if !compares_nothing(node) => Some(how_close(close, task.right())),
         _ => None,
     };
-    let named = node.mistakes.first();
-    let matches = named.map(|named| {
+    let matches = node.mistakes.first().map(|named| {
         let demos = demos(named).map_or(String::new(), |demos| format!(" {demos}"));
         format!("{}{demos}", match_of(named, node, answer))
     });
@@ -108,10 +108,8 @@ fn match_of(named: &NamedMistake, wrong: &JudgedNode, answer: Option<&Answer>) -
         (None, Some(decimals @ 1..=6)) => format!(". Your numbers have {}", counted(decimals, "decimal")),
         _ => String::new(),
     };
-    format!(
-        "With {with} we get your numbers (largest difference {}{without}){carried}.",
-        size(named.residual)
-    )
+    let residual = size(named.residual);
+    format!("With {with} we get your numbers (largest difference {residual}{without}){carried}.")
 }
 
 /// A warning that a few rounded numbers, or NaN alone, may fit by chance.
@@ -154,4 +152,121 @@ pub(super) fn clues(node: &JudgedNode, task: &Task) -> Option<String> {
     }
     let sentences: Vec<String> = node.clues.iter().map(Clue::sentence).chain(cause).collect();
     Some(format!("What stands out: {}", sentences.join(" ")))
+}
+
+// The first wrong cell, computed both ways: correctly, and with the mistake.
+
+/// Ends the names of the nodes of the mistaken computation.
+const SUFFIX: &str = "_wrong";
+
+/// Both computations in one graph, and the steps in which they differ.
+pub(super) struct BothWays {
+    /// The right one, and the nodes that differ from it.
+    pub graph: Graph,
+    /// The first wrong cell, and the first cell that differs where that is another.
+    pub steps: Vec<Step>,
+}
+
+/// Explains the first cell in which a node differs from what is right.
+///
+/// # Errors
+/// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
+pub(super) fn both_ways(right: &Graph, wrong: &JudgedNode, named: &NamedMistake) -> Result<BothWays> {
+    let both = side_by_side(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
+    let place = match &wrong.verdict {
+        Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
+        _ => None,
+    };
+    let row = place.map(|(_, (row, _))| row);
+    let first = place.and_then(|(node, at)| Some((differing(&both).find(|pair| pair.name == *node)?, at)));
+    let parting =
+        differing(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
+    let mut steps = Vec::new();
+    if let Some((pair, at)) = first {
+        let address = |node| address_of(&both.graph, CellId { node, row: at.0, col: at.1 });
+        let cell = pair.base.map_or(String::new(), address);
+        let text = format!("The first wrong cell, {cell}, computed correctly and with the mistake.");
+        steps.extend(step(&text, &both, pair, at, named)?);
+    }
+    if let Some((pair, at)) = parting.and_then(|pair| Some((pair, cell(&both, pair, row)?))) {
+        let text = "The first step in which the two computations differ.";
+        steps.extend(step(text, &both, pair, at, named)?);
+    }
+    if let Some(Step { text, .. }) = steps.last_mut() {
+        text.push_str(&one_sided(&both));
+    }
+    Ok(BothWays { graph: both.graph, steps })
+}
+
+/// The steps that only one of the two computations has: “Only the correct computation has S_scaled = S · 1/√2.”
+fn one_sided(both: &GraphPair) -> String {
+    let of = |ids: Vec<NodeId>, who: &str| {
+        let formulas: Vec<String> =
+            ids.iter().take(2).map(|&id| formula(&both.graph, id, Convention::Rows, false)).collect();
+        let all = formulas.join(" and ");
+        if all.is_empty() { all } else { format!(" Only the {who} computation has {all}.") }
+    };
+    let pairs = || both.differences.iter();
+    let base = pairs().filter(|pair| pair.other.is_none()).filter_map(|pair| pair.base).collect();
+    let other = pairs().filter(|pair| pair.base.is_none()).filter_map(|pair| pair.other).collect();
+    format!("{}{}", of(base, "correct"), of(other, "mistaken"))
+}
+
+/// The computed steps of both whose numbers differ.
+fn differing(both: &GraphPair) -> impl Iterator<Item = &Difference> {
+    let is_computed = |id: Option<NodeId>| id.is_some_and(|id| !both.graph[id].op.is_given());
+    both.differences
+        .iter()
+        .filter(move |pair| is_computed(pair.base) && is_computed(pair.other) && pair.change.is_some())
+}
+
+/// A cell that differs: the first of this row, or else the one that differs most.
+fn cell(both: &GraphPair, pair: &Difference, row: Option<usize>) -> Option<(usize, usize)> {
+    let change = both.graph[pair.change?].matrix()?;
+    let in_row = row.filter(|&i| i < change.rows());
+    let found = in_row.and_then(|i| Some((i, change.row(i).position(|x| x != 0.0)?)));
+    found.or_else(|| both.movement(pair).map(|movement| (movement.furthest.row, movement.furthest.col)))
+}
+
+fn step(
+    text: &str,
+    both: &GraphPair,
+    pair: &Difference,
+    (row, col): (usize, usize),
+    named: &NamedMistake,
+) -> Result<Option<Step>> {
+    let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
+    let mut of = Vec::new();
+    for (caption, node) in [("right".to_string(), base), (format!("with {}", ids(named)), other)] {
+        of.extend(explained(&both.graph, caption, node, row, col)?);
+    }
+    let shown = vec![StepItem::Explained { of, side_by_side: true }];
+    Ok(Some(Step::new(text, shown)))
+}
+
+/// The cell that a cell was copied from: one of a head, not of the concatenated heads.
+fn computed(graph: &Graph, mut cell: CellId) -> CellId {
+    loop {
+        cell = match graph.terms(cell) {
+            Term::Cell(earlier) => earlier,
+            Term::Sum(terms) => match terms[..] {
+                [Term::Cell(earlier)] => earlier,
+                _ => return cell,
+            },
+            _ => return cell,
+        };
+    }
+}
+
+fn explained(
+    graph: &Graph,
+    caption: String,
+    node: NodeId,
+    row: usize,
+    col: usize,
+) -> Result<Vec<ExplainedCell>> {
+    let cell = computed(graph, CellId { node, row, col });
+    let explanations = explain(graph, &[cell], Depth::Levels(1), LongSums::Shortened)?;
+    let captioned = |explanation| ExplainedCell { caption: caption.clone(), explanation };
+    Ok(explanations.into_iter().map(captioned).collect())
 }

@@ -2,21 +2,11 @@
 //! batch, the catalogue of mistakes, and a suggested input.
 
 mod catalogue;
-mod cells;
 mod evidence;
 mod file_result;
-mod first_wrong_cell;
-mod headline;
 mod mistakes;
-mod notes;
-mod precision;
 mod report;
-mod suggested_input;
-mod table;
-mod tally;
 
-pub use catalogue::{mistake, mistakes, mistakes_in_full};
-pub use file_result::{FileResult, FileRow};
+pub use catalogue::{mistake, mistakes, mistakes_in_full, suggested_input};
+pub use file_result::{FileResult, FileRow, Tally};
 pub use report::{detailed_report, report};
-pub use suggested_input::suggested_input;
-pub use tally::Tally;

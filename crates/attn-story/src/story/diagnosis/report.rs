@@ -1,13 +1,16 @@
 //! The report on one submission.
 
-use super::evidence::{caution, cells, clues, extent_and_match};
-use super::first_wrong_cell::both_ways;
-use super::headline::{headline, opening};
-use super::mistakes::{are_same_computation, sentence};
-use super::notes::{cannot_show, missing_steps, notes, undetectable};
-use super::table::{forms, nodes};
-use crate::diagnose::{Answer, Diagnosis, JudgedNode, NamedMistake, Resemblance, Slip, Task, cause};
-use crate::story::{Step, StepItem, Story};
+use super::evidence::{both_ways, caution, cells, clues, extent_and_match};
+use super::mistakes::{
+    alternatives, are_same_computation, first_cell, half_precision, near_enough, number, precision, sentence,
+    size, worst_cell,
+};
+use crate::diagnose::{
+    Answer, CloseNumbers, Diagnosis, JudgedNode, Mistake, NamedMistake, Resemblance, Slip, Task, Verdict,
+    cause,
+};
+use crate::graph::{self, Graph};
+use crate::story::{Step, StepItem, Story, Table};
 use crate::text::all_of;
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
@@ -20,13 +23,9 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let wrong = all_wrong(diagnosis);
     let mut steps = first_lines(diagnosis, task, answers);
     if diagnosis.nodes.len() > 1 {
-        steps.push(Step {
-            notice: forms(&diagnosis.nodes),
-            shown: vec![StepItem::Table(nodes(diagnosis, task))],
-            ..sentence_step("Your steps next to the right ones.".into())
-        });
-    } else if let Some(forms) = forms(&diagnosis.nodes) {
-        steps.push(Step { notice: Some(forms), ..Step::default() });
+        steps.push(side_by_side(diagnosis, task));
+    } else {
+        steps.extend(forms(&diagnosis.nodes).map(Step::remark));
     }
     let title = headline(diagnosis, task.right(), answers);
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
@@ -50,12 +49,7 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
         steps
             .extend(node.mistakes.iter().take(MOST_EXPLAINED).flat_map(|named| explanation(named, is_alone)));
     }
-    steps.push(Step {
-        text: "Your steps next to the right ones.".into(),
-        notice: forms(&diagnosis.nodes),
-        shown: vec![StepItem::Table(nodes(diagnosis, task))],
-        ..Step::default()
-    });
+    steps.push(side_by_side(diagnosis, task));
     let both = diagnosis.first_wrong().and_then(|wrong| {
         // If the computation is too large, the cell is left out; the mistake is named anyway.
         both_ways(task.right(), wrong, wrong.mistakes.first()?).ok()
@@ -76,6 +70,17 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
     story
 }
 
+/// The step with a row for every node.
+fn side_by_side(diagnosis: &Diagnosis, task: &Task) -> Step {
+    let table = StepItem::Table(nodes(diagnosis, task));
+    Step { notice: forms(&diagnosis.nodes), ..Step::new("Your steps next to the right ones.", vec![table]) }
+}
+
+/// A step that is a sentence alone.
+fn sentence_step(text: String) -> Step {
+    Step::new(text, Vec::new())
+}
+
 /// The nodes that are not right, in the order of computing.
 fn all_wrong(diagnosis: &Diagnosis) -> Vec<&JudgedNode> {
     diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect()
@@ -93,18 +98,15 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
             steps.extend(nothing_but_nan(node, diagnosis, task).into_iter().map(sentence_step));
             continue;
         }
-        steps.extend(caution(node, answer).map(remark));
+        steps.extend(caution(node, answer).map(Step::remark));
         let fixes = fixes(node, at > 0);
         let has_fix = !fixes.is_empty();
         steps.extend(fixes.into_iter().chain(clues(node, task)).map(sentence_step));
-        let proof = Step {
-            shown: cells(node, task.right()).map(StepItem::Table).into_iter().collect(),
-            notice: Some(extent_and_match(node, answer, task)).filter(|said| !said.is_empty()),
-            ..Step::default()
-        };
+        let shown = cells(node, task.right()).map(StepItem::Table).into_iter().collect();
+        let notice = Some(extent_and_match(node, answer, task)).filter(|said| !said.is_empty());
         match steps.last_mut().filter(|last| has_fix || (last.shown.is_empty() && last.notice.is_none())) {
-            Some(last) => (last.shown, last.notice) = (proof.shown, proof.notice),
-            None => steps.push(proof),
+            Some(last) => (last.shown, last.notice) = (shown, notice),
+            None => steps.push(Step { notice, ..Step::new("", shown) }),
         }
     }
     steps
@@ -119,14 +121,9 @@ fn is_nothing_but_nan(node: &JudgedNode) -> bool {
 fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
     let before = missing_steps(&node.name, diagnosis);
     let hand_in = match before.as_str() {
-        "" => {
-            "Look at the numbers from which it is computed: the first NaN among them shows where it begins."
-                .into()
-        }
-        before => {
-            format!("Hand in the steps before it: {before}. The first NaN among them shows where it begins.")
-        }
-    };
+        "" => "Look at the numbers from which it is computed: the".to_string(),
+        before => format!("Hand in the steps before it: {before}. The"),
+    } + " first NaN among them shows where it begins.";
     let all: Vec<String> = node.mistakes.iter().map(|named| named.ids().join(" + ")).collect();
     let named = format!("What gives nothing but NaN here: {}.", all_of(&all));
     [hand_in].into_iter().chain(cause(task, node.resembles.as_ref(), &[])).chain([named]).collect()
@@ -147,24 +144,11 @@ fn fixes(node: &JudgedNode, is_further: bool) -> Vec<String> {
     explanations.flat_map(fix).collect()
 }
 
-/// A step that is a remark.
-fn remark(text: String) -> Step {
-    Step { notice: Some(text), ..Step::default() }
-}
-
-/// A step that is a sentence.
-fn sentence_step(text: String) -> Step {
-    Step { text, ..Step::default() }
-}
-
 /// The step that introduces a second wrong node, which does not follow from the first.
 fn further(node: &JudgedNode, task: &Task) -> Step {
     let nothing = if node.mistakes.is_empty() { " No known mistake gives these numbers." } else { "" };
     let opening = opening(node, task.right());
-    Step {
-        text: format!("Also, computed from your own earlier steps: {opening}{nothing}"),
-        ..Step::default()
-    }
+    sentence_step(format!("Also, computed from your own earlier steps: {opening}{nothing}"))
 }
 
 /// Why it is wrong and its symptom. The headline has said already what was done if there is only one explanation.
@@ -189,5 +173,296 @@ fn lower(sentence: &str) -> String {
             format!("{}{}", first.to_lowercase(), letters.as_str())
         }
         _ => sentence.to_string(),
+    }
+}
+
+// The first sentence of a report: the wrong node, its first wrong cell, and the mistake.
+
+/// The sentence that stands above the report.
+pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer]) -> String {
+    let Some(wrong) = diagnosis.first_wrong() else {
+        let names: Vec<&str> = diagnosis.nodes.iter().map(|node| node.name.as_str()).collect();
+        let another = diagnosis.nodes.iter().any(|node| matches!(node.verdict, Verdict::AnotherForm(_)));
+        let is = if names.len() == 1 { "is" } else { "are" };
+        let form = if another { ", in another form" } else { "" };
+        let exactly = precision(diagnosis, answers);
+        let exactly = if exactly.is_empty() { exactly } else { format!(" {exactly}") };
+        return format!("{} {is} right{form}{exactly}.", all_of(&names));
+    };
+    if matches!(wrong.verdict, Verdict::Close(_)) {
+        return opening(wrong, right);
+    }
+    let mistakes = match &wrong.mistakes[..] {
+        [] => nothing_fits(diagnosis, wrong),
+        [_] if wrong.resembles == Some(Resemblance::NotANumber) => {
+            "Every cell is NaN. One known mistake makes it so on this input, but the result cannot tell that it was this one.".into()
+        }
+        several if wrong.resembles == Some(Resemblance::NotANumber) => format!(
+            "Every cell is NaN. {} known mistakes make it so on this input, and the result cannot tell which.",
+            number_word(several.len())
+        ),
+        [only] => match &only.slips[..] {
+            [slip] => sentence(slip),
+            slips => {
+                let slips: Vec<String> = slips.iter().map(sentence).collect();
+                format!("Two mistakes together give these numbers: {}", slips.join(" "))
+            }
+        },
+        several if are_same_computation(several) => {
+            format!(
+                "{} [{}: on this exercise they are the same]",
+                several[0].slips[0].sentence(),
+                alternatives(several)
+            )
+        }
+        several => format!(
+            "{} explanations fit equally well, and this input cannot tell them apart: {}.",
+            number_word(several.len()),
+            alternatives(several)
+        ),
+    };
+    format!("{} {mistakes}", opening(wrong, right))
+}
+
+/// “O is wrong, from O[1,1] on.”
+pub(super) fn opening(wrong: &JudgedNode, right: &Graph) -> String {
+    let name = &wrong.name;
+    match &wrong.verdict {
+        Verdict::Wrong(distance) if distance.difference.cells == 1 => {
+            format!("{name} is wrong in one cell, {}.", first_cell(distance, right))
+        }
+        Verdict::Wrong(distance) => {
+            let read_as = wrong.read_as.as_ref().map_or(String::new(), |step| format!(", read as {step},"));
+            format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
+        }
+        Verdict::Close(close) => {
+            let max = size(close.distance.difference.max);
+            format!("{name} is close, but not right in half precision: the largest difference is {max}.")
+        }
+        Verdict::OtherShape(yours, expected) => {
+            format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
+        }
+        Verdict::OtherCount(yours, expected) => format!("{name} {}.", other_count(*yours, *expected)),
+        _ => format!("{name} does not follow from the steps before it."),
+    }
+}
+
+/// “is one matrix, but each of 2 heads has its own”.
+pub(super) fn other_count(yours: usize, expected: usize) -> String {
+    let handed_in = if yours == 1 { "one matrix".to_string() } else { format!("a stack of {yours}") };
+    match expected {
+        1 => format!("is {handed_in}, but it should be one matrix"),
+        _ => format!("is {handed_in}, but each of {expected} heads has its own"),
+    }
+}
+
+fn nothing_fits(diagnosis: &Diagnosis, wrong: &JudgedNode) -> String {
+    if let Some(resembles) = &wrong.resembles {
+        return resemblance(resembles);
+    }
+    match (wrong.too_few_digits, diagnosis.pairs_tried) {
+        (true, _) => "Some mistakes give these numbers, but there are too few numbers or digits to tell.".into(),
+        (false, true) => "No known mistake gives these numbers, and no pair of known mistakes does.".into(),
+        (false, false) => {
+            "No known mistake gives these numbers. Pairs of mistakes were not tried, because that would take too long.".into()
+        }
+    }
+}
+
+/// A description of numbers that no mistake explains.
+fn resemblance(resembles: &Resemblance) -> String {
+    match resembles {
+        Resemblance::Zeros => "Every cell is 0, so nothing can be compared.".into(),
+        Resemblance::NotANumber => "Every cell is NaN, so nothing can be compared.".into(),
+        Resemblance::Node(name) => format!("These are the numbers of {name}."),
+        Resemblance::EvenWeights => {
+            "Every query attends equally to every visible key, as if all scores were equal.".into()
+        }
+    }
+}
+
+fn number_word(count: usize) -> String {
+    const WORDS: [&str; 7] = ["No", "One", "Two", "Three", "Four", "Five", "Six"];
+    WORDS.get(count).map_or_else(|| count.to_string(), |word| word.to_string())
+}
+
+// The table of the steps that were handed in.
+
+/// A row for every node.
+pub(super) fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
+    let row = |(at, node): (usize, &JudgedNode)| {
+        let mut row = vec![node.name.clone(), verdict(node, &diagnosis.nodes[..at])];
+        row.extend(match &node.verdict {
+            Verdict::Right(distance)
+            | Verdict::Wrong(distance)
+            | Verdict::Close(CloseNumbers { distance, .. }) => {
+                let difference = &distance.difference;
+                let place = match difference.max {
+                    0.0 => String::new(),
+                    _ => worst_cell(distance, task.right()),
+                };
+                let cells = format!("{} of {}", difference.cells, difference.of);
+                let [yours, right] = [difference.yours, difference.expected].map(|x| number(x, 4));
+                [place, yours, right, size(difference.max), cells]
+            }
+            _ => [const { String::new() }; 5],
+        });
+        row
+    };
+    let rows: Vec<Vec<String>> = diagnosis.nodes.iter().enumerate().map(row).collect();
+    let measured = rows.iter().any(|row| row[2..].iter().any(|cell| !cell.is_empty()));
+    let header = ["node", "verdict", "largest at", "yours", "right", "difference", "cells wrong"];
+    let shown = if measured { header.len() } else { 2 };
+    let table = Table::new(&header[..shown], rows.into_iter().map(|row| row[..shown].to_vec()));
+    table.with_numbers(&["yours", "right", "difference", "cells wrong"])
+}
+
+/// The verdict on a node, for a cell of the table.
+fn verdict(node: &JudgedNode, before: &[JudgedNode]) -> String {
+    match &node.verdict {
+        Verdict::Right(_) => "right".into(),
+        Verdict::Close(_) => "close".into(),
+        Verdict::AnotherForm(_) => "right in another form".into(),
+        Verdict::Follows => {
+            let names = |all: bool| -> Vec<&str> {
+                let wanted = before.iter().filter(|node| all || !node.verdict.is_right());
+                wanted.map(|node| node.name.as_str()).collect()
+            };
+            let wrong = names(false);
+            format!("right, given your own {}", all_of(&if wrong.is_empty() { names(true) } else { wrong }))
+        }
+        Verdict::Wrong(_) => "wrong".into(),
+        Verdict::OtherShape(yours, expected) => format!("{yours} instead of {expected}"),
+        Verdict::OtherCount(yours, expected) => other_count(*yours, *expected),
+        Verdict::Unjudged => "does not follow from your own numbers".into(),
+    }
+}
+
+/// The nodes that are right in another form: “S: these are the masked scores, S_masked.”
+pub(super) fn forms(nodes: &[JudgedNode]) -> Option<String> {
+    let form = |node: &JudgedNode| match &node.verdict {
+        Verdict::AnotherForm(form) => Some(format!("{}: {}.", node.name, form.says)),
+        _ => None,
+    };
+    let forms: Vec<String> = nodes.iter().filter_map(form).collect();
+    (!forms.is_empty()).then(|| forms.join(" "))
+}
+
+// The notes below a report: mistakes that this input cannot show, and suggestions for a better diagnosis.
+
+pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
+    let mut notes = half_precision(diagnosis, answers);
+    if let Some(wrong) = diagnosis.first_wrong() {
+        if let Verdict::Close(close) = &wrong.verdict {
+            return vec![near_enough(close)];
+        }
+        notes.extend(what_would_help(diagnosis, wrong, answers));
+    }
+    notes
+}
+
+/// The mistakes that this input, or its number of digits, cannot show.
+pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
+    let mut notes = Vec::new();
+    let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+    if !hidden.is_empty() {
+        let it = if hidden.len() == 1 { "it is" } else { "they are" };
+        let mut note = format!(
+            "On this input {} would change nothing: {it} neither found nor ruled out.",
+            all_of(&hidden)
+        );
+        if can_show_more(diagnosis, task) {
+            note += &format!(" {SHOWS_MORE}");
+        }
+        notes.push(note);
+    }
+    if !diagnosis.too_coarse.is_empty() {
+        let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
+        notes.push(format!("More digits would also show {}.", all_of(&ids)));
+    }
+    notes
+}
+
+/// The mistakes that a right answer does not rule out.
+pub(super) fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
+    let hidden = &diagnosis.undetectable;
+    if !diagnosis.is_right() || hidden.is_empty() {
+        return None;
+    }
+    let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
+    let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
+    let text = "Some mistakes change nothing on this input. They are neither found nor ruled out.";
+    let notice = can_show_more(diagnosis, task).then(|| SHOWS_MORE.to_string());
+    Some(Step { notice, ..Step::new(text, vec![StepItem::Table(table)]) })
+}
+
+/// Whether another input can show one of the mistakes that this one hides.
+fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
+    // Test inputs are made for the forward pass.
+    let is_forward = task.facts().loss.is_none();
+    is_forward && diagnosis.undetectable.iter().any(|mistake| !task.never_shows(mistake))
+}
+
+/// How a better input is made.
+const SHOWS_MORE: &str = "--suggest-input FILE instead of --yours writes an input that may show more.";
+
+/// Suggestions of what to hand in for a better diagnosis.
+fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
+    let missing = missing_steps(&wrong.name, diagnosis);
+    if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
+        notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
+    } else if wrong.too_few_digits {
+        notes.push("Hand in more digits, or use a larger exercise.".into());
+    } else if wrong.mistakes.is_empty() && wrong.resembles.is_none() && !missing.is_empty() {
+        notes.push(format!(
+            "Hand in the steps before this one too, to see where the error begins: {missing}."
+        ));
+    }
+    if !diagnosis.pairs_tried {
+        notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
+    }
+    let is_told = wrong.resembles.is_some();
+    if wrong.mistakes.len() > 1 && !is_told && !are_same_computation(&wrong.mistakes) {
+        if !missing.is_empty() {
+            notes.push(format!("The steps before this one may tell them apart: {missing}."));
+        } else if !is_gradient(&wrong.name) {
+            let other =
+                "--suggest-input FILE instead of --yours writes another input, which may tell them apart.";
+            notes.push(other.to_string());
+        }
+    }
+    notes
+}
+
+/// The options that hand in the steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”.
+pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis) -> String {
+    let is_handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
+    let missing = steps_before(name).into_iter().filter(|step| !is_handed(step));
+    missing.map(|step| format!("--yours {step}=FILE")).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a step is a gradient: `dQ`.
+fn is_gradient(name: &str) -> bool {
+    graph::Step::parse(name).is_none() && name.starts_with('d')
+}
+
+/// The steps before a step that are worth handing in: scores and weights, or their gradients on the way back.
+fn steps_before(name: &str) -> Vec<&'static str> {
+    let stage = |name| graph::Step::parse(name).map(|step| step.stage);
+    if is_gradient(name) {
+        return match stage(&name[1..]) {
+            Some(graph::Stage::Role(graph::Role::V | graph::Role::WO)) => Vec::new(),
+            Some(stage) if stage >= graph::Stage::Weights => Vec::new(),
+            Some(stage) if stage.is_scores() => vec!["dA"],
+            _ => vec!["dA", "dS"],
+        };
+    }
+    let [scores, weights] = [graph::Stage::Scores, graph::Stage::Weights].map(graph::Stage::name);
+    match stage(name) {
+        Some(stage) if stage < graph::Stage::Weights => Vec::new(),
+        Some(graph::Stage::Weights) => vec![scores],
+        _ => vec![scores, weights],
     }
 }
