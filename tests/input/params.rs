@@ -135,7 +135,7 @@ fn experts_latent_attention_fused_matrices_and_encoders_have_the_published_total
             assert_eq!(counts.active(), golden["active"].as_u64().unwrap(), "{name}, used by one token");
             let parts: u64 = counts.by_part().iter().map(|(_, count)| count).sum();
             assert_eq!(parts, counts.total(), "{name}");
-            let mut names: Vec<&str> = listed.iter().map(|weight| weight.name).collect();
+            let mut names: Vec<&str> = listed.iter().map(|weight| weight.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), listed.len(), "{name}: a name stands there twice");
@@ -191,7 +191,8 @@ fn a_third_of_gpt3_is_attention_as_the_lecture_counts() {
     let [lecture, built] = <[Model; 2]>::try_from(named("GPT3").unwrap()).unwrap();
     let golden = &GOLDEN["lecture"];
     let listed = weights(&lecture).unwrap();
-    let ours: BTreeMap<&str, u64> = listed.iter().map(|weight| (weight.name, weight.count)).collect();
+    let ours: BTreeMap<&str, u64> =
+        listed.iter().map(|weight| (weight.name.as_str(), weight.count)).collect();
     assert_eq!(json!(ours), golden["weights"]);
     let counts = Counts::of(&listed).unwrap();
     assert_eq!(counts.total(), 175_181_291_520);
