@@ -23,7 +23,6 @@ mod run;
 pub mod show;
 mod source;
 pub mod update;
-mod verdict;
 
 pub use command::{Command, OptionNames};
 pub use directive::{DIRECTIVES, Directive};

@@ -1,22 +1,17 @@
 //! `attn lesson quiz`.
 
-use crate::cli::LESSON_OPTIONS;
-use crate::foreign::{from_path, visible};
-use crate::text::quoted;
 use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::export::refuse_lesson;
-use super::seed::with_seed;
-use super::trust::TrustArgs;
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::program::Program;
 use crate::cli::screen::ScreenArgs;
-use crate::cli::{Env, Streams};
+use crate::cli::{Env, LESSON_OPTIONS, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::foreign::{from_path, visible};
 use crate::input::write_text;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
@@ -24,6 +19,10 @@ use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, QuizProgress, Runner, Store, open};
 use crate::render;
 use crate::terminal::INTERRUPTED;
+use crate::text::quoted;
+
+use super::export::refuse_lesson;
+use super::trust::{TrustArgs, with_seed};
 
 /// Answer the questions of a lesson alone, with marks
 ///

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
-use crate::lesson::verdict::judge;
+use crate::lesson::show::judge;
 use crate::lesson::{Command, CommandOutput, OptionNames, Question};
 use crate::render::html_page::{HtmlPage, escaped, fragment};
 use crate::render::{html_live, live};
