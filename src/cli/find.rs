@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::cli::LESSON_OPTIONS;
 use crate::foreign::visible;
 use crate::text::{near, one_of, quoted};
 use clap::Args;
@@ -222,7 +221,7 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
 fn lessons() -> Vec<SearchEntry> {
     let mut entries = Vec::new();
     for (file, text) in BUILT_IN {
-        let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { continue };
+        let Ok(lesson) = read(file, text) else { continue };
         let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
         entries.push(SearchEntry::new(play.clone(), &lesson.title, "lesson".to_string()));
         for step in &lesson.steps {

@@ -49,7 +49,6 @@ mod write;
 mod written_state;
 
 pub use env::Env;
-pub use lesson::LESSON_OPTIONS;
 pub use outcome::Outcome;
 pub use streams::Streams;
 

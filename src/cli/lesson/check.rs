@@ -7,7 +7,7 @@ use clap::Args;
 use colored::Colorize;
 
 use crate::cli::program::Program;
-use crate::cli::{Env, LESSON_OPTIONS, Streams, report};
+use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{is_folder, markdown_files, write_text};
@@ -163,7 +163,7 @@ fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {
         Ok(found) => found,
         Err(error) => return CheckedFile::unreadable(name, error),
     };
-    let state = match read(&file, &text, LESSON_OPTIONS) {
+    let state = match read(&file, &text) {
         Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(&file))),
         Err(faults) => FileState::Malformed(faults),
     };
@@ -320,7 +320,7 @@ fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> Result<
     if checked.is_built_in {
         return Err(Error::new("there is no file to write").in_source(file));
     }
-    Ok(match update(file, &checked.text, report, &commands.of(&checked.path), LESSON_OPTIONS) {
+    Ok(match update(file, &checked.text, report, &commands.of(&checked.path)) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();

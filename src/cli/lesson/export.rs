@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::output::TablesArgs;
 use crate::cli::program::Program;
-use crate::cli::{Env, LESSON_OPTIONS, Streams, listing};
+use crate::cli::{Env, Streams, listing};
 use crate::error::{Error, Place, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{exists, read_text, write_text};
@@ -121,7 +121,7 @@ impl Target {
 
 impl ExportArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
+        let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(
                 Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
@@ -181,7 +181,7 @@ impl ExportArgs {
 /// If the file is a lesson, perhaps the exported one: its questions and keys would be lost.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
-    let is_one = |text: String| is_lesson(&text) || read(&name, &text, LESSON_OPTIONS).is_ok();
+    let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
     if !read_text(path, LONGEST).is_ok_and(is_one) {
         return Ok(());
     }
@@ -224,8 +224,8 @@ impl NewArgs {
                 .in_source(shown)
                 .help("name a new file; this one is not overwritten"));
         }
-        let text = new_lesson(&file, &TrustArgs::default().commands(program).of(&file), LESSON_OPTIONS)
-            .map_err(|faults| {
+        let text =
+            new_lesson(&file, &TrustArgs::default().commands(program).of(&file)).map_err(|faults| {
                 let first = faults.0.into_iter().next();
                 first.map_or_else(
                     || Error::new("no lesson"),
@@ -233,8 +233,7 @@ impl NewArgs {
                 )
             })?;
         write_text(&to_path(&file), &text)?;
-        let lesson = read(&file, &text, LESSON_OPTIONS)
-            .map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
+        let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
         let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
             .map(|(n, word)| counted(n, word));
         let name = quoted(&shown);

@@ -19,7 +19,6 @@ use super::output::TablesArgs;
 use super::program::Program;
 use super::{Env, Streams, listing};
 
-pub use trust::LESSON_OPTIONS;
 pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
 
 /// Lessons for a class or alone: play, quiz, check, export
@@ -164,7 +163,7 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
 
 /// The row of a lesson, called `name`.
 fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
-    let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { return broken(name, file) };
+    let Ok(lesson) = read(file, text) else { return broken(name, file) };
     vec![
         name.to_string(),
         lesson.title.clone(),

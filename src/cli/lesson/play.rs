@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::program::Program;
 use crate::cli::screen::{ScreenArgs, ThemeArgs};
-use crate::cli::{Env, LESSON_OPTIONS, Streams};
+use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::play::{
     FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, follow, play, present,
@@ -62,7 +62,7 @@ Examples:
 
 impl PlayArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (lesson, first) = open(&self.lesson, LESSON_OPTIONS)?;
+        let (lesson, first) = open(&self.lesson)?;
         let screen = self.theme.asked_of(self.screen.screen(env), env);
         let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
@@ -144,11 +144,7 @@ pub(super) struct FollowArgs {
 
 impl FollowArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let lesson = self
-            .lesson
-            .as_deref()
-            .map(|asked| open(asked, LESSON_OPTIONS).map(|(lesson, _)| lesson))
-            .transpose()?;
+        let lesson = self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson)).transpose()?;
         let Some(state) = env.state.as_deref() else {
             return Err(Error::new("there is no folder in which the player can record its position")
                 .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::program::Program;
 use crate::cli::screen::ScreenArgs;
-use crate::cli::{Env, LESSON_OPTIONS, Streams};
+use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::input::write_text;
@@ -88,7 +88,7 @@ Examples:
 
 impl QuizArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
+        let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }

@@ -8,9 +8,7 @@ use clap::Args;
 use crate::cli::program::{Program, RunFn};
 use crate::cli::{Env, Outcome, Streams};
 use crate::input::{ReadPermission, WritePermission};
-use crate::lesson::{
-    CommandOutput, DrawResult, Lesson, MOST_PRINTED, OptionNames, Runner, draw, is_built_in,
-};
+use crate::lesson::{CommandOutput, DrawResult, Lesson, MOST_PRINTED, Runner, draw, is_built_in};
 use crate::memory::ChargedBytes;
 use crate::render::Screen;
 
@@ -100,20 +98,6 @@ fn output_in(env: Env, run: RunFn, args: &[String], screen: Screen) -> CommandOu
     };
     CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Rc::new).collect() }
 }
-
-// The options that lessons read or set.
-
-/// The spelling of the options that lessons read or set in their commands.
-pub const LESSON_OPTIONS: &OptionNames = &OptionNames {
-    writing: &["--save", "--suggest-input"],
-    seed: "--seed",
-    only: "--only",
-    precision: "--precision",
-    format: "--format",
-    page: "html",
-    live: "--live",
-    versus: "--versus",
-};
 
 // `--seed`: a lesson with other random numbers.
 

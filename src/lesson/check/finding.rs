@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::foreign::visible;
-use crate::lesson::command::OptionNames;
 use crate::lesson::key::{Expression, Value};
 use crate::lesson::model::Lesson;
 use crate::lesson::run::{RunValues, Runner};
@@ -121,8 +120,6 @@ pub(super) struct CheckContext<'a> {
     pub values: &'a RunValues<'a>,
     /// The runs without numbers; each has been reported already.
     pub failing: &'a HashSet<&'a str>,
-    /// The spelling of the options of the commands.
-    pub options: &'static OptionNames,
 }
 
 impl CheckContext<'_> {
