@@ -28,7 +28,7 @@ fn bounded(args: &[String], _: Screen) -> CommandOutput {
 /// A lesson: read, checked, updated, drawn again, handed out in every form.
 pub fn lesson(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let lesson = match read("lesson.md", text, attn::cli::LESSON_OPTIONS) {
+    let lesson = match read("lesson.md", text) {
         Ok(lesson) => lesson,
         Err(faults) => {
             assert!(!faults.0.is_empty(), "a lesson is refused without a reason");
@@ -42,7 +42,7 @@ pub fn lesson(bytes: &[u8]) {
         return;
     }
     let report = check(&lesson, &bounded);
-    if let Ok(updated) = update("lesson.md", text, &report, &bounded, attn::cli::LESSON_OPTIONS) {
+    if let Ok(updated) = update("lesson.md", text, &report, &bounded) {
         let _ = format!("{updated:?}");
     }
     let runner = Runner::new(&bounded);

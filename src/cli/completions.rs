@@ -6,7 +6,6 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use super::lesson::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
@@ -83,9 +82,7 @@ fn named(program: &Program<'_>) -> Vec<Completion> {
     let demos: Vec<_> = demos_by_topic().iter().map(|demo| pair(demo.name, demo.summary)).collect();
     let lessons: Vec<_> = BUILT_IN
         .iter()
-        .filter_map(|(file, text)| {
-            Some(pair(file.trim_end_matches(".md"), &read(file, text, LESSON_OPTIONS).ok()?.title))
-        })
+        .filter_map(|(file, text)| Some(pair(file.trim_end_matches(".md"), &read(file, text).ok()?.title)))
         .collect();
     let models: Vec<_> = params::built_in().iter().map(|model| pair(model.name, model.title)).collect();
     let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use clap::Args;
 
-use super::lesson::LESSON_OPTIONS;
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::{Error, Result};
@@ -223,7 +222,7 @@ fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
 fn lessons() -> Vec<SearchEntry> {
     let mut entries = Vec::new();
     for (file, text) in BUILT_IN {
-        let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { continue };
+        let Ok(lesson) = read(file, text) else { continue };
         let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
         entries.push(SearchEntry::new(play.clone(), &lesson.title, "lesson".to_string()));
         for step in &lesson.steps {

@@ -60,7 +60,6 @@ use similarity::SimilarityArgs;
 use softmax::SoftmaxArgs;
 use tokens::TokensArgs;
 
-pub use lesson::LESSON_OPTIONS;
 pub use program::{Env, Outcome, Streams};
 
 /// Runs one command and returns its exit code and the graphs that it computed. No global state decides what it prints: the same

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use super::lesson::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{FullScreenCommands, PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
@@ -96,12 +95,7 @@ impl Presentation<'_> {
             _ => (format!("{} demos", pages.len()), scenes.len()),
         };
         let whole = self.wholes.first().filter(|_| pages.len() == 1).cloned();
-        Some(story_lesson(
-            &title,
-            scenes,
-            StoryPart { before: page.skipped, last: of, whole },
-            LESSON_OPTIONS,
-        ))
+        Some(story_lesson(&title, scenes, StoryPart { before: page.skipped, last: of, whole }))
     }
 
     /// The output of the step at a position.

@@ -25,9 +25,9 @@ impl Command {
     /// # Errors
     /// As [`Command::by_hand`]; and if it would write files, before anything runs. What runs a lesson's commands writes none
     /// anyway.
-    pub fn new(typed: &str, line: usize, options: &OptionNames) -> Result<Command, Fault> {
+    pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
         let command = Command::by_hand(typed, line)?;
-        let writes = |arg: &&String| options.writing.contains(&name_of(arg));
+        let writes = |arg: &&String| ["--save", "--suggest-input"].contains(&name_of(arg));
         match command.args.iter().find(writes) {
             Some(option) => Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
@@ -73,23 +73,31 @@ impl Command {
     }
 
     /// The seed of its random numbers, where it has one.
-    pub fn seed(&self, options: &OptionNames) -> Option<&str> {
-        OptionNames::value(&self.args, options.seed)
+    pub fn seed(&self) -> Option<&str> {
+        self.value("--seed")
+    }
+
+    /// The value of an option, as the next argument or after `=`.
+    pub(super) fn value(&self, option: &str) -> Option<&str> {
+        let at = self.args.iter().position(|arg| name_of(arg) == option)?;
+        match self.args[at].split_once('=') {
+            Some((_, value)) => Some(value),
+            None => self.args.get(at + 1).map(String::as_str),
+        }
     }
 
     /// The same command with another seed; unchanged if it draws no random numbers.
-    pub fn with_seed(&self, seed: u32, options: &OptionNames) -> Command {
-        let option = options.seed;
-        let at = self.args.iter().position(|arg| name_of(arg) == option);
-        let (Some(at), Some(old)) = (at, self.seed(options)) else { return self.clone() };
+    pub fn with_seed(&self, seed: u32) -> Command {
+        let at = self.args.iter().position(|arg| name_of(arg) == "--seed");
+        let (Some(at), Some(old)) = (at, self.seed()) else { return self.clone() };
         let mut args = self.args.clone();
         let joined = args[at].contains('=');
         let typed = if joined {
-            args[at] = format!("{option}={seed}");
-            self.typed.replacen(&format!("{option}={old}"), &format!("{option}={seed}"), 1)
+            args[at] = format!("--seed={seed}");
+            self.typed.replacen(&format!("--seed={old}"), &format!("--seed={seed}"), 1)
         } else {
             args[at + 1] = seed.to_string();
-            self.typed.replacen(&format!("{option} {old}"), &format!("{option} {seed}"), 1)
+            self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
         };
         let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
         // If blanks or quotes surround the seed, the line is composed again.
@@ -118,74 +126,24 @@ fn shell_sign(typed: &str) -> Option<&'static str> {
     None
 }
 
-// The options of the program that lessons have to know. How they are spelled is data of the command line.
-
-/// The spelling of the options that lessons read or set in their commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OptionNames {
-    /// Those that write files, which a lesson must not use.
-    pub writing: &'static [&'static str],
-    /// The seed of random numbers.
-    pub seed: &'static str,
-    /// The nodes that are shown, separated by commas.
-    pub only: &'static str,
-    /// The decimals that are shown.
-    pub precision: &'static str,
-    /// The format of the output.
-    pub format: &'static str,
-    /// The value of `format` for a page of a browser.
-    pub page: &'static str,
-    /// What makes such a page compute for itself.
-    pub live: &'static str,
-    /// The further options of a computation that is compared with.
-    pub versus: &'static str,
-}
-
-impl OptionNames {
-    /// The value of an option, as the next argument or after `=`.
-    pub(super) fn value<'a>(args: &'a [String], option: &str) -> Option<&'a str> {
-        let at = args.iter().position(|arg| name_of(arg) == option)?;
-        match args[at].split_once('=') {
-            Some((_, value)) => Some(value),
-            None => args.get(at + 1).map(String::as_str),
-        }
-    }
-}
-
 /// The name of an option as it is typed, without a value behind `=`.
 pub(super) fn name_of(arg: &str) -> &str {
     arg.split_once('=').map_or(arg, |(name, _)| name)
 }
 
-/// Names for tests, of a program that spells its options in another way.
-#[cfg(test)]
-pub(super) const SAMPLE: &OptionNames = &OptionNames {
-    writing: &["+save", "+suggest-input"],
-    seed: "+seed",
-    only: "+only",
-    precision: "+precision",
-    format: "+format",
-    page: "html",
-    live: "+live",
-    versus: "+versus",
-};
-
 #[cfg(test)]
 mod tests {
-    use super::{SAMPLE, *};
+    use super::*;
 
     #[test]
     fn a_line_is_split_as_a_shell_does() {
-        let command = Command::new("attn softmax '1 2' +seed 3", 1, SAMPLE).unwrap();
-        assert_eq!(command.args, ["softmax", "1 2", "+seed", "3"]);
-        assert_eq!(command.seed(SAMPLE), Some("3"));
-        assert_eq!(command.with_seed(8, SAMPLE).typed, "attn softmax '1 2' +seed 8");
-        assert_eq!(
-            Command::new("attn a +seed=3", 1, SAMPLE).unwrap().with_seed(8, SAMPLE).args,
-            ["a", "+seed=8"]
-        );
-        let odd = Command::new("attn softmax '1 2' +seed  '3'", 1, SAMPLE).unwrap().with_seed(8, SAMPLE);
-        assert_eq!(odd.typed, "attn softmax '1 2' +seed 8");
+        let command = Command::new("attn softmax '1 2' --seed 3", 1).unwrap();
+        assert_eq!(command.args, ["softmax", "1 2", "--seed", "3"]);
+        assert_eq!(command.seed(), Some("3"));
+        assert_eq!(command.with_seed(8).typed, "attn softmax '1 2' --seed 8");
+        assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
+        let odd = Command::new("attn softmax '1 2' --seed  '3'", 1).unwrap().with_seed(8);
+        assert_eq!(odd.typed, "attn softmax '1 2' --seed 8");
     }
 
     #[test]
@@ -198,17 +156,17 @@ mod tests {
             ("attn demo $(ls)", "`$(`"),
             ("attn demo `ls`", "no shell"),
             ("attn lesson play tour", "a lesson inside a lesson"),
-            ("attn attend x.json +save O=o.npy", "cannot write files"),
-            ("attn diagnose +x x.npy +suggest-input=made.npz", "cannot write files"),
+            ("attn attend x.json --save O=o.npy", "cannot write files"),
+            ("attn diagnose --x x.npy --suggest-input=made.npz", "cannot write files"),
             ("attn 'demo", "quotation mark that is not closed"),
             ("", "this command is empty"),
         ] {
-            let fault = Command::new(typed, 7, SAMPLE).unwrap_err();
+            let fault = Command::new(typed, 7).unwrap_err();
             assert!(
                 fault.what.contains(words) && fault.line == 7 && fault.help.is_some(),
                 "{typed}: {fault:?}"
             );
         }
-        assert!(Command::new("attn attend +x '1 2; 3 4'", 1, SAMPLE).is_ok());
+        assert!(Command::new("attn attend --x '1 2; 3 4'", 1).is_ok());
     }
 }

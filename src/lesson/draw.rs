@@ -69,7 +69,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     let renamed = |name: &str| format!("{name}@{seed}");
     let again = |run: &NamedRun| NamedRun {
         name: renamed(&run.name),
-        command: run.command.with_seed(seed, lesson.options),
+        command: run.command.with_seed(seed),
         line: run.line,
     };
     let runs: Vec<NamedRun> = question.runs(lesson).into_iter().map(again).collect();
@@ -98,7 +98,6 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         title: lesson.title.clone(),
         minutes: None,
         size: lesson.size,
-        options: lesson.options,
         runs,
         opening: vec![Block::Question(Box::new(in_order_of_numbers(question)))],
         steps: Vec::new(),
@@ -112,12 +111,11 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
 
 /// The command of an exchange with another seed, and what it prints.
 fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, lesson: &Lesson, text: &mut String) {
-    let command = exchange.command.with_seed(seed, lesson.options);
-    let lines = exchange.command.seed(lesson.options).map(|own| {
-        let option = lesson.options.seed;
+    let command = exchange.command.with_seed(seed);
+    let lines = exchange.command.seed().map(|own| {
         let in_line = |line: &String| {
             [" ", "="].iter().fold(line.clone(), |line, between| {
-                line.replacen(&format!("{option}{between}{own}"), &format!("{option}{between}{seed}"), 1)
+                line.replacen(&format!("--seed{between}{own}"), &format!("--seed{between}{seed}"), 1)
             })
         };
         exchange.typed.iter().map(in_line).collect::<Vec<String>>()
@@ -220,7 +218,7 @@ impl Question {
         }
         let named = self.runs(lesson).into_iter().map(|run| &run.command);
         let shown = self.blocks().flat_map(commands);
-        let mut seeds = named.chain(shown).map(|command| command.seed(lesson.options));
+        let mut seeds = named.chain(shown).map(|command| command.seed());
         let seed = seeds.next()??;
         seeds.all(|other| other == Some(seed)).then_some(seed)
     }
@@ -234,7 +232,7 @@ impl Question {
         let mut claims = outside().filter_map(Block::prose).flat_map(|prose| &prose.claims);
         let is_alike = |command: &Command| {
             let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
-            command.seed(lesson.options) == Some(seed) && runs.iter().any(of_the_kind)
+            command.seed() == Some(seed) && runs.iter().any(of_the_kind)
         };
         claims.any(|claim| claim.expression.runs().into_iter().any(reads))
             || outside().flat_map(commands).any(is_alike)
@@ -334,7 +332,6 @@ fn letters_in(markdown: &str, letters: &[char]) -> Vec<char> {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::command::SAMPLE;
     use crate::lesson::{Lesson, read};
 
     use super::*;
@@ -346,7 +343,7 @@ mod tests {
              <!-- opt B: x:A[1,1] -->\n<!-- opt C: x:A[1,1] -->\n<!-- if A: too much -->\n\n<details>\n<summary>Answer</summary>\n\n\
              {reveal}\n\n</details>\n"
         );
-        read("x.md", &text, SAMPLE).unwrap()
+        read("x.md", &text).unwrap()
     }
 
     fn ordered(asked: &str, reveal: &str) -> Question {

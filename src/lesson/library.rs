@@ -5,7 +5,7 @@ use crate::foreign::{to_path, visible};
 use crate::input::{exists, read_text};
 use crate::text::{counted, nearest, quoted};
 
-use super::command::{Command, OptionNames};
+use super::command::Command;
 use super::model::{Block, Console, Exchange, Lesson, Part, Size, Step, StoryPart};
 use super::read::read;
 use super::source::{Faults, LONGEST};
@@ -63,13 +63,13 @@ impl Lesson {
 ///
 /// # Errors
 /// If there is no such lesson or step, or the file is not a lesson: its first fault, and the number of others.
-pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Option<usize>)> {
+pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
     let (name, step) = match asked.split_once('#') {
         Some((name, step)) if built_in(name).is_some() || !exists(asked) => (name, Some(step)),
         _ => (asked, None),
     };
     let (file, text) = text_of(name)?;
-    let lesson = read(&file, &text, options).map_err(|faults| first_of(&file, &faults))?;
+    let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
     let position = match step {
         None => None,
         Some(step) => Some(lesson.find_step(step).ok_or_else(|| no_step(&lesson, step))?),
@@ -151,12 +151,7 @@ pub struct StoryStep {
 
 /// A lesson whose steps are these scenes, in order. What plays it is given a run that prints the scene at a position, which
 /// is its only argument.
-pub fn story_lesson(
-    title: &str,
-    scenes: Vec<StoryStep>,
-    story: StoryPart,
-    options: &'static OptionNames,
-) -> Lesson {
+pub fn story_lesson(title: &str, scenes: Vec<StoryStep>, story: StoryPart) -> Lesson {
     let steps =
         scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
     let size = Size { columns: 80, rows: 24 };
@@ -165,7 +160,7 @@ pub fn story_lesson(
         title: title.to_string(),
         steps,
         story: Some(story),
-        ..Lesson::empty(title, size, options)
+        ..Lesson::empty(title, size)
     }
 }
 

@@ -23,9 +23,8 @@ mod run;
 pub mod show;
 mod source;
 pub mod update;
-mod verdict;
 
-pub use command::{Command, OptionNames};
+pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
 pub use draw::{DrawResult, draw};
 pub use library::{BUILT_IN, StoryStep, built_in, is_built_in, near_lesson, open, story_lesson, text_of};

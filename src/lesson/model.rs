@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 
-use super::command::{Command, OptionNames};
+use super::command::Command;
 use super::key::{Expression, Key, Value, Values};
 use super::question::{Answer, Kind};
 use super::source::Fault;
@@ -24,8 +24,6 @@ pub struct Lesson {
     pub minutes: Option<f64>,
     /// The screen that it is written for.
     pub size: Size,
-    /// The spelling of the options of its commands.
-    pub options: &'static OptionNames,
     /// The named commands.
     pub runs: Vec<NamedRun>,
     /// The blocks before the first step.
@@ -320,14 +318,13 @@ impl Block {
 
 impl Lesson {
     /// A lesson of a file without a name, a title and steps.
-    pub(super) fn empty(file: &str, size: Size, options: &'static OptionNames) -> Lesson {
+    pub(super) fn empty(file: &str, size: Size) -> Lesson {
         Lesson {
             name: String::new(),
             file: file.to_string(),
             title: String::new(),
             minutes: None,
             size,
-            options,
             runs: Vec::new(),
             opening: Vec::new(),
             steps: Vec::new(),

@@ -178,14 +178,13 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::command::SAMPLE;
     use crate::lesson::read;
 
     use super::*;
 
     fn lesson(file: &str) -> Lesson {
         let text = "---\nattn-lesson: 1\ntitle: T\n---\n\n# T\n\n## One\n\na\n\n## Two\n\nb\n";
-        read(file, text, SAMPLE).unwrap_or_else(|faults| panic!("{faults:?}"))
+        read(file, text).unwrap_or_else(|faults| panic!("{faults:?}"))
     }
 
     fn progress(step: &str, done: &[&str]) -> Progress {

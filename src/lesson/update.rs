@@ -1,7 +1,6 @@
 //! Rewriting the outputs of a lesson, and nothing else.
 
 use super::check::{Concern, Report, check};
-use super::command::OptionNames;
 use super::read::read;
 use super::run::Run;
 use super::source::Faults;
@@ -22,13 +21,7 @@ pub enum UpdateOutcome {
 ///
 /// # Errors
 /// If the new outputs would break their lesson.
-pub fn update(
-    file: &str,
-    text: &str,
-    report: &Report,
-    run: &Run<'_>,
-    options: &'static OptionNames,
-) -> Result<UpdateOutcome, Faults> {
+pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<UpdateOutcome, Faults> {
     if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
         return Ok(UpdateOutcome::Refused);
     }
@@ -36,7 +29,7 @@ pub fn update(
         return Ok(UpdateOutcome::Current);
     }
     let text = rewritten(text, report);
-    let report = check(&read(file, &text, options)?, run);
+    let report = check(&read(file, &text)?, run);
     Ok(UpdateOutcome::Rewritten(text, report))
 }
 
@@ -67,10 +60,10 @@ const TEMPLATE: &str = include_str!("new_lesson.md");
 ///
 /// # Errors
 /// If the program no longer runs what the lesson has.
-pub fn new_lesson(name: &str, run: &Run<'_>, options: &'static OptionNames) -> Result<String, Faults> {
+pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
     let text = TEMPLATE.replace("{title}", &title(name));
-    let report = check(&read(name, &text, options)?, run);
-    match update(name, &text, &report, run, options)? {
+    let report = check(&read(name, &text)?, run);
+    match update(name, &text, &report, run)? {
         UpdateOutcome::Rewritten(text, _) => Ok(text),
         UpdateOutcome::Current => Ok(text),
         UpdateOutcome::Refused => {

@@ -1,4 +1,4 @@
-//! Raw mode of the terminal, which is left on every way out.
+//! Raw mode of the terminal, which is left on every way out, and the keys that are pressed in it.
 
 use std::io::{self, IsTerminal, Write};
 use std::panic::{self, PanicHookInfo};
@@ -6,6 +6,11 @@ use std::sync::Arc;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
+#[cfg(not(unix))]
+use super::crossterm_keys::inputs;
+#[cfg(unix)]
+use super::escapes::inputs;
+use super::keys::{Input, Key};
 use super::signals::suspend;
 
 /// Moves to the start of the line and erases it, and everything below.
@@ -116,6 +121,18 @@ impl<T: Terminal> Drop for Guard<T> {
             panic::set_hook(Box::new(move |info| before(info)));
         }
     }
+}
+
+/// The keys that have been pressed by now, for a program that has no use for a pointer.
+///
+/// # Errors
+/// If the terminal cannot be read.
+pub(crate) fn pressed() -> io::Result<Vec<Key>> {
+    let keys = inputs()?.into_iter().filter_map(|input| match input {
+        Input::Key(key) => Some(key),
+        Input::Click(..) => None,
+    });
+    Ok(keys.collect())
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
 
-use super::guard::{ERASE, Guard, OwnTerminal};
+use super::guard::{ERASE, Guard, OwnTerminal, pressed};
 use super::keys::Key;
-use super::pressed::pressed;
 use super::signals::{HUNG_UP, INTERRUPTED, Readiness, Signals, unless_gone, wait};
 
 /// The time of one wait for a key, after which signals are checked.

@@ -1,15 +1,16 @@
 //! Signals, and waiting for keys in such a way that a signal or a terminal that is gone ends the wait.
 
 use std::io;
-use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
-use super::{ENDING, signals_are_handled};
 use crate::error::Result;
 
 /// A shell adds this to the number of the signal that ended a program.
@@ -19,8 +20,35 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// The exit code after the terminal has gone away, as of SIGHUP.
 pub(crate) const HUNG_UP: u8 = 129;
 
+/// The signals that end a program and can be waited for; those of a fault cannot. `SIGABRT` can if another process sends it: a
+/// program that aborts itself ends in spite of a handler.
+#[cfg(unix)]
+const ENDING: &[i32] = &[
+    signal_hook::consts::SIGINT,
+    signal_hook::consts::SIGTERM,
+    signal_hook::consts::SIGHUP,
+    signal_hook::consts::SIGQUIT,
+    signal_hook::consts::SIGABRT,
+    signal_hook::consts::SIGALRM,
+    signal_hook::consts::SIGUSR1,
+    signal_hook::consts::SIGUSR2,
+    signal_hook::consts::SIGVTALRM,
+    signal_hook::consts::SIGPROF,
+    signal_hook::consts::SIGXCPU,
+    signal_hook::consts::SIGXFSZ,
+];
+/// The signals that end a program.
+#[cfg(not(unix))]
+const ENDING: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+
 /// The number of listeners: a lesson opens the explorer, and listens again when that has ended.
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+
+/// True if signals have their default effect: always, except while some code handles them.
+static BY_DEFAULT: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
+/// Set once [`BY_DEFAULT`] has been registered for the signals.
+#[cfg(unix)]
+static REGISTERED: OnceLock<()> = OnceLock::new();
 
 /// Signals that have come since they were last asked for.
 pub(crate) struct Signals {
@@ -44,7 +72,7 @@ impl Signals {
             signals.ending.push((ENDED_BY + signal as u8, come));
         }
         LISTENERS.fetch_add(1, Ordering::SeqCst);
-        signals_are_handled(true);
+        BY_DEFAULT.store(false, Ordering::SeqCst);
         #[cfg(unix)]
         signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
         Ok(signals)
@@ -85,11 +113,75 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         if LISTENERS.fetch_sub(1, Ordering::SeqCst) == 1 {
-            signals_are_handled(false);
+            BY_DEFAULT.store(true, Ordering::SeqCst);
         }
         for id in self.ids.drain(..) {
             low_level::unregister(id);
         }
+    }
+}
+
+/// Defers signals that would end the program until it is dropped, so that the work in between is completed and the terminal is as
+/// it was.
+#[cfg(unix)]
+pub(crate) struct DeferredSignals {
+    signals: Vec<(i32, Arc<AtomicBool>, SigId)>,
+    /// True if no other code handles the signals.
+    alone: bool,
+}
+
+#[cfg(unix)]
+impl DeferredSignals {
+    /// From now on.
+    pub(crate) fn new() -> DeferredSignals {
+        REGISTERED.get_or_init(|| {
+            for &signal in ENDING {
+                let _ = flag::register_conditional_default(signal, Arc::clone(&BY_DEFAULT));
+            }
+        });
+        let listen = |signal: i32| {
+            let come = Arc::new(AtomicBool::new(false));
+            let id = flag::register(signal, Arc::clone(&come)).ok()?;
+            Some((signal, come, id))
+        };
+        let signals = ENDING.iter().copied().filter_map(listen).collect();
+        DeferredSignals { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
+    }
+
+    /// Returns true if a signal is pending.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.signals.iter().any(|(_, come, _)| come.load(Ordering::SeqCst))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for DeferredSignals {
+    fn drop(&mut self) {
+        BY_DEFAULT.store(self.alone, Ordering::SeqCst);
+        for (signal, come, id) in self.signals.drain(..) {
+            low_level::unregister(id);
+            // Other code that handles the signal has received it too.
+            if self.alone && come.load(Ordering::SeqCst) {
+                let _ = low_level::emulate_default_handler(signal);
+            }
+        }
+    }
+}
+
+/// There is nothing to defer.
+#[cfg(not(unix))]
+pub(crate) struct DeferredSignals;
+
+#[cfg(not(unix))]
+impl DeferredSignals {
+    /// From now on.
+    pub(crate) fn new() -> DeferredSignals {
+        DeferredSignals
+    }
+
+    /// Returns true if a signal is pending.
+    pub(crate) fn is_pending(&self) -> bool {
+        false
     }
 }
 

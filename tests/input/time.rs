@@ -84,7 +84,7 @@ fn of_two_thousand_words_that_a_large_file_has_not_a_few_get_a_hint() {
 #[test]
 fn a_lesson_whose_steps_all_have_one_name_is_refused_with_each_of_them() {
     let text = format!("---\nattn-lesson: 1\ntitle: T\n---\n\n{}", "## S\n\nx\n\n".repeat(75_000));
-    let faults = attn::lesson::read("s.md", &text, attn::cli::LESSON_OPTIONS).unwrap_err();
+    let faults = attn::lesson::read("s.md", &text).unwrap_err();
     assert_eq!(faults.0.len(), 74_999);
     assert!(faults.0.iter().all(|fault| fault.step.as_deref() == Some("S")));
 }

@@ -390,7 +390,7 @@ proptest! {
             "4-transformer-imagined", "5-one-third", "6-todays-models", "7-a-trained-model", "8-where-weights-come-from"];
         let text = fs::read_to_string(folder.join(format!("{}.md", names[which]))).expect("UTF-8");
         let text = slipped(&text, &slips);
-        match read("x.md", &text, attn::cli::LESSON_OPTIONS) {
+        match read("x.md", &text) {
             Ok(lesson) => {
                 for finding in check(&lesson, &in_process_once).findings {
                     prop_assert!(finding.fault.line <= 1 + text.lines().count());

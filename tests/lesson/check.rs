@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::common::{Outcome, attn, in_process_once, without_colours};
-use attn::cli::{Env, LESSON_OPTIONS};
+use attn::cli::Env;
 use attn::lesson::{BUILT_IN, read};
 use attn::render::Screen;
 use tempfile::TempDir;
@@ -551,7 +551,7 @@ fn a_question_that_quotes_its_own_seed_is_reported_and_not_redrawn() {
 #[test]
 fn colours_change_no_text_of_the_built_in_lessons() {
     for (name, text) in BUILT_IN {
-        let lesson = read(name, text, LESSON_OPTIONS).expect("a lesson");
+        let lesson = read(name, text).expect("a lesson");
         for exchange in lesson.consoles().flat_map(|console| &console.exchanges) {
             let plain = Screen::plain(lesson.size.columns);
             let shown = |screen| in_process_once(&exchange.command.args, screen).shown();

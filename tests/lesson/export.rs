@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 const MASK: &str = "tests/lessons/mask.md";
 
 fn lesson(name: &str) -> Lesson {
-    open(name, attn::cli::LESSON_OPTIONS).expect("a lesson").0
+    open(name).expect("a lesson").0
 }
 
 fn transcript(name: &str, screen: Screen) -> String {

@@ -18,13 +18,13 @@ const DRAWN: &str = "tests/lessons/drawn.md";
 const MASK: &str = "tests/lessons/mask.md";
 
 fn drawn(name: &str, seed: u32) -> DrawResult {
-    let lesson = open(name, attn::cli::LESSON_OPTIONS).expect("a lesson").0;
+    let lesson = open(name).expect("a lesson").0;
     draw(&lesson, &Runner::new(&in_process), seed)
 }
 
 /// A lesson without its questions but one, which is drawn as in the whole lesson: no question's numbers depend on another's.
 fn drawn_alone(name: &str, id: &str, seed: u32) -> Lesson {
-    let mut lesson = open(name, attn::cli::LESSON_OPTIONS).expect("a lesson").0;
+    let mut lesson = open(name).expect("a lesson").0;
     for part in lesson.steps.iter_mut().flat_map(|step| &mut step.parts) {
         part.blocks.retain(|block| !matches!(block, Block::Question(question) if question.id != id));
     }
@@ -154,7 +154,7 @@ fn the_right_letter_is_not_the_same_on_every_sheet() {
 
 #[test]
 fn what_cannot_be_drawn_again_stays_as_it_is() {
-    let own = open(DRAWN, attn::cli::LESSON_OPTIONS).expect("a lesson").0;
+    let own = open(DRAWN).expect("a lesson").0;
     let sheet = drawn(DRAWN, 3);
     assert_eq!(sheet.redrawn, ["rest", "largest", "hidden", "ranked"]);
     assert_eq!(sheet.kept, ["only-here"]);
@@ -189,7 +189,7 @@ fn every_sheet_of_every_walkthrough_passes_the_check_and_is_another() {
     let runner = Runner::new(&in_process_once);
     for (file, _) in BUILT_IN {
         let name = file.trim_end_matches(".md");
-        let own = open(name, attn::cli::LESSON_OPTIONS).expect("a lesson").0;
+        let own = open(name).expect("a lesson").0;
         assert!(own.drawable() >= 1, "{name}");
         let sheets = [1, 2, 3].map(|seed| draw(&own, &runner, seed));
         for sheet in &sheets {
@@ -485,7 +485,7 @@ fn results_are_data_for_the_teacher() {
     let heads = reader.headers().expect("a header").clone();
     let at = |head: &str| heads.iter().position(|own| own == head).expect("a column");
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
-    let all = open(DRAWN, attn::cli::LESSON_OPTIONS).expect("a lesson").0;
+    let all = open(DRAWN).expect("a lesson").0;
     assert_eq!(records.len(), all.questions().count());
     for record in &records {
         assert_eq!(&record[at("seed")], "4");

@@ -22,10 +22,7 @@ fn lessons() -> Vec<Lesson> {
         files.iter().map(|file| (file.display().to_string(), fs::read_to_string(file).expect("UTF-8")));
     let lessons: Vec<Lesson> = texts
         .filter(|(_, text)| is_lesson(text))
-        .map(|(file, text)| {
-            read(&file, &text, attn::cli::LESSON_OPTIONS)
-                .unwrap_or_else(|faults| panic!("{file}: {faults:?}"))
-        })
+        .map(|(file, text)| read(&file, &text).unwrap_or_else(|faults| panic!("{file}: {faults:?}")))
         .collect();
     assert_eq!(
         lessons.len(),
@@ -102,7 +99,7 @@ fn unchecked(prose: &Prose) -> Vec<String> {
 fn a_number_that_is_not_checked_is_found() {
     let text = "---\nattn-lesson: 1\n---\n# T\n<!-- run: a = attn softmax 1 2 -->\n## S\n\n0.27<!-- = a:A[1,1] --> of `x2`, \
                 and 3 or *0.5*, GPT-3 or GPT-33, W_1 x2\n\n| 7 |\n|---|\n| 8 |\n";
-    let lesson = read("x.md", text, attn::cli::LESSON_OPTIONS).expect("a lesson");
+    let lesson = read("x.md", text).expect("a lesson");
     let found: Vec<String> = prose(&lesson).into_iter().flat_map(unchecked).collect();
     assert_eq!(found, ["3", "0", "5", "33", "2", "7", "8"]);
 }
@@ -172,8 +169,7 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
         let drawn = |question: &Question| {
             let runs = question.key.iter().flat_map(|key| key.runs());
             let mut named = runs.map(|name| lesson.runs.iter().find(|run| run.name == name).expect("a run"));
-            question.kind.is_graded()
-                && named.all(|run| run.command.seed(attn::cli::LESSON_OPTIONS).is_some())
+            question.kind.is_graded() && named.all(|run| run.command.seed().is_some())
         };
         assert!(lesson.questions().any(drawn), "{file}: no question can be drawn again");
     }

@@ -455,7 +455,7 @@ fn bash_completes_names_after_the_first_letters() {
 #[test]
 fn every_lesson_can_be_found_by_its_title() {
     for (file, text) in BUILT_IN {
-        let lesson = attn::lesson::read(file, text, attn::cli::LESSON_OPTIONS).expect("a lesson");
+        let lesson = attn::lesson::read(file, text).expect("a lesson");
         let command = format!("attn lesson play {}", file.trim_end_matches(".md"));
         assert!(found(&lesson.title).contains(&command), "{command}");
     }

@@ -1,21 +1,24 @@
 //! `attn lesson export`.
 
-use crate::cli::LESSON_OPTIONS;
-use crate::foreign::{from_path, visible};
-use crate::text::quoted;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::seed::with_seed;
-use super::trust::TrustArgs;
+use crate::cli::output::TablesArgs;
 use crate::cli::program::Program;
-use crate::cli::{Env, Streams};
-use crate::error::{Error, Result};
-use crate::input::{read_text, write_text};
-use crate::lesson::export::{self, Answers, Handout};
+use crate::cli::{Env, Streams, output};
+use crate::error::{Error, Place, Result};
+use crate::foreign::{from_path, to_path, visible};
+use crate::input::{exists, read_text, write_text};
+use crate::lesson::export::{Answers, Handout};
+use crate::lesson::key::Function;
 use crate::lesson::play::ScriptedAnswers;
-use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
+use crate::lesson::question::{KINDS, Kind};
+use crate::lesson::{DIRECTIVES, LONGEST, Runner, built_in, export, is_lesson, new_lesson, open, read};
+use crate::story::Table;
+use crate::text::{counted, quoted};
+
+use super::trust::{TrustArgs, with_seed};
 
 /// Write a lesson as a page, a handout, a transcript or a recording
 #[derive(Args, Debug)]
@@ -118,7 +121,7 @@ impl Target {
 
 impl ExportArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
+        let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(
                 Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
@@ -178,11 +181,193 @@ impl ExportArgs {
 /// If the file is a lesson, perhaps the exported one: its questions and keys would be lost.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
-    let is_one = |text: String| is_lesson(&text) || read(&name, &text, LESSON_OPTIONS).is_ok();
+    let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
     if !read_text(path, LONGEST).is_ok_and(is_one) {
         return Ok(());
     }
     Err(Error::new("is a lesson and would be overwritten")
         .in_source(visible(&name))
         .help("name another file"))
+}
+
+// `attn lesson new`.
+
+/// Write a small lesson to start from, which passes `check`
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  attn lesson new my-lesson")]
+pub(super) struct NewArgs {
+    /// The file to write; .md is added if it is missing
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl NewArgs {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
+        let shown = visible(&file).into_owned();
+        if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
+            return Err(
+                Error::new("the lesson needs a name").help("write, for example, attn lesson new my-lesson")
+            );
+        }
+        let name = file.trim_end_matches(".md");
+        if let Some((own, _)) = built_in(name) {
+            let own = own.trim_end_matches(".md");
+            return Err(Error::new(format!(
+                "`attn lesson play {name}` would play the lesson `{own}` of the program"
+            ))
+            .in_source(shown)
+            .help("choose another name"));
+        }
+        if exists(&file) {
+            return Err(Error::new("exists already")
+                .in_source(shown)
+                .help("name a new file; this one is not overwritten"));
+        }
+        let text =
+            new_lesson(&file, &TrustArgs::default().commands(program).of(&file)).map_err(|faults| {
+                let first = faults.0.into_iter().next();
+                first.map_or_else(
+                    || Error::new("no lesson"),
+                    |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
+                )
+            })?;
+        write_text(&to_path(&file), &text)?;
+        let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
+        let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
+            .map(|(n, word)| counted(n, word));
+        let name = quoted(&shown);
+        let said = format!(
+            "{shown} is written: a lesson of {steps} with {questions}, for you to change.\n\n  \
+             attn lesson play {name}        play it\n  \
+             attn lesson check {name}       what is wrong with it, after each change\n  \
+             attn lesson update {name}      write what its commands print into it\n  \
+             attn lesson directives{}   what its comments can say\n",
+            " ".repeat(name.chars().count())
+        );
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        Ok(())
+    }
+}
+
+// `attn lesson directives`.
+
+/// List what a lesson file can contain
+///
+/// Its head, directives, questions, functions and blocks. `attn lesson new NAME` writes a lesson with most of them.
+#[derive(Args, Debug)]
+pub(super) struct DirectivesArgs {
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+impl DirectivesArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let parts = [
+            ("The file", file()),
+            ("Directives, each alone on its line", directives()),
+            ("Kinds of question, and the key of each", kinds()),
+            ("What computes a key, an option or a number", functions()),
+            ("Blocks of commands", blocks()),
+        ];
+        let parts = parts.map(|(title, table)| (title.to_string(), table));
+        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &parts, env, streams))
+    }
+}
+
+fn table<const N: usize>(head: [&str; 2], rows: [[&str; 2]; N]) -> Table {
+    Table::new(&head, rows.map(|row| row.map(str::to_string).to_vec()))
+}
+
+fn file() -> Table {
+    table(
+        ["line", "what it is"],
+        [
+            ["---", "the first and the last line of the head"],
+            ["attn-lesson: 1", "makes the file a lesson"],
+            ["minutes: 12", "the planned time"],
+            ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
+            ["# Why the mask?", "the title, once"],
+            ["## Before the mask", "a step"],
+            ["### And now", "a pause inside a step"],
+            ["- A. none", "an option of the question above it"],
+            ["<details>", "begins the folded answer; <summary>Answer</summary> and an empty line follow"],
+            ["</details>", "ends the answer and the question, after an empty line"],
+        ],
+    )
+}
+
+fn directives() -> Table {
+    let rows = DIRECTIVES.map(|one| {
+        let does = match one.word {
+            "ask" => format!("{}: {}", one.does, KINDS.map(Kind::word).join(", ")),
+            "note" => format!("{}: `play --notes`, `follow`", one.does),
+            _ => one.does.to_string(),
+        };
+        vec![format!("<!-- {} -->", one.form), does]
+    });
+    let in_prose = [
+        "0.30<!-- = RUN:CELL -->".to_string(),
+        "inside a line of text: the number must be that cell, rounded as written".to_string(),
+    ];
+    let mut rows = rows.to_vec();
+    let options = DIRECTIVES.iter().position(|one| one.word == "opt").map_or(rows.len(), |at| at + 1);
+    rows.insert(
+        options,
+        vec![
+            "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->".to_string(),
+            "says what would make an option in words right; `check` proves that it is false".to_string(),
+        ],
+    );
+    rows.push(in_prose.to_vec());
+    Table::new(&["directive", "what it does"], rows)
+}
+
+fn kinds() -> Table {
+    let row = |kind: Kind| {
+        let [key, typed] = kind.example();
+        [kind.word(), key, typed].map(str::to_string).to_vec()
+    };
+    Table::new(&["kind", "key", "what is typed"], KINDS.map(row))
+}
+
+fn functions() -> Table {
+    let row = |(name, call): (&str, &str)| {
+        let does = match name {
+            "argmax" => "the cell of the largest number; a tie is an error",
+            "argmin" => "the cell of the smallest number; a tie is an error",
+            "rank" => "the columns of a row from the largest number to the smallest",
+            "sum" => "all of them added up",
+            "min" => "the smallest number",
+            "max" => "the largest number",
+            "len" => "how many there are",
+            "count" => "how many cells pass the comparison: == != < <= > >=",
+            "round" => {
+                "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1"
+            }
+            _ => "",
+        };
+        vec![call.to_string(), does.to_string()]
+    };
+    let cells = [
+        ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
+        ["RUN:A[bat]", "a row"],
+        ["RUN:A", "a whole node; `attn … --format json` lists the names"],
+    ];
+    let cells = cells.map(|row| row.map(str::to_string).to_vec());
+    Table::new(&["form", "what it is"], cells.into_iter().chain(Function::ALL.map(row)))
+}
+
+fn blocks() -> Table {
+    table(
+        ["form", "what it does"],
+        [
+            ["```console", "is run and compared; an empty line stands before its closing ```"],
+            ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
+            ["...", "in an output: any lines"],
+            ["[..]", "in an output: anything inside a line"],
+            ["```console,ignore", "is shown, not run"],
+            ["```text", "is shown as it is"],
+        ],
+    )
 }

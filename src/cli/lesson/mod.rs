@@ -1,28 +1,25 @@
 //! `attn lesson`.
 
 mod check;
-mod checked_files;
-mod directives;
 mod export;
-mod follow;
-mod list;
-mod new;
-mod options;
 mod play;
 mod quiz;
-mod seed;
 mod trust;
-mod update;
 
 use clap::{Args, Subcommand};
 
-pub use options::LESSON_OPTIONS;
-pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::foreign::{from_os, from_path, to_path, visible};
+use crate::input::{exists, is_folder, markdown_files, read_text};
+use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
+use crate::story::Table;
+use crate::text::quoted;
 
 use super::output::TablesArgs;
 use super::program::Program;
-use super::{Env, Streams};
-use crate::error::{EXIT_DONE, Result};
+use super::{Env, Streams, output};
+
+pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
 
 /// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
@@ -62,21 +59,21 @@ const HELP: &str = "\
 
 #[derive(Subcommand, Debug)]
 enum LessonCommand {
-    List(list::ListArgs),
+    List(ListArgs),
     Play(play::PlayArgs),
-    Follow(follow::FollowArgs),
+    Follow(play::FollowArgs),
     Quiz(quiz::QuizArgs),
     Check(check::CheckArgs),
-    Update(update::UpdateArgs),
-    New(new::NewArgs),
-    Directives(directives::DirectivesArgs),
+    Update(check::UpdateArgs),
+    New(export::NewArgs),
+    Directives(export::DirectivesArgs),
     Export(export::ExportArgs),
 }
 
 impl LessonArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let Some(command) = &self.command else {
-            return list::ListArgs::built_in(self.look.clone()).run(env, streams);
+            return ListArgs::built_in(self.look.clone()).run(env, streams);
         };
         match command {
             LessonCommand::List(args) => return args.run(env, streams),
@@ -91,4 +88,102 @@ impl LessonArgs {
         }
         Ok(EXIT_DONE)
     }
+}
+
+// `attn lesson list`.
+
+/// List the lessons: title, minutes, steps, and how far you are
+///
+/// Without a folder it lists the built-in lessons.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons")]
+struct ListArgs {
+    /// A folder of lessons
+    #[arg(value_name = "DIR")]
+    folder: Option<String>,
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+impl ListArgs {
+    /// Lists the built-in lessons.
+    fn built_in(look: TablesArgs) -> ListArgs {
+        ListArgs { folder: None, look }
+    }
+
+    fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let table = table(self.folder.as_deref(), env)?;
+        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))
+    }
+}
+
+/// Ways through the lessons of the program; `walkthroughs/README.md` says what each needs.
+const ROUTES: &str = "One lecture of 45 minutes: 0, 5. A course of four: 2, 3, 5, 6, after 0";
+
+/// The lessons of a folder, or those in the program, under a title.
+fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {
+    let (title, rows) = match folder {
+        None => {
+            let rows = BUILT_IN.iter().map(|(file, text)| row(file.trim_end_matches(".md"), file, text, env));
+            (format!("Lessons: attn lesson play NAME. {ROUTES}"), rows.collect::<Vec<_>>())
+        }
+        Some(folder) => {
+            let path = from_path(&to_path(folder).join("FILE"));
+            let title = format!("Lessons: attn lesson play {}", quoted(&path));
+            (title, of_folder(folder, env)?)
+        }
+    };
+    Ok((title, Table::new(&["lesson", "title", "minutes", "steps", "shown"], rows)))
+}
+
+fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
+    if exists(folder) && !is_folder(folder) {
+        return Err(Error::new("is not a folder").in_source(visible(folder)).help(format!(
+            "name its folder, or play the lesson: attn lesson play {}",
+            quoted(&visible(folder))
+        )));
+    }
+    let mut rows = Vec::new();
+    for file in markdown_files(folder)? {
+        let path = to_path(&file);
+        let name = path.file_name().map_or_else(|| file.clone(), |name| from_os(name).into_owned());
+        match read_text(&path, LONGEST) {
+            Ok(text) if is_lesson(&text) => rows.push(row(&name, &file, &text, env)),
+            Ok(_) => {}
+            Err(_) => rows.push(broken(&name, &file)),
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::new("this folder has no lessons")
+            .in_source(visible(folder))
+            .help("name a folder with lessons; attn lesson new NAME writes one"));
+    }
+    Ok(rows)
+}
+
+/// The row of a lesson, called `name`.
+fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
+    let Ok(lesson) = read(file, text) else { return broken(name, file) };
+    vec![
+        name.to_string(),
+        lesson.title.clone(),
+        lesson.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
+        lesson.steps.len().to_string(),
+        shown(&lesson, env),
+    ]
+}
+
+/// `3/8`; empty if no step was shown, or the progress is unknown.
+fn shown(lesson: &Lesson, env: &Env) -> String {
+    let progress =
+        env.state.as_deref().and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
+    match progress.steps_done(lesson) {
+        0 => String::new(),
+        done => format!("{done}/{}", lesson.steps.len()),
+    }
+}
+
+fn broken(name: &str, file: &str) -> Vec<String> {
+    let what = format!("cannot be played: attn lesson check {}", quoted(file));
+    vec![name.to_string(), what, String::new(), String::new(), String::new()]
 }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
+use crate::cli::output::ScreenArgs;
+use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::program::Program;
-use crate::cli::{Env, LESSON_OPTIONS, Streams};
+use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::input::write_text;
@@ -21,8 +22,7 @@ use crate::terminal::INTERRUPTED;
 use crate::text::quoted;
 
 use super::export::refuse_lesson;
-use super::seed::with_seed;
-use super::trust::TrustArgs;
+use super::trust::{TrustArgs, with_seed};
 
 /// Answer the questions of a lesson alone, with marks
 ///
@@ -88,7 +88,7 @@ Examples:
 
 impl QuizArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
+        let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }

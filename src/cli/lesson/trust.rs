@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::program::{Program, RunFn};
 use crate::cli::{Env, Outcome, Streams};
 use crate::input::{ReadPermission, WritePermission};
-use crate::lesson::{CommandOutput, MOST_PRINTED, is_built_in};
+use crate::lesson::{CommandOutput, DrawResult, Lesson, MOST_PRINTED, Runner, draw, is_built_in};
 use crate::memory::ChargedBytes;
 use crate::render::Screen;
 
@@ -97,6 +97,35 @@ fn output_in(env: Env, run: RunFn, args: &[String], screen: Screen) -> CommandOu
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
     CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Rc::new).collect() }
+}
+
+// `--seed`: a lesson with other random numbers.
+
+/// The lesson, with its questions drawn again if there is a seed. Questions that keep their numbers are listed on standard
+/// error.
+pub(super) fn with_seed(
+    lesson: Lesson,
+    seed: Option<u32>,
+    runner: &Runner<'_>,
+    streams: &mut Streams<'_>,
+) -> Lesson {
+    let Some(seed) = seed else { return lesson };
+    let DrawResult { lesson, redrawn, kept } = draw(&lesson, runner, seed);
+    let mut remarks: Vec<String> = kept
+        .iter()
+        .map(|id| {
+            format!("`{id}` keeps its numbers: no other numbers were found with exactly one right answer")
+        })
+        .collect();
+    if redrawn.is_empty() && kept.is_empty() {
+        remarks
+            .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
+    }
+    for remark in remarks {
+        // An error of writing to standard error is ignored.
+        let _ = writeln!(streams.err, "remark: {remark}");
+    }
+    lesson
 }
 
 #[cfg(test)]

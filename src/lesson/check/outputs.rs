@@ -11,8 +11,7 @@ use crate::render::Screen;
 use crate::text::size_in_brief;
 
 use super::difference::unified;
-use super::finding::{Concern, Finding, Rewrite};
-use super::runs::what_and_help;
+use super::finding::{Concern, Finding, Rewrite, what_and_help};
 
 /// Runs every command of every block at the lesson's width, and compares.
 pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {

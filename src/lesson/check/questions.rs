@@ -1,7 +1,6 @@
 //! The answer keys, and the options next to them.
 
 use crate::error::Error;
-use crate::lesson::command::OptionNames;
 use crate::lesson::key::{Expression, Key, Value, WrittenNumber, numbers_in};
 use crate::lesson::model::{Block, Choice, Lesson, Prose, Question};
 use crate::lesson::question::Answer;
@@ -177,7 +176,7 @@ pub(super) fn enough(
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
     let Ok(cell) = context.values.operands(run, address) else { return };
-    let on_screen = decimals_on_screen(question, &cell, context.options);
+    let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
             "the key of `{}` expects numbers shown at {}, but the question shows none of its operands that way",
@@ -212,7 +211,7 @@ pub(super) fn enough(
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &ShownOperands, options: &OptionNames) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();
@@ -223,9 +222,9 @@ fn decimals_on_screen(question: &Question, cell: &ShownOperands, options: &Optio
         match block {
             Block::Console(console) => {
                 for exchange in &console.exchanges {
-                    let value = |name: &str| OptionNames::value(&exchange.command.args, name);
-                    if value(options.only).is_some_and(|only| only.split(',').any(is_operand)) {
-                        let precision = value(options.precision).and_then(|text| text.parse().ok());
+                    let command = &exchange.command;
+                    if command.value("--only").is_some_and(|only| only.split(',').any(is_operand)) {
+                        let precision = command.value("--precision").and_then(|text| text.parse().ok());
                         decimals.push(precision.unwrap_or(USUAL_DECIMALS));
                     }
                 }

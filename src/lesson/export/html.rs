@@ -151,12 +151,10 @@ impl HtmlWriter<'_> {
 
     /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
     fn in_html(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
-        let options = self.show.lesson.options;
-        if command.args.iter().any(|arg| name_of(arg) == options.format) {
+        if command.args.iter().any(|arg| name_of(arg) == "--format") {
             return None;
         }
-        let page = format!("{}={}", options.format, options.page);
-        let args: Vec<String> = command.args.iter().cloned().chain([page]).collect();
+        let args: Vec<String> = command.args.iter().cloned().chain(["--format=html".to_string()]).collect();
         let ran = self.show.runner.run(&args, self.show.screen);
         if ran.code == plain.code { fragment(&ran.out) } else { None }
     }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
-use crate::lesson::verdict::judge;
-use crate::lesson::{Command, CommandOutput, OptionNames, Question};
+use crate::lesson::show::judge;
+use crate::lesson::{Command, CommandOutput, Question};
 use crate::render::html_page::{HtmlPage, escaped, fragment, live_data, live_page};
 use crate::render::page_program;
 use crate::text::all_of;
@@ -41,7 +41,7 @@ impl<'a> LiveStories<'a> {
 
     /// A command as stories that compute, with what changes from an earlier one; `None` where it cannot be one.
     pub(super) fn stories(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
-        if OptionNames::value(&command.args, self.show.lesson.options.versus).is_some() {
+        if command.value("--versus").is_some() {
             return None;
         }
         let html = self.html(&command.args, plain.code)?;
@@ -53,7 +53,7 @@ impl<'a> LiveStories<'a> {
 
     /// What a page does with a comparison, before the `printed` one: it runs it, or says that it cannot.
     pub(super) fn versus(&self, command: &Command, plain: &CommandOutput) -> String {
-        let Some(options) = OptionNames::value(&command.args, self.show.lesson.options.versus) else {
+        let Some(options) = command.value("--versus") else {
             return String::new();
         };
         self.what_if(command, options, plain.code)
@@ -70,8 +70,7 @@ impl<'a> LiveStories<'a> {
 
     /// A command as HTML that computes.
     fn html(&self, args: &[String], code: u8) -> Option<String> {
-        let options = self.show.lesson.options;
-        let page = [format!("{}={}", options.format, options.page), options.live.to_string()];
+        let page = ["--format=html", "--live"].map(str::to_string);
         let args: Vec<String> = args.iter().cloned().chain(page).collect();
         let ran = self.show.runner.run(&args, self.show.screen);
         if ran.code == code { fragment(&ran.out) } else { None }
@@ -102,7 +101,7 @@ impl<'a> LiveStories<'a> {
 
     /// The comparison of a command with itself under further options, as a story and the fields of the recipe that change.
     fn what_if(&self, command: &Command, options: &str, code: u8) -> Option<String> {
-        let (base, other) = both(&command.args, self.show.lesson.options.versus, &shlex::split(options)?);
+        let (base, other) = both(&command.args, &shlex::split(options)?);
         let (base, other) = (self.html(&base, code)?, self.html(&other, code)?);
         let ([base], [other]) = (&Opening::all_in(&base)[..], &Opening::all_in(&other)[..]) else {
             return None;
@@ -121,8 +120,8 @@ fn follow(what_ifs: &[Vec<ChangedField>]) -> Value {
 
 /// The arguments of a command without the comparison, and with its further options: of an option that is given twice the later one
 /// holds.
-fn both(args: &[String], versus: &str, options: &[String]) -> (Vec<String>, Vec<String>) {
-    let base = without(args, versus, true);
+fn both(args: &[String], options: &[String]) -> (Vec<String>, Vec<String>) {
+    let base = without(args, "--versus", true);
     let is_option = |word: &String| word.starts_with("--");
     let mut other = base.clone();
     for (at, option) in options.iter().enumerate().filter(|(_, word)| is_option(word)) {
@@ -148,9 +147,9 @@ mod tests {
     #[test]
     fn of_an_option_that_is_given_twice_the_later_one_holds() {
         for (typed, options, base, other) in [
-            ("attend x +versus '@scale none'", "@scale none", "attend x", "attend x @scale none"),
+            ("attend x --versus '@scale none'", "@scale none", "attend x", "attend x @scale none"),
             (
-                "attend x @scale 1 +versus=y @causal",
+                "attend x @scale 1 --versus=y @causal",
                 "@scale none",
                 "attend x @scale 1 @causal",
                 "attend x @causal @scale none",
@@ -163,7 +162,7 @@ mod tests {
             ),
         ] {
             let words = |text: &str| shlex::split(&text.replace('@', "--")).unwrap();
-            let found = both(&words(typed), "+versus", &words(options));
+            let found = both(&words(typed), &words(options));
             assert_eq!(found, (words(base), words(other)), "{typed}");
         }
     }

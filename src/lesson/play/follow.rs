@@ -390,7 +390,6 @@ impl Positions {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::command::SAMPLE;
     use crate::lesson::play::{Key, Window, sample};
     use crate::lesson::read;
     use crate::render::Screen;
@@ -438,7 +437,7 @@ mod tests {
         assert!(!Position { left: true, ..position.clone() }.is_alive());
         assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
         assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());
-        let elsewhere = read("other/mask.md", sample::TEXT, SAMPLE).unwrap();
+        let elsewhere = read("other/mask.md", sample::TEXT).unwrap();
         assert_eq!(elsewhere.name, lesson.name);
         assert_eq!(positions.read(Some(&elsewhere)), None, "another lesson of the same name");
         assert!(positions.read(Some(&lesson)).is_some());

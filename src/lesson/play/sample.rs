@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use crate::graph::{Graph, Origin};
-use crate::lesson::command::SAMPLE;
 use crate::lesson::{CommandOutput, Lesson, read};
 use crate::matrix::Matrix;
 use crate::render::Screen;
@@ -116,7 +115,7 @@ Try the mask on your own words.
 "#;
 
 pub(in crate::lesson) fn lesson() -> Lesson {
-    let lesson = read("mask.md", TEXT, SAMPLE).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let lesson = read("mask.md", TEXT).unwrap_or_else(|faults| panic!("{faults:?}"));
     assert!(lesson.faults.is_empty(), "{:?}", lesson.faults);
     lesson
 }

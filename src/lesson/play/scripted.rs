@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::error::{Error, Result};
 use crate::lesson::question::{is_show_of_hands, votes};
+use crate::lesson::show::Verdict;
 use crate::lesson::show::{Ink, LessonView, Tone};
-use crate::lesson::verdict::Verdict;
 use crate::lesson::{Lesson, Question};
 use crate::render::Screen;
 use crate::text::{counted, nearest};

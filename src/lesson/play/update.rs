@@ -5,16 +5,16 @@
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::lesson::Command;
 use crate::lesson::question::{is_show_of_hands, votes};
-use crate::lesson::verdict::{Verdict, next_try};
+use crate::lesson::show::{Verdict, next_try};
 use crate::terminal::Key;
 
 use super::scripted::bars;
 use super::state::{Action, Course, Effects, Event, Input, LinePurpose, State, Topic};
-use super::stops;
 use super::stops::{PageStart, Stop, StopKind, commands, place, position};
-use super::view::{self, above, chunks, ending, key_typed, right_letter, sentence};
-use crate::lesson::Command;
+use super::view::{above, chunks, ending, key_typed, right_letter, sentence};
+use super::{stops, view};
 
 /// Handles an event.
 pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Effects {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
 use crate::foreign::visible;
+use crate::lesson::show::Verdict;
 use crate::lesson::show::{Ink, LessonView, Text, Tone};
-use crate::lesson::verdict::Verdict;
 use crate::lesson::{Block, Choice, Question};
 use crate::render::{Charset, Screen};
 use crate::text::{ScreenWidth, clipped_at_word, counted};

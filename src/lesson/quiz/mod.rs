@@ -15,7 +15,7 @@ use crate::text::{counted, quoted};
 
 use super::play::ScriptedAnswers;
 use super::show::{Ink, LessonView, Text, Tone};
-use super::verdict::{Verdict, next_try};
+use super::show::{Verdict, next_try};
 use super::{Block, Lesson, Question, QuizProgress};
 use result::score;
 

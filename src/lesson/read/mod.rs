@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::foreign::visible;
 use crate::text::nearest;
 
-use super::command::{Command, OptionNames};
+use super::command::Command;
 use super::directive::{DirectiveText, directive, settings};
 use super::key::is_run_name;
 use super::model::{Block, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Size, Step};
@@ -22,12 +22,12 @@ use question::QuestionDraft;
 ///
 /// # Errors
 /// The faults that prevent playing it, in the order of the lines.
-pub fn read(file: &str, text: &str, options: &'static OptionNames) -> Result<Lesson, Faults> {
+pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     let source = Source::new(file, text).map_err(|error| Faults(vec![Fault::of(1, error)]))?;
     let mut misread = Faults::default();
     let pieces = pieces(&source, &mut misread);
     let mut faults = Faults::default();
-    let mut reader = Reader::new(&source, file, options);
+    let mut reader = Reader::new(&source, file);
     for piece in &pieces {
         reader.take(piece, &mut faults);
     }
@@ -71,10 +71,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, file: &str, options: &'static OptionNames) -> Reader<'a> {
+    fn new(source: &'a Source, file: &str) -> Reader<'a> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let name = visible(name.strip_suffix(".md").unwrap_or(name)).into_owned();
-        let lesson = Lesson { name, ..Lesson::empty(file, USUAL, options) };
+        let lesson = Lesson { name, ..Lesson::empty(file, USUAL) };
         Reader { source, lesson, question: None, tolerance: None, has_head: false, has_title: false }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
             );
             return;
         };
-        match Command::new(typed, line, self.lesson.options) {
+        match Command::new(typed, line) {
             Ok(command) => self.lesson.runs.push(NamedRun { name: name.to_string(), command, line }),
             Err(fault) => faults.push(fault),
         }
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let faults_before = faults.0.len();
-        let exchanges = exchanges(self.source, body, self.lesson.options, faults);
+        let exchanges = exchanges(self.source, body, faults);
         // A block whose commands cannot be read has a fault already.
         if exchanges.is_empty() && faults.0.len() == faults_before {
             faults.add(
@@ -468,12 +468,7 @@ fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
 // The commands of a `console` block, and what each is expected to print.
 
 /// The commands of a block, each with its expected output.
-fn exchanges(
-    source: &Source,
-    body: Range<usize>,
-    options: &OptionNames,
-    faults: &mut Faults,
-) -> Vec<Exchange> {
+fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Exchange> {
     let mut found: Vec<Exchange> = Vec::new();
     let mut refused = false;
     let mut position = body.start;
@@ -511,7 +506,7 @@ fn exchanges(
             position += lines.next().map_or(0, str::len);
         }
         let line = source.line(start);
-        let command = Command::new(&typed.join(" "), line, options);
+        let command = Command::new(&typed.join(" "), line);
         refused = command.is_err();
         match command {
             Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),

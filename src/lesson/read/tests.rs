@@ -1,6 +1,4 @@
 //! Reading lessons, and the errors of broken ones.
-
-use crate::lesson::command::SAMPLE;
 use crate::lesson::model::{Block, Size};
 
 use super::*;
@@ -68,7 +66,7 @@ After the mask, how many?
 
 #[test]
 fn the_lesson_of_the_format_is_read() {
-    let lesson = read("folder/mask.md", WHOLE, SAMPLE).unwrap();
+    let lesson = read("folder/mask.md", WHOLE).unwrap();
     assert_eq!((lesson.name.as_str(), lesson.title.as_str()), ("mask", "Why the mask?"));
     assert_eq!((lesson.minutes, lesson.size), (Some(12.0), Size { columns: 100, rows: 30 }));
     assert_eq!(lesson.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["plain", "causal"]);
@@ -98,7 +96,7 @@ fn spoilt(from: &str, to: &str, at: &str, words: &str) {
     assert!(WHOLE.contains(from), "{from}");
     let text = WHOLE.replacen(from, to, 1);
     let line = 1 + text.lines().position(|line| line.starts_with(at)).expect(at);
-    let faults = read("x.md", &text, SAMPLE).expect_err(to);
+    let faults = read("x.md", &text).expect_err(to);
     let is_it = |fault: &Fault| fault.line == line && fault.what.contains(words) && fault.help.is_some();
     assert!(faults.0.iter().any(is_it), "{to}: no “{words}” at {line} in {faults:?}");
 }
@@ -147,7 +145,7 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
 
 #[test]
 fn a_fault_knows_its_step() {
-    let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1), SAMPLE).unwrap_err();
+    let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1)).unwrap_err();
     assert_eq!(faults.0[0].step.as_deref(), Some("Predict: how many zeros?"));
     let said = faults.0[0].in_file("x.md").to_string();
     assert!(said.starts_with("x.md:42: `x` is not a kind of question\n  step: Predict"), "{said}");
@@ -155,7 +153,7 @@ fn a_fault_knows_its_step() {
 
 #[test]
 fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
-    let faults = read("x.md", "# Read me\n\n```\nx\n```\n", SAMPLE).unwrap_err();
+    let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
     assert_eq!(faults.0.len(), 1);
     assert!(faults.0[0].what.contains("not a lesson"));
 }
@@ -169,7 +167,7 @@ fn one_slip_is_one_fault() {
         ("```text\nas it is\n```", "```text\nas it is\n"),
         (" == 2 -->", " == 2 --"),
     ] {
-        let faults = read("x.md", &WHOLE.replacen(from, to, 1), SAMPLE).expect_err(to);
+        let faults = read("x.md", &WHOLE.replacen(from, to, 1)).expect_err(to);
         assert_eq!(faults.0.len(), 1, "{to}: {faults:?}");
     }
 }

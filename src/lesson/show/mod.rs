@@ -18,7 +18,7 @@ use markdown::{PROSE_WIDTH, joined};
 
 pub(in crate::lesson) use markdown::{Ink, Text, Tone, inline};
 pub use questions::BLANK;
-pub(in crate::lesson) use questions::escaped;
+pub(in crate::lesson) use questions::{Verdict, escaped, judge, next_try};
 
 /// A lesson, and the screen that it is shown on.
 #[derive(Clone, Copy)]

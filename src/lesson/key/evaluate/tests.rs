@@ -165,6 +165,58 @@ fn a_number_beside_a_nan_can_be_read() {
     assert_eq!(value("odd:nan[1,2] == 1"), Value::Truth(true));
 }
 
+fn order(row: &[f64]) -> std::result::Result<Vec<usize>, String> {
+    let row = Matrix::from_row_major(1, row.len(), row).unwrap();
+    ranked(&row, |at| format!("#{at}")).map_err(|error| error.to_string())
+}
+
+fn max(rows: &[Vec<f64>]) -> std::result::Result<(usize, usize), String> {
+    let matrix = Matrix::from_rows(rows).unwrap();
+    extreme(&matrix, true, |(row, col)| format!("{row}/{col}")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_row_is_ranked_from_the_largest_with_minus_infinity_last() {
+    assert_eq!(order(&[0.2, f64::NEG_INFINITY, 0.5, -1.0]).unwrap(), [2, 0, 3, 1]);
+    assert_eq!(order(&[f64::INFINITY, 1e300]).unwrap(), [0, 1]);
+    assert_eq!(order(&[]).unwrap_err(), "there is no cell to rank");
+}
+
+#[test]
+fn the_largest_is_one_cell_and_the_smallest_may_be_minus_infinity() {
+    assert_eq!(max(&[vec![1.0, -5.0], vec![3.0, 2.0]]).unwrap(), (1, 0));
+    let masked = Matrix::of([[1.0, f64::NEG_INFINITY], [3.0, 2.0]]);
+    assert_eq!(extreme(&masked, false, |_| String::new()).unwrap(), (0, 1));
+    assert_eq!(max(&[]).unwrap_err(), "there is no cell to choose from");
+}
+
+#[test]
+fn a_tie_names_its_cells() {
+    let said = max(&[vec![0.5, 0.1], vec![0.5, 0.2]]).unwrap_err();
+    assert!(said.starts_with("a tie, 0/0, 1/0 both hold 0.5\n  help: "), "{said}");
+    let said = max(&[vec![1.0; 6]]).unwrap_err();
+    assert!(said.starts_with("a tie, 0/0, 0/1, 0/2, 0/3 and 2 more all hold 1\n"), "{said}");
+    let said = order(&[3.0, 1.0, 2.0, 1.0]).unwrap_err();
+    assert!(said.starts_with("a tie, #1, #3 both hold 1\n"), "{said}");
+}
+
+#[test]
+fn two_infinities_tie_and_one_does_not() {
+    let masked = f64::NEG_INFINITY;
+    assert!(order(&[1.0, masked, masked]).unwrap_err().contains("#1, #2 both hold −∞"));
+    assert!(order(&[masked, 0.0, f64::INFINITY]).is_ok());
+}
+
+#[test]
+fn what_rounding_alone_tells_apart_is_a_tie() {
+    assert!(order(&[0.3, 0.1 + 0.2]).is_err());
+    assert!(order(&[1e-20, 1e-20 * (1.0 + 1e-10)]).is_err());
+    assert!(order(&[1.0, 0.0, 0.1 + 0.2 - 0.3]).is_err(), "a sum that cancels leaves 5.6e-17");
+    assert!(order(&[1.0, 1.0 + 1e-8]).is_ok());
+    assert!(order(&[1e-3, 0.0, 1e-12]).is_ok());
+    assert!(order(&[1e-30, 2e-30]).is_ok());
+}
+
 /// Texts made of the words of the language, most of them well formed.
 fn sentences() -> impl Strategy<Value = String> {
     let node = prop::sample::select(vec![

@@ -83,7 +83,10 @@ fn a_command_of_ones_own_is_run_and_the_place_is_kept() {
         assert_shows(&class.bottom(), "$ attn plain A");
         class.key(Key::Backspace);
         assert_shows(&class.typed("S\n"), "attn plain S at 80");
-        assert_shows(&class.typed("!softmax '1 2' +save A=x.npy\n"), "attn softmax 1 2 +save A=x.npy at 80");
+        assert_shows(
+            &class.typed("!softmax '1 2' --save A=x.npy\n"),
+            "attn softmax 1 2 --save A=x.npy at 80",
+        );
         assert_shows(&class.typed("!fails\n"), "error: no such thing");
         assert_shows(
             &class.typed("!attn lesson play x\n"),
