@@ -24,9 +24,6 @@ fn lines(tokenizer: &Tokenizer, word: &WordSteps) -> Vec<Vec<String>> {
         [Step::Whole(_)] => {}
         _ => said.push((format!("= {tokens}"), String::new())),
     }
-    if !word.is_confirmed {
-        said.push(("the tokenizer finds other tokens".to_string(), String::new()));
-    }
     let name = shown_word(tokenizer, word);
     let names = std::iter::once(name).chain(std::iter::repeat(String::new()));
     names.zip(said).map(|(name, (step, number))| vec![name, step, number]).collect()

@@ -1,19 +1,18 @@
-//! A `tokenizer.json`, checked and handed to the crate that applies it.
+//! A `tokenizer.json`, checked and read. What is wrong in it is found first, so that an error names its place.
 
-use serde_json::Value;
-use tokenizers::ModelWrapper;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::json_tree::tree;
 use crate::memory;
-use crate::text::{grouped, size_in_brief};
+use crate::text::{clip, grouped, size_in_brief};
 
-use super::checks::{Checked, check};
-use super::components::{is_byte_level, space_mark};
-use super::kind::TokenizerKind;
-use super::merges::Merge;
-use super::normalizing::Normalizing;
-use super::words::words;
+use super::aligned::Aligned;
+use super::model::{Merge, Model};
+use super::normalizer::{Charsmap, Normalizer};
+use super::processor::Processor;
+use super::words::{AddedVocabulary, PreTokenizer};
 
 /// The largest file that is read.
 const MOST_BYTES: usize = 100_000_000;
@@ -31,31 +30,36 @@ const PARTS: [&str; 9] = [
     "decoder",
     "model",
 ];
-/// The most bytes that are looked through for the pieces of words.
-const MOST_COST: u64 = 2_000_000_000;
-/// What a byte of a text needs in memory while it becomes tokens.
-const TOKENS: u64 = 300;
+/// Ids above this are no ids: the largest vocabularies have a quarter of a million pieces.
+const LARGEST_ID: u64 = 10_000_000;
+
+/// The bytes that a letter of a piece with a score is counted as.
+const A_LETTER: u64 = 300;
+
+/// The most steps before the model, and after it: each goes through the whole text.
+const MOST_PARTS: usize = 32;
+/// The most tokens around a text.
+const MOST_ADDED: usize = 1000;
+/// The longest text in bytes that is put before or behind each word, or in its place.
+const LONGEST_MARK: usize = 256;
 
 const HELP: &str =
     "the `tokenizer.json` of the model may be cut off or changed: download it again, or give token ids";
 
 /// What is in a file.
 pub(super) struct TokenizerFile {
-    /// The rules, as the crate applies them.
-    pub rules: tokenizers::Tokenizer,
-    pub kind: TokenizerKind,
-    /// The merges, in the order of the file; none if it is not BPE.
-    pub merges: Vec<Merge>,
-    /// The largest id of the model's vocabulary.
-    pub largest_id: u32,
+    /// What is done to a text before anything else.
+    pub normalizer: Normalizer,
+    /// What splits a text into words.
+    pub pre_tokenizer: Option<PreTokenizer>,
+    pub added: AddedVocabulary,
+    pub model: Model,
+    /// What comes after the model.
+    pub processor: Option<Processor>,
     /// Whether each character of a piece is a byte.
     pub is_byte_level: bool,
     /// What pieces have for a space, if anything.
     pub space: Option<char>,
-    /// The token for what is not in the vocabulary.
-    pub unknown: Option<u32>,
-    /// What is done to a text before anything else.
-    pub normalizing: Normalizing,
     /// The length of the longest piece in bytes.
     pub longest_piece: usize,
     /// What the file asks for that is not done, in words.
@@ -90,93 +94,42 @@ fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
 }
 
 fn described(mut file: Value) -> Result<TokenizerFile> {
-    let Checked { merges, largest_id, longest_piece, normalizing } = check(&file)?;
+    let (merges, longest_piece, normalizer) = check(&file)?;
     let (is_byte_level, space) = (is_byte_level(&file), space_mark(&file));
-    let unknown = unknown_piece(&file).map(str::to_string);
-    let left_out = leave_out(&mut file);
-    let rules: tokenizers::Tokenizer = serde_json::from_value(file)
-        .map_err(|error| Error::new(format!("this tokenizer cannot be used: {error}")))?;
-    let unknown = unknown.and_then(|piece| rules.token_to_id(&piece));
-    let kind = match rules.get_model() {
-        ModelWrapper::BPE(_) if is_byte_level => TokenizerKind::ByteLevelBpe { merges: merges.len() },
-        ModelWrapper::BPE(model) => {
-            TokenizerKind::Bpe { merges: merges.len(), byte_fallback: model.byte_fallback }
-        }
-        ModelWrapper::WordPiece(_) => TokenizerKind::WordPiece,
-        ModelWrapper::Unigram(_) => TokenizerKind::Unigram,
-        ModelWrapper::WordLevel(_) => TokenizerKind::WordLevel,
-    };
+    let left_out = left_out(&file);
+    let unusable = |error: serde_json::Error| Error::new(format!("this tokenizer cannot be used: {error}"));
+    if let Some(version) =
+        part::<String>(&mut file, "version").map_err(unusable)?.filter(|version| version != "1.0")
+    {
+        return Err(Error::new(format!(
+            "this tokenizer cannot be used: Unknown tokenizer version '{version}'"
+        )));
+    }
+    let added = part(&mut file, "added_tokens").map_err(unusable)?.unwrap_or_default();
+    let pre_tokenizer = part::<Option<PreTokenizer>>(&mut file, "pre_tokenizer").map_err(unusable)?.flatten();
+    let processor = part::<Option<Processor>>(&mut file, "post_processor").map_err(unusable)?.flatten();
+    let model = Model::read(file["model"].take(), &merges).map_err(unusable)?;
+    let added = AddedVocabulary::of(added, &model, &normalizer)?;
     Ok(TokenizerFile {
-        rules,
-        kind,
-        merges,
-        largest_id,
+        normalizer,
+        pre_tokenizer,
+        added,
+        model,
+        processor,
         is_byte_level,
         space,
-        unknown,
-        normalizing,
         longest_piece,
         left_out,
     })
 }
 
-impl TokenizerFile {
-    /// Checks, before a text becomes tokens, that this ends soon and within the budget of memory.
-    ///
-    /// # Errors
-    /// If it does not.
-    pub(super) fn check(&self, text: &str) -> Result<()> {
-        let length = self.normalizing.length(text)?;
-        memory::room((length as u64).saturating_mul(TOKENS))?;
-        if self.cost(length, 0) <= MOST_COST {
-            return Ok(());
-        }
-        let words = words(&self.rules, text)?;
-        let words = words.iter().filter(|word| word.token.is_none());
-        let cost = words.fold(0, |cost: u64, word| {
-            cost.saturating_add(self.cost(word.text.len(), word.text.chars().count()))
-        });
-        if cost <= MOST_COST {
-            return Ok(());
-        }
-        Err(Error::new(format!(
-            "the words of this text are too long for this tokenizer: it would look through {} letters for their pieces, more than {}",
-            grouped(cost),
-            grouped(MOST_COST)
-        ))
-        .of_kind(ErrorKind::TooLarge)
-            .help("give a shorter text, or one with shorter words"))
-    }
-
-    /// The bytes that are looked through, at most, for the pieces of a word of this many bytes and characters.
-    fn cost(&self, bytes: usize, characters: usize) -> u64 {
-        let (bytes, longest) = (bytes as u64, self.longest_piece as u64);
-        match self.rules.get_model() {
-            // Nothing is looked up for a word that is too long.
-            ModelWrapper::WordPiece(model) if characters > model.max_input_chars_per_word => 0,
-            // Every end of the rest of the word, from each of its beginnings.
-            ModelWrapper::WordPiece(_) => bytes.saturating_mul(bytes).saturating_mul(bytes) / 6,
-            // Every beginning of the rest of the word that is a piece.
-            ModelWrapper::Unigram(_) => {
-                let longest = longest.min(bytes);
-                bytes.saturating_mul(longest).saturating_mul(longest) / 2
-            }
-            _ => 0,
-        }
-    }
+/// A part of the file, if it is there.
+fn part<T: DeserializeOwned>(file: &mut Value, key: &str) -> serde_json::Result<Option<T>> {
+    file.get_mut(key).map(|part| serde_json::from_value(part.take())).transpose()
 }
 
-/// The piece for what is not in the vocabulary.
-fn unknown_piece(file: &Value) -> Option<&str> {
-    let model = file.get("model")?;
-    match model.get("unk_id").and_then(Value::as_u64) {
-        Some(id) => model.get("vocab")?.get(usize::try_from(id).ok()?)?.get(0)?.as_str(),
-        None => model.get("unk_token")?.as_str(),
-    }
-}
-
-/// Takes out what concerns batches of texts, training, and the way back to text; returns what would change the tokens.
-fn leave_out(file: &mut Value) -> Vec<String> {
+/// What would change the tokens, and is for batches of texts or for training.
+fn left_out(file: &Value) -> Vec<String> {
     let mut said = Vec::new();
     let is_set = |part: Option<&Value>| part.is_some_and(|part| !part.is_null());
     if is_set(file.get("truncation")) {
@@ -189,13 +142,307 @@ fn leave_out(file: &mut Value) -> Vec<String> {
     if file.pointer("/model/dropout").and_then(Value::as_f64).is_some_and(|dropout| dropout > 0.0) {
         said.push("the file leaves out merges at random, for training; here all are applied".to_string());
     }
-    for key in ["truncation", "padding", "decoder"] {
-        if let Some(part) = file.get_mut(key) {
-            *part = Value::Null;
+    said
+}
+
+/// The keys under which a sequence holds its parts.
+const SEQUENCES: [&str; 3] = ["normalizers", "pretokenizers", "processors"];
+
+/// A part and, if it is a sequence, all that it consists of.
+fn components(part: &Value) -> Vec<&Value> {
+    let inner = SEQUENCES.iter().filter_map(|key| part.get(key)?.as_array()).flatten();
+    std::iter::once(part).chain(inner.flat_map(components)).collect()
+}
+
+/// All parts that prepare a text: those of the normalizer and of the splitting into words.
+fn preparing(file: &Value) -> Vec<&Value> {
+    ["normalizer", "pre_tokenizer"].iter().filter_map(|key| file.get(key)).flat_map(components).collect()
+}
+
+/// Whether a part is of this type.
+fn is_a(part: &Value, name: &str) -> bool {
+    part.get("type").and_then(Value::as_str) == Some(name)
+}
+
+/// Whether the words are bytes, each written as a character.
+fn is_byte_level(file: &Value) -> bool {
+    preparing(file).into_iter().any(|part| is_a(part, "ByteLevel"))
+}
+
+/// What the file writes for a space, if it does: `▁` in most files.
+fn space_mark(file: &Value) -> Option<char> {
+    preparing(file).into_iter().find_map(|part| {
+        let mark = if is_a(part, "Metaspace") {
+            part.get("replacement")
+        } else if is_a(part, "Replace") && part.pointer("/pattern/String").is_some_and(|from| from == " ") {
+            part.get("content")
+        } else {
+            None
+        };
+        let mut characters = mark?.as_str()?.chars();
+        characters.next().filter(|_| characters.next().is_none())
+    })
+}
+
+/// Checks a parsed file. Returns the merges of the model, none if it is not BPE; the length of the longest piece in bytes; and the
+/// normalizer.
+///
+/// # Errors
+/// If a part of the file is missing, of the wrong type, or refers to what is not there.
+fn check(file: &Value) -> Result<(Vec<Merge>, usize, Normalizer)> {
+    if !file.is_object() {
+        return Err(Error::new("the tokenizer is not a JSON object"));
+    }
+    let model = file.get("model").and_then(Value::as_object);
+    let model = model.ok_or_else(|| Error::new("the tokenizer has no `model`"))?;
+    let kind = model.get("type").map(|kind| kind.as_str().unwrap_or_default());
+    if let Some(kind) = kind.filter(|kind| !["BPE", "WordPiece", "WordLevel", "Unigram"].contains(kind)) {
+        return Err(Error::new(format!("the type of tokenizer `{}` is not known", clip(kind)))
+            .help("known are BPE, WordPiece, WordLevel and Unigram"));
+    }
+    for key in ["unk_token", "continuing_subword_prefix", "end_of_word_suffix"] {
+        is_short(key, model.get(key))?;
+    }
+    let (longest_piece, merges) = match model.get("vocab") {
+        Some(Value::Object(vocabulary)) => {
+            has_ids(vocabulary)?;
+            let is_bpe = kind.is_none_or(|kind| kind == "BPE");
+            let merges = if is_bpe { merges(model, vocabulary)? } else { Vec::new() };
+            (vocabulary.keys().map(String::len).max(), merges)
+        }
+        Some(Value::Array(scored)) => (Some(has_scores(scored)?), Vec::new()),
+        _ => return Err(Error::new("the tokenizer's `model` has no `vocab`")),
+    };
+    let (preparing, processing) =
+        (preparing(file), file.get("post_processor").map(components).unwrap_or_default());
+    if preparing.len().max(processing.len()) > MOST_PARTS {
+        return Err(Error::new(format!("the tokenizer has more than {MOST_PARTS} steps"))
+            .of_kind(ErrorKind::TooLarge));
+    }
+    for part in preparing {
+        prepared(part)?;
+    }
+    let normalizer = Normalizer::of(file)?;
+    added(file, &normalizer)?;
+    let mut added = 0;
+    for part in processing {
+        added += template(part)?;
+    }
+    if added > MOST_ADDED {
+        return Err(Error::new(format!(
+            "the tokenizer puts {} tokens around each text; at most {} are put there",
+            grouped(added as u64),
+            grouped(MOST_ADDED as u64)
+        ))
+        .of_kind(ErrorKind::TooLarge));
+    }
+    Ok((merges, longest_piece.unwrap_or(0), normalizer))
+}
+
+/// Checks that a text that may be put before every word or in its place is short.
+fn is_short(name: &str, text: Option<&Value>) -> Result<()> {
+    match text.and_then(Value::as_str).map(str::len) {
+        Some(length) if length > LONGEST_MARK => Err(Error::new(format!(
+            "`{name}` of the tokenizer has {} bytes, and at most {LONGEST_MARK} are used",
+            grouped(length as u64)
+        ))
+        .of_kind(ErrorKind::TooLarge)),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that every piece has an id of its own.
+fn has_ids(vocabulary: &Map<String, Value>) -> Result<()> {
+    if vocabulary.is_empty() {
+        return Err(Error::new("the vocabulary is empty"));
+    }
+    let mut pieces: Vec<(u64, &str)> = memory::room_for(vocabulary.len())?;
+    for (piece, id) in vocabulary {
+        let Some(id) = id.as_u64().filter(|&id| id <= LARGEST_ID) else {
+            return Err(Error::new(format!(
+                "piece `{}` has no usable id: {}",
+                clip(piece),
+                clip(&id.to_string())
+            ))
+            .help(format!("an id is a whole number from 0 to {}", grouped(LARGEST_ID))));
+        };
+        pieces.push((id, piece));
+    }
+    pieces.sort_by_key(|&(id, _)| id);
+    if let Some([(id, one), (_, other)]) = pieces.array_windows().find(|[one, other]| one.0 == other.0) {
+        return Err(Error::new(format!(
+            "pieces `{}` and `{}` have the same id, {id}",
+            clip(one),
+            clip(other)
+        )));
+    }
+    Ok(())
+}
+
+/// Unigram: checks that each entry is a piece and its score; its id is its position. Returns the length of the longest piece. Charges the
+/// letters of the pieces, without those with which the piece before begins too.
+fn has_scores(pieces: &[Value]) -> Result<usize> {
+    let mut sorted: Vec<&[u8]> = memory::room_for(pieces.len())?;
+    for (id, entry) in pieces.iter().enumerate() {
+        let piece = entry.get(0).and_then(Value::as_str).filter(|piece| !piece.is_empty());
+        let is_scored =
+            entry.get(1).is_some_and(Value::is_number) && entry.as_array().is_some_and(|e| e.len() == 2);
+        if piece.is_none() || !is_scored {
+            return Err(Error::new(format!("entry {id} of the vocabulary is not a piece and its score")));
+        }
+        sorted.extend(piece.map(str::as_bytes));
+    }
+    sorted.sort_unstable();
+    let shared = |[one, other]: &[&[u8]; 2]| one.iter().zip(*other).take_while(|(a, b)| a == b).count();
+    let letters = sorted.iter().map(|piece| piece.len()).sum::<usize>()
+        - sorted.array_windows().map(shared).sum::<usize>();
+    memory::hold((letters as u64).saturating_mul(A_LETTER))?.keep();
+    let longest = sorted.iter().map(|piece| piece.len()).max();
+    longest.ok_or_else(|| Error::new("the vocabulary is empty"))
+}
+
+/// The tokens that are added to the vocabulary: they are normalized too.
+fn added(file: &Value, normalizer: &Normalizer) -> Result<()> {
+    let Some(tokens) = file.get("added_tokens").filter(|tokens| !tokens.is_null()) else { return Ok(()) };
+    let tokens = tokens.as_array().ok_or_else(|| Error::new("`added_tokens` is not a list"))?;
+    for (at, token) in tokens.iter().enumerate() {
+        let is_named = token.get("content").is_some_and(Value::is_string);
+        let is_numbered = token.get("id").and_then(Value::as_u64).is_some_and(|id| id <= LARGEST_ID);
+        if !is_named || !is_numbered {
+            return Err(Error::new(format!(
+                "entry {} of `added_tokens` has no `content` or no `id`",
+                at + 1
+            )));
+        }
+        let content = token["content"].as_str().unwrap_or_default();
+        normalizer.apply(&mut Aligned::of(content), content.len(), 0)?;
+    }
+    Ok(())
+}
+
+/// Words of a fixed length have at least one character, and so has what is put before a text.
+fn prepared(part: &Value) -> Result<()> {
+    if part.get("length").and_then(Value::as_u64) == Some(0) {
+        return Err(Error::new("the tokenizer cuts words of length 0"));
+    }
+    if part.get("prepend").is_some_and(|prepend| prepend == "") {
+        return Err(Error::new("the normalizer puts an empty text before each text"));
+    }
+    is_short("prepend", part.get("prepend"))?;
+    part.get("precompiled_charsmap")
+        .map_or(Ok(()), |map| Charsmap::read(map.as_str().unwrap_or_default()).map(drop))
+}
+
+/// A template of the tokens around a text names the text, once, and special tokens that it lists. Returns the number of tokens.
+fn template(part: &Value) -> Result<usize> {
+    let Some(pieces) = part.get("single").and_then(Value::as_array) else { return Ok(0) };
+    let special = part.get("special_tokens");
+    let mut added = 0;
+    match pieces.iter().filter(|piece| piece.get("Sequence").is_some()).count() {
+        0 => return Err(Error::new("the template for one text has no place for the text")),
+        1 => {}
+        places => {
+            return Err(Error::new(format!("the template for one text has {places} places for the text")));
         }
     }
-    if let Some(dropout) = file.pointer_mut("/model/dropout") {
-        *dropout = Value::Null;
+    for piece in pieces {
+        if let Some(sequence) = piece.pointer("/Sequence/id").filter(|id| *id != "A") {
+            let shown = clip(&sequence.to_string());
+            return Err(Error::new(format!("the template for one text asks for another one: {shown}")));
+        }
+        let Some(name) = piece.pointer("/SpecialToken/id").and_then(Value::as_str) else { continue };
+        let token = special.and_then(|special| special.get(name));
+        let count = |key: &str| token.and_then(|token| token.get(key)?.as_array()).map(Vec::len);
+        if count("ids").is_none() || count("ids") != count("tokens") {
+            return Err(Error::new(format!(
+                "the template adds `{}`, but its `special_tokens` do not say which ids that is",
+                clip(name)
+            )));
+        }
+        added += count("tokens").unwrap_or(0);
     }
-    said
+    let tokens = special.and_then(Value::as_object).into_iter().flat_map(|special| special.values());
+    for token in tokens.filter_map(|token| token.get("tokens")?.as_array()).flatten() {
+        is_short("special_tokens", Some(token))?;
+    }
+    Ok(added)
+}
+
+/// The merges of a model in the order of the file: written as `"a b"`, or as `["a", "b"]`.
+///
+/// # Errors
+/// If an entry is not a pair, or a piece is not in the vocabulary.
+fn merges(model: &Map<String, Value>, vocabulary: &Map<String, Value>) -> Result<Vec<Merge>> {
+    let list = match model.get("merges") {
+        Some(Value::Array(list)) => list,
+        None if !model.contains_key("type") => return Ok(Vec::new()),
+        _ => return Err(Error::new("the tokenizer's `model` has no list of `merges`")),
+    };
+    let prefix = model.get("continuing_subword_prefix").and_then(Value::as_str).unwrap_or_default();
+    // The first line of GPT-2's file of merges.
+    let is_merge = |entry: &&Value| !entry.as_str().is_some_and(|text| text.starts_with("#version"));
+    let entries = list.iter().filter(is_merge).enumerate();
+    entries.map(|(at, entry)| merge(entry, at + 1, prefix, vocabulary)).collect()
+}
+
+fn merge(entry: &Value, number: usize, prefix: &str, vocabulary: &Map<String, Value>) -> Result<Merge> {
+    let (left, right) = pair(entry).ok_or_else(|| {
+        let shown = clip(&entry.to_string());
+        Error::new(format!("merge {} is not a pair of pieces: {shown}", grouped(number as u64)))
+    })?;
+    let id = |piece: &str| {
+        let id = vocabulary.get(piece).and_then(Value::as_u64).and_then(|id| u32::try_from(id).ok());
+        id.ok_or_else(|| {
+            let (number, piece) = (grouped(number as u64), clip(piece));
+            Error::new(format!("merge {number} has the piece `{piece}`, which is not in the vocabulary"))
+        })
+    };
+    let rest = right.get(prefix.len()..).ok_or_else(|| {
+        Error::new(format!(
+            "merge {} has no `{}` before its right piece",
+            grouped(number as u64),
+            clip(prefix)
+        ))
+    })?;
+    Ok(Merge { left: id(left)?, right: id(right)?, into: id(&format!("{left}{rest}"))? })
+}
+
+fn pair(entry: &Value) -> Option<(&str, &str)> {
+    match entry {
+        Value::String(text) => text.split_once(' ').filter(|(_, right)| !right.contains(' ')),
+        Value::Array(pair) => match &pair[..] {
+            [Value::String(left), Value::String(right)] => Some((left, right)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(merges: Value) -> Result<Vec<Merge>> {
+        let model = serde_json::json!({ "type": "BPE", "vocab": { "a": 0, "b": 1, "ab": 2, "abab": 3 }, "merges": merges });
+        let model = model.as_object().unwrap();
+        super::merges(model, model["vocab"].as_object().unwrap())
+    }
+
+    #[test]
+    fn merges_are_strings_or_pairs() {
+        let as_strings = model(serde_json::json!(["#version: 0.2", "a b", "ab ab"])).unwrap();
+        let as_pairs = model(serde_json::json!([["a", "b"], ["ab", "ab"]])).unwrap();
+        assert_eq!(as_strings, as_pairs);
+        assert_eq!(as_pairs[1], Merge { left: 2, right: 2, into: 3 });
+        for (wrong, said) in [
+            (serde_json::json!(["a b c"]), "merge 1 is not a pair"),
+            (serde_json::json!([["a", "b"], ["a"]]), "merge 2 is not a pair"),
+            (serde_json::json!(["a x"]), "merge 1 has the piece `x`"),
+            (serde_json::json!(["b a"]), "merge 1 has the piece `ba`"),
+            (serde_json::json!("a b"), "no list of `merges`"),
+        ] {
+            let error = model(wrong).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
 }
