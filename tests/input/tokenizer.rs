@@ -119,7 +119,6 @@ fn the_steps_of_every_text_end_in_its_tokens() {
                 assert!(matches!(kind, TokenizerKind::Unigram | TokenizerKind::WordLevel), "{name}");
                 continue;
             };
-            assert!(words.iter().all(|word| word.is_confirmed), "{name}: {text:?}: {words:?}");
             let steps: Vec<u32> = words.iter().flat_map(|word| word.ids.clone()).collect();
             let tokens = tokenizer.encode(text).unwrap().tokens;
             let tokens: Vec<u32> =
