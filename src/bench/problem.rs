@@ -347,18 +347,18 @@ mod tests {
 
     #[test]
     fn a_shape_without_numbers_or_with_too_many_is_refused() {
-        let refused = |one_head: Shape| one_head.checked().unwrap_err().to_string();
+        let refused = |shape: Shape| shape.checked().unwrap_err().to_string();
         assert!(refused(one_head(1, 0, true)).contains("--n 0"));
         assert!(refused(one_head(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
-        let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
+        let odd = Shape { heads: 8, key_value_heads: 3, ..one_head(4, 4, false) };
         assert!(refused(odd).contains("8 query heads cannot share 3"));
     }
 
     #[test]
     fn a_shape_in_words_says_what_is_not_the_usual() {
-        let usual = Shape { heads: 12, key_value_heads: 12, ..shape(1024, 1024, false) };
+        let usual = Shape { heads: 12, key_value_heads: 12, ..one_head(1024, 1024, false) };
         assert_eq!(usual.in_words(), "12 heads of 64, 1024 queries × 1024 keys");
-        let decode = Shape { heads: 32, key_value_heads: 8, causal: true, ..shape(1, 8192, false) };
+        let decode = Shape { heads: 32, key_value_heads: 8, causal: true, ..one_head(1, 8192, false) };
         assert_eq!(decode.in_words(), "32 heads of 64 over 8 key/value heads, 1 query × 8192 keys, causal");
     }
 
