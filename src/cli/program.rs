@@ -5,7 +5,6 @@ use std::io;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 
-use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -236,13 +235,20 @@ impl Env {
     }
 }
 
-/// The user's folder for what programs remember: `ATTN_STATE_DIR`, or `attn` where the system keeps such things.
+/// The user's folder for what the program remembers: `ATTN_STATE_DIR`, else `attn` in `XDG_STATE_HOME` or `~/.local/state`, on Windows
+/// in `APPDATA`.
 fn state_folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("ATTN_STATE_DIR").filter(|folder| !folder.is_empty()) {
         return Some(PathBuf::from(folder));
     }
-    let strategy = etcetera::choose_base_strategy().ok()?;
-    Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("attn"))
+    let of_variable =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = if cfg!(windows) {
+        of_variable("APPDATA")
+    } else {
+        of_variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local/state")))
+    };
+    Some(folder?.join("attn"))
 }
 
 // Negative numbers as arguments. clap takes `-2` for a flag; so, before it looks, the minus of whatever reads as a number

@@ -11,14 +11,19 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use attn_story::live::sentences;
-use crossterm::cursor::{Hide, Show};
+use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use crossterm::{execute, terminal};
-use ratatui_core::backend::Backend;
+use crossterm::style::{
+    Attribute, Color as TerminalColor, Colors, Print, SetAttribute, SetBackgroundColor, SetColors,
+    SetForegroundColor, SetUnderlineColor,
+};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue, terminal};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
-use ratatui_crossterm::CrosstermBackend;
+use ratatui_core::style::{Color, Modifier};
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::explore::{Computation, Event, Message, Mode, Planned, Progress, State, plan};
@@ -329,7 +334,7 @@ const MOST_SIZE: (u16, u16) = (1000, 500);
 
 /// The screen of a terminal, or of a recording. Unlike that of ratatui it writes nothing when it is dropped: the terminal may be gone.
 pub(super) struct Display<W: Write> {
-    backend: CrosstermBackend<W>,
+    out: W,
     /// What stands on the screen.
     shown: Buffer,
 }
@@ -337,7 +342,7 @@ pub(super) struct Display<W: Write> {
 impl<W: Write> Display<W> {
     /// An empty screen of this size.
     pub fn new(out: W, size: (u16, u16)) -> Display<W> {
-        Display { backend: CrosstermBackend::new(out), shown: Buffer::empty(area(size)) }
+        Display { out, shown: Buffer::empty(area(size)) }
     }
 
     /// Shows what is drawn on a screen of this size; the cursor stands where the drawing says, or is hidden.
@@ -354,16 +359,68 @@ impl<W: Write> Display<W> {
             self.clear(size)?;
         }
         let cursor = draw(&mut next);
-        self.backend.draw(self.shown.diff(&next).into_iter())?;
+        self.write_cells(&next)?;
         match cursor {
-            None => self.backend.hide_cursor()?,
-            Some(position) => {
-                self.backend.show_cursor()?;
-                self.backend.set_cursor_position(position)?;
-            }
+            None => queue!(self.out, Hide)?,
+            Some(Position { x, y }) => queue!(self.out, Show, MoveTo(x, y))?,
         }
         self.shown = next;
-        Backend::flush(&mut self.backend)
+        self.out.flush()
+    }
+
+    /// Writes the cells that are otherwise on the next screen.
+    fn write_cells(&mut self, next: &Buffer) -> io::Result<()> {
+        let (mut colours, mut modifier) = ([Color::Reset; 2], Modifier::empty());
+        let mut follows = None;
+        for (x, y, cell) in self.shown.diff(next) {
+            if follows != Some((x, y)) {
+                queue!(self.out, MoveTo(x, y))?;
+            }
+            follows = Some((x + 1, y));
+            if cell.modifier != modifier {
+                self.write_modifier(modifier, cell.modifier)?;
+                modifier = cell.modifier;
+            }
+            if [cell.fg, cell.bg] != colours {
+                colours = [cell.fg, cell.bg];
+                queue!(self.out, SetColors(Colors::new(of_terminal(cell.fg), of_terminal(cell.bg))))?;
+            }
+            queue!(self.out, Print(cell.symbol()))?;
+        }
+        let reset = TerminalColor::Reset;
+        queue!(
+            self.out,
+            SetForegroundColor(reset),
+            SetBackgroundColor(reset),
+            SetUnderlineColor(reset),
+            SetAttribute(Attribute::Reset)
+        )
+    }
+
+    /// Writes what leads from the modifiers of a cell to those of the next one. Bold and dim end together.
+    fn write_modifier(&mut self, from: Modifier, to: Modifier) -> io::Result<()> {
+        let (removed, added) = (from - to, to - from);
+        let intensity = Modifier::BOLD | Modifier::DIM;
+        let starts_again = removed.intersects(intensity);
+        let ends = [
+            (removed.contains(Modifier::REVERSED), Attribute::NoReverse),
+            (starts_again, Attribute::NormalIntensity),
+            (starts_again && to.contains(Modifier::DIM), Attribute::Dim),
+            (starts_again && to.contains(Modifier::BOLD), Attribute::Bold),
+            (removed.contains(Modifier::ITALIC), Attribute::NoItalic),
+            (removed.contains(Modifier::UNDERLINED), Attribute::NoUnderline),
+        ];
+        let begins = [
+            (added.contains(Modifier::REVERSED), Attribute::Reverse),
+            (added.contains(Modifier::BOLD) && !starts_again, Attribute::Bold),
+            (added.contains(Modifier::ITALIC), Attribute::Italic),
+            (added.contains(Modifier::UNDERLINED), Attribute::Underlined),
+            (added.contains(Modifier::DIM) && !starts_again, Attribute::Dim),
+        ];
+        for (_, attribute) in ends.into_iter().chain(begins).filter(|(is_written, _)| *is_written) {
+            queue!(self.out, SetAttribute(attribute))?;
+        }
+        Ok(())
     }
 
     /// Clears the screen, whatever stands there.
@@ -372,7 +429,15 @@ impl<W: Write> Display<W> {
     /// If it cannot be written.
     pub fn clear(&mut self, size: (u16, u16)) -> io::Result<()> {
         self.shown = Buffer::empty(area(size));
-        self.backend.clear()
+        execute!(self.out, Clear(ClearType::All))
+    }
+}
+
+/// The colour for the terminal: only its own and those with a number are drawn.
+fn of_terminal(colour: Color) -> TerminalColor {
+    match colour {
+        Color::Indexed(number) => TerminalColor::AnsiValue(number),
+        _ => TerminalColor::Reset,
     }
 }
 

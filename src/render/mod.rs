@@ -12,7 +12,6 @@ mod tree;
 use std::borrow::Cow;
 use std::io::Write;
 
-use ::csv::Writer;
 use attn_story::render::{digits, document, explained, heat, html, plane, style, view};
 
 use crate::error::{Error, Result};
@@ -104,7 +103,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     let parts = if style.format.is_for_people() { &shown } else { parts };
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
-        Format::Csv => return data(&csv_tables(parts)?, out),
+        Format::Csv => return data(&csv_tables(parts), out),
         Format::Numpy => {
             return Err(Error::new("a table of words cannot be written as NumPy arrays")
                 .help("use --format csv or --format json"));
@@ -156,7 +155,7 @@ fn csv_pages(pages: &[Page]) -> Result<String> {
     Ok(text)
 }
 
-fn csv_tables(parts: &[(String, Table)]) -> Result<String> {
+fn csv_tables(parts: &[(String, Table)]) -> String {
     let mut text = String::new();
     let parts: Vec<_> = parts.iter().filter(|(_, table)| !table.header.is_empty()).collect();
     for (title, table) in &parts {
@@ -164,19 +163,22 @@ fn csv_tables(parts: &[(String, Table)]) -> Result<String> {
             let gap = if text.is_empty() { "" } else { "\n" };
             text.push_str(&format!("{gap}# {}\n", visible(title)));
         }
-        let records = std::iter::once(&table.header).chain(&table.rows);
-        text.push_str(&csv_records(records.map(|row| row.to_vec()))?);
+        for record in std::iter::once(&table.header).chain(&table.rows) {
+            let fields: Vec<Cow<'_, str>> =
+                record.iter().map(|field| csv_field(field, record.len() == 1)).collect();
+            text.push_str(&fields.join(","));
+            text.push('\n');
+        }
     }
-    Ok(text)
+    text
 }
 
-fn csv_records(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
-    let mut writer = Writer::from_writer(Vec::new());
-    let failed =
-        |error: &dyn std::fmt::Display| Error::new(format!("a table could not be written as CSV: {error}"));
-    for record in records {
-        writer.write_record(&record).map_err(|error| failed(&error))?;
+/// A field of a record (RFC 4180): in quotation marks where it holds a comma, a quotation mark or the end of a line, or is empty
+/// and alone.
+fn csv_field(field: &str, is_alone: bool) -> Cow<'_, str> {
+    if field.contains([',', '"', '\n', '\r']) || is_alone && field.is_empty() {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field.into()
     }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
-    String::from_utf8(bytes).map_err(|error| failed(&error))
 }
