@@ -182,22 +182,8 @@ fn axes(plane: &Plane, graph: &Graph) -> [String; 2] {
 
 /// A line of a drawing in ASCII, each of its marks in one character; words stay as they are.
 fn in_ascii(line: &str) -> String {
-    let in_ascii = |character| match character {
-        '→' => '>',
-        '←' => '<',
-        '↑' => '^',
-        '↓' => 'v',
-        '↗' | '↙' => '/',
-        '↖' | '↘' => '\\',
-        '·' => '.',
-        '●' => 'o',
-        '│' => '|',
-        '─' => '-',
-        '┼' | '┤' | '┬' | '└' => '+',
-        '−' => '-',
-        '′' => '\'',
-        other => other,
-    };
+    let marks = || "→←↑↓↗↙↖↘·●│─┼┤┬└−′".chars().zip(r"><^v//\\.o|-++++-'".chars());
+    let in_ascii = |mark| marks().find(|(known, _)| *known == mark).map_or(mark, |(_, plain)| plain);
     line.chars().map(in_ascii).collect()
 }
 

@@ -203,23 +203,8 @@ fn ascii(text: &str) -> String {
 
 /// The character that stands raised, as an exponent.
 fn raised(character: char) -> Option<char> {
-    Some(match character {
-        '⁰' => '0',
-        '¹' => '1',
-        '²' => '2',
-        '³' => '3',
-        '⁴' => '4',
-        '⁵' => '5',
-        '⁶' => '6',
-        '⁷' => '7',
-        '⁸' => '8',
-        '⁹' => '9',
-        '⁻' => '-',
-        'ⁿ' => 'n',
-        'ˣ' => 'x',
-        'ᵃ' => 'a',
-        _ => return None,
-    })
+    let mut pairs = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿˣᵃ".chars().zip("0123456789-nxa".chars());
+    pairs.find(|(raised, _)| *raised == character).map(|(_, plain)| plain)
 }
 
 fn spelled(character: char) -> &'static str {

@@ -288,59 +288,61 @@ pub(super) fn is_one(stage: Stage) -> bool {
 
 /// The sentence on such a step, without a capital.
 pub(super) fn sentence_of_mechanism(stage: Stage, op: &Op) -> String {
-    match (stage, op) {
-        (Stage::PositionVectors, _) => "a vector for each position, of sines and cosines.".into(),
-        (Stage::Positioned, _) => "the vectors of the positions are added to the tokens.".into(),
+    let text = match (stage, op) {
+        (Stage::PositionVectors, _) => "a vector for each position, of sines and cosines.",
+        (Stage::Positioned, _) => "the vectors of the positions are added to the tokens.",
         (Stage::QueriesNormed, _) => {
-            "each query is divided by its root mean square, so that its length no longer counts.".into()
+            "each query is divided by its root mean square, so that its length no longer counts."
         }
-        (Stage::KeysNormed, _) => "each key is divided by its root mean square.".into(),
+        (Stage::KeysNormed, _) => "each key is divided by its root mean square.",
         (Stage::Frequencies, Op::Frequencies { width: 2, .. }) => {
-            "the angle by which the pair of columns turns from one position to the next, in radians.".into()
+            "the angle by which the pair of columns turns from one position to the next, in radians."
         }
-        (Stage::Frequencies, Op::Frequencies { width, .. }) => format!(
-            "the angles by which the {} pairs of columns turn from one position to the next, in radians. The first pair turns \
-             fastest.",
-            width / 2
-        ),
-        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => scaled(scaling),
+        (Stage::Frequencies, Op::Frequencies { width, .. }) => {
+            return format!(
+                "the angles by which the {} pairs of columns turn from one position to the next, in radians. The first pair turns \
+                 fastest.",
+                width / 2
+            );
+        }
+        (Stage::FrequenciesScaled, Op::ScaledFrequencies(scaling)) => return scaled(scaling),
         (Stage::FrequenciesScaled, _) => {
-            "LongRoPE has a row of divisors for short texts, and one for long ones.".into()
+            "LongRoPE has a row of divisors for short texts, and one for long ones."
         }
-        (Stage::QueriesRotated, Op::Rotary(rotation)) => format!(
-            "each query is rotated by its position times F: {}. Positions count from {}.",
-            pairs(rotation.pairing),
-            rotation.first
-        ),
-        (Stage::KeysRotated, Op::Rotary(Rotation { first, .. })) => format!(
-            "each key is rotated in the same way, from position {first} on. A score then depends on the distance of the two."
-        ),
-        (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.".into(),
+        (Stage::QueriesRotated, Op::Rotary(Rotation { pairing, first, .. })) => {
+            let pairs = match pairing {
+                Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
+                Pairing::Neighbours => "each two neighbouring columns together",
+            };
+            return format!(
+                "each query is rotated by its position times F: {pairs}. Positions count from {first}."
+            );
+        }
+        (Stage::KeysRotated, Op::Rotary(Rotation { first, .. })) => {
+            return format!(
+                "each key is rotated in the same way, from position {first} on. A score then depends on the distance of the two."
+            );
+        }
+        (Stage::QueriesRotated | Stage::KeysRotated, _) => "the rotated heads, side by side.",
         (Stage::PositionBias, Op::Alibi(head, _)) => {
-            format!(
-                "a bias that grows with the distance, by a slope of {} in this head.",
-                in_sentence(head.slope(), 6)
-            )
+            let slope = in_sentence(head.slope(), 6);
+            return format!("a bias that grows with the distance, by a slope of {slope} in this head.");
         }
         (Stage::PositionBias, _) => {
-            "a bias for each distance, from the table. Distances that are far share a bucket.".into()
+            "a bias for each distance, from the table. Distances that are far share a bucket."
         }
-        (Stage::Capped, Op::SoftCap(cap)) => format!(
-            "the soft-cap keeps each score between −{0} and {0}. Small scores hardly change.",
-            in_sentence(*cap, 6)
-        ),
-        (Stage::GateInput, _) => "the gate is computed from the tokens: X times W_g.".into(),
-        (Stage::Gate, _) => "the sigmoid makes it a number between 0 and 1.".into(),
-        (Stage::Gated, _) => "each number of the heads is multiplied by its gate.".into(),
-        _ => "a step of this model.".into(),
-    }
-}
-
-fn pairs(pairing: Pairing) -> &'static str {
-    match pairing {
-        Pairing::Halves => "column p together with column p + w/2, for each pair p of w columns",
-        Pairing::Neighbours => "each two neighbouring columns together",
-    }
+        (Stage::Capped, Op::SoftCap(cap)) => {
+            let cap = in_sentence(*cap, 6);
+            return format!(
+                "the soft-cap keeps each score between −{cap} and {cap}. Small scores hardly change."
+            );
+        }
+        (Stage::GateInput, _) => "the gate is computed from the tokens: X times W_g.",
+        (Stage::Gate, _) => "the sigmoid makes it a number between 0 and 1.",
+        (Stage::Gated, _) => "each number of the heads is multiplied by its gate.",
+        _ => "a step of this model.",
+    };
+    text.to_string()
 }
 
 /// The sentence on a change of the frequencies.

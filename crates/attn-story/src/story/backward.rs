@@ -141,40 +141,40 @@ fn sentence(graph: &Graph, gradient: &Gradient) -> String {
         Some(head) => format!("Head {head}: {}{}", text[..1].to_lowercase(), &text[1..]),
     };
     let d_o = head.map_or_else(|| "dO".to_string(), |head| format!("dO_{head}"));
-    match stage {
-        Stage::Weights => start(&format!(
-            "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
-        )),
-        Stage::Loss => "Back through the mean to the loss of each target.".to_string(),
-        _ if stage.is_scores() => start(&of_scores(graph, gradient)),
+    let text = match stage {
+        Stage::Weights => {
+            return start(&format!(
+                "What each weight did to the result: {name} has the dot product of each row of {d_o} with each value."
+            ));
+        }
+        Stage::Loss => "Back through the mean to the loss of each target.",
+        _ if stage.is_scores() => return start(of_scores(graph, gradient)),
         Stage::Role(role) if role.has_heads() && head.is_some() => {
-            "What each query, key and value of each head did.".to_string()
+            "What each query, key and value of each head did."
         }
-        Stage::Role(role) if role.has_heads() => {
-            let is_split = graph.at(stage.of_head(Some(1))).is_some();
-            let joined = if is_split { " The gradients of the heads stand side by side." } else { "" };
-            format!("What each query, key and value did.{joined}")
+        Stage::Role(role) if role.has_heads() && graph.at(stage.of_head(Some(1))).is_some() => {
+            "What each query, key and value did. The gradients of the heads stand side by side."
         }
-        Stage::QueriesRotated | Stage::KeysRotated => "What each rotated query and key did.".to_string(),
+        Stage::Role(role) if role.has_heads() => "What each query, key and value did.",
+        Stage::QueriesRotated | Stage::KeysRotated => "What each rotated query and key did.",
         Stage::QueriesNormed | Stage::KeysNormed => {
             "What each normed query and key did. The norm takes away what would only change its length."
-                .to_string()
         }
         Stage::Role(role) if role.is_weights() => {
             "What each weight matrix did: what it reads, transposed, times the gradient of what it makes."
-                .to_string()
         }
-        Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.".to_string(),
-        Stage::Role(_) => "What the other given matrices did.".to_string(),
-        Stage::Projected => "Back through the residual: a sum hands its gradient on as it is.".to_string(),
-        Stage::Joined | Stage::Gated => "What each number of the joined heads did.".to_string(),
-        Stage::Mixed => start("The part of the gradient that belongs to this head."),
-        _ => format!("Back to {}.", node.name),
-    }
+        Stage::Role(Role::X) => "What each token did: the sum over everything that reads X.",
+        Stage::Role(_) => "What the other given matrices did.",
+        Stage::Projected => "Back through the residual: a sum hands its gradient on as it is.",
+        Stage::Joined | Stage::Gated => "What each number of the joined heads did.",
+        Stage::Mixed => return start("The part of the gradient that belongs to this head."),
+        _ => return format!("Back to {}.", node.name),
+    };
+    text.to_string()
 }
 
 /// The sentence on the gradient of scores, by the step that reads them.
-fn of_scores(graph: &Graph, gradient: &Gradient) -> String {
+fn of_scores(graph: &Graph, gradient: &Gradient) -> &'static str {
     let reader = graph.nodes().map(|(_, node)| node).find(|node| node.inputs.contains(&gradient.of));
     match reader.map(|node| &node.op) {
         Some(Op::Softmax(..) | Op::SoftmaxWithSink { .. } | Op::UnguardedSoftmax(..)) => {
@@ -182,13 +182,14 @@ fn of_scores(graph: &Graph, gradient: &Gradient) -> String {
              weight lies above the mean of its row. So each row sums to 0."
         }
         Some(Op::Mask(_)) => "Back through the mask: a hidden score did nothing, so its gradient is 0.",
-        Some(Op::SoftCap(_)) => "Back through the soft-cap: the closer a score is to the bound, the less it counts.",
+        Some(Op::SoftCap(_)) => {
+            "Back through the soft-cap: the closer a score is to the bound, the less it counts."
+        }
         Some(Op::Temperature(_)) => "Back through the temperature: divided once more.",
         Some(Op::Scale(_)) => "Back through the scale: the same factor once more.",
         Some(Op::Add) => "Back through the bias: a sum hands its gradient on as it is.",
         _ => "Back to the scores.",
     }
-    .to_string()
 }
 
 /// The sentence on the number with the largest influence: among the weight matrices, or, without any, among all given matrices.
