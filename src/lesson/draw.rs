@@ -94,19 +94,13 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     }
     let alone = Lesson {
         name: lesson.name.clone(),
-        file: lesson.file.clone(),
         title: lesson.title.clone(),
-        minutes: None,
-        size: lesson.size,
         runs,
         opening: vec![Block::Question(Box::new(in_order_of_numbers(question)))],
-        steps: Vec::new(),
         text,
-        faults: Vec::new(),
-        story: None,
+        ..Lesson::empty(&lesson.file, lesson.size)
     };
-    let holds = check_by(&alone, runner).holds();
-    if holds { Ok(alone) } else { Err(Error::new("it would not pass `check`")) }
+    if check_by(&alone, runner).holds() { Ok(alone) } else { Err(Error::new("it would not pass `check`")) }
 }
 
 /// The command of an exchange with another seed, and what it prints.
@@ -173,12 +167,12 @@ fn put_in(lesson: &mut Lesson, alone: Lesson) {
 impl Question {
     /// The seed of a question that can be drawn again: all its commands take that seed, all its options are computed,
     /// nothing outside of it shows its numbers, and no number in it would stay as it is.
-    pub(in crate::lesson) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+    pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         self.seed_whatever_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
     }
 
     /// The number for which alone it cannot be drawn again.
-    pub(in crate::lesson) fn number_that_prevents_drawing(&self, lesson: &Lesson) -> Option<String> {
+    pub(super) fn number_that_prevents_drawing(&self, lesson: &Lesson) -> Option<String> {
         self.seed_whatever_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
     }
 

@@ -1,7 +1,5 @@
 //! A lesson as a recording of a terminal.
 
-use std::cell::RefCell;
-
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
@@ -25,6 +23,7 @@ const MOST: u64 = 8_000;
 const HEADING: u64 = 1_500;
 /// The time to think, for questions that do not give it.
 const THINK: u64 = 10_000;
+
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
 /// each question before its answer. ScriptedAnswers answers, votes among them, are typed after the `think` and judged. The same
 /// lesson and answers give the same bytes.
@@ -32,7 +31,7 @@ pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
     let lesson = handout.lesson;
     let mut recording = Recording {
         show: handout.show(true),
-        scripted: RefCell::new(scripted),
+        scripted,
         cast: Asciicast::new(lesson.size.columns, lesson.size.rows, &lesson.title),
     };
     let answers = handout.answers != Answers::Hidden;
@@ -58,7 +57,7 @@ pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
 struct Recording<'a> {
     show: LessonView<'a>,
     /// The answers of the class.
-    scripted: RefCell<ScriptedAnswers>,
+    scripted: ScriptedAnswers,
     cast: Asciicast,
 }
 
@@ -116,7 +115,7 @@ impl Recording<'_> {
         self.blocks(&question.asked, answers);
         self.say(&self.show.options(question));
         self.cast.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
-        while let Some(typed) = self.next_answer(question) {
+        while let Some(typed) = self.scripted.next(&question.id) {
             let prompt = if is_show_of_hands(&typed) { "votes: " } else { "answer: " };
             self.cast.writes(&Ink::of(Tone::Asked).on(prompt, self.show.screen));
             self.type_in(&typed);
@@ -130,12 +129,6 @@ impl Recording<'_> {
         } else {
             self.say(&self.show.blank());
         }
-    }
-}
-
-impl Recording<'_> {
-    fn next_answer(&self, question: &Question) -> Option<String> {
-        self.scripted.borrow_mut().next(&question.id)
     }
 }
 

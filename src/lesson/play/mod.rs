@@ -22,7 +22,7 @@ mod tests;
 pub use crate::terminal::Key;
 pub use follow::{follow, present};
 pub use player::{FullScreenCommands, PlayOptions, Player};
-pub(in crate::lesson) use scripted::answered;
+pub(super) use scripted::answered;
 pub use scripted::{ScriptedAnswers, transcript};
 pub use session::{ProgressSaver, play};
 pub use state::{Action, Effects, Window};

@@ -39,7 +39,7 @@ const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 type StatusPiece = (u8, String);
 
 /// The line at the bottom, `now` after the beginning.
-pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> StatusLine {
+pub(super) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> StatusLine {
     let (status, screen) = (Status { course, state, now }, state.window.screen);
     // The last column stays free: a terminal may break the line there.
     let room = screen.width.saturating_sub(1).max(1);
@@ -55,7 +55,7 @@ pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: D
 }
 
 /// The key that an answer of one letter means: `h` and Enter is the hint, unless `h` is an answer to this question.
-pub(in crate::lesson::play) fn key_typed(course: &Course<'_>, state: &State, text: &str) -> Option<char> {
+pub(super) fn key_typed(course: &Course<'_>, state: &State, text: &str) -> Option<char> {
     let mut letters = text.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
     let is_answer = || {
@@ -220,7 +220,7 @@ impl StatusLine {
 // The pages of the lesson: the text of a stop with its heading, the answer of a question, the end.
 
 /// The text of a stop in pieces.
-pub(in crate::lesson::play) fn chunks(course: &Course<'_>, state: &State, stop: &Stop) -> Vec<Chunk> {
+pub(super) fn chunks(course: &Course<'_>, state: &State, stop: &Stop) -> Vec<Chunk> {
     let (show, height) = (course.show(state.window.screen), state.height());
     let mut chunks = Vec::new();
     for (number, block) in stop.shown(course.lesson).iter().enumerate() {
@@ -260,7 +260,7 @@ fn heading(show: &LessonView<'_>, stop: &Stop) -> Vec<String> {
 }
 
 /// The text of the current step before the current page, limited to the rows above `below` lines.
-pub(in crate::lesson::play) fn above(course: &Course<'_>, state: &State, below: usize) -> Vec<String> {
+pub(super) fn above(course: &Course<'_>, state: &State, below: usize) -> Vec<String> {
     let (at, stops) = (state.page.stop, &course.stops);
     let Some(stop) = stops.get(at) else { return Vec::new() };
     let first = stops[..at].iter().rposition(|other| other.step != stop.step).map_or(0, |at| at + 1);
@@ -280,11 +280,7 @@ pub(in crate::lesson::play) fn above(course: &Course<'_>, state: &State, below: 
 }
 
 /// The letter of the right option.
-pub(in crate::lesson::play) fn right_letter(
-    course: &Course<'_>,
-    state: &State,
-    question: &Question,
-) -> Option<char> {
+pub(super) fn right_letter(course: &Course<'_>, state: &State, question: &Question) -> Option<char> {
     question.right_answer(&course.show(state.window.screen).values()).ok()??.value.letter()
 }
 
@@ -319,7 +315,7 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
 }
 
 /// The page at the end.
-pub(in crate::lesson::play) fn ending(course: &Course<'_>, state: &State) -> Vec<String> {
+pub(super) fn ending(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
     let mut lines = vec![Ink::bold().on(&format!("End: {}", course.lesson.title), screen)];
     let (answered, right) = state.class.score();
@@ -336,7 +332,7 @@ pub(in crate::lesson::play) fn ending(course: &Course<'_>, state: &State) -> Vec
 // Sentences to the teacher.
 
 /// The lines of a sentence to the teacher.
-pub(in crate::lesson::play) fn sentence(text: &str, screen: Screen) -> Vec<String> {
+pub(super) fn sentence(text: &str, screen: Screen) -> Vec<String> {
     wrapped(text, Ink::of(Tone::Note), screen)
 }
 
@@ -346,7 +342,7 @@ fn wrapped(text: &str, ink: Ink, screen: Screen) -> Vec<String> {
 }
 
 /// The line below a lesson that was left before its end; `asked` is the name or path that it was opened by.
-pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, asked: &str) -> Option<String> {
+pub(super) fn farewell(course: &Course<'_>, state: &State, asked: &str) -> Option<String> {
     if state.is_over(course) {
         return None;
     }
@@ -384,7 +380,7 @@ fn shell_word(word: &str) -> String {
 // Text in place of the lesson: contents and keys.
 
 /// The steps with their minutes; the present one is marked.
-pub(in crate::lesson::play) fn contents(course: &Course<'_>, state: &State) -> Vec<String> {
+pub(super) fn contents(course: &Course<'_>, state: &State) -> Vec<String> {
     let (screen, lesson) = (state.window.screen, course.lesson);
     let here = if state.is_over(course) { None } else { state.step(course) };
     let mut lines = vec![Ink::bold().on(&lesson.title, screen), String::new()];
@@ -410,7 +406,7 @@ pub(in crate::lesson::play) fn contents(course: &Course<'_>, state: &State) -> V
 }
 
 /// The keys, and how to type answers.
-pub(in crate::lesson::play) fn help(course: &Course<'_>, state: &State) -> Vec<String> {
+pub(super) fn help(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
     let is_lesson = course.lesson.story.is_none();
     let mut lines = key_lines(screen, is_lesson);

@@ -17,8 +17,7 @@ use super::prose::prose;
 use super::source::{Fault, Faults, Source};
 use question::QuestionDraft;
 
-/// Reads a lesson. `file` is its name in messages; its own name is that without folder and ending. `options` are the names of the
-/// options in its commands.
+/// Reads a lesson. `file` is its name in messages; its own name is that without folder and ending.
 ///
 /// # Errors
 /// The faults that prevent playing it, in the order of the lines.
@@ -51,9 +50,6 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     Ok(lesson)
 }
 
-#[cfg(test)]
-mod tests;
-
 // Reads the pieces of a text into a lesson.
 
 /// The screen of a lesson that gives none.
@@ -66,7 +62,7 @@ struct Reader<'a> {
     question: Option<QuestionDraft>,
     /// The line of a `tol` that waits for its block.
     tolerance: Option<usize>,
-    pub has_head: bool,
+    has_head: bool,
     has_title: bool,
 }
 
@@ -89,8 +85,7 @@ impl<'a> Reader<'a> {
             }
             PieceKind::Heading(depth, title) => {
                 self.end_question(piece.line, faults);
-                let found = Heading { depth: *depth, title, line: piece.line };
-                heading(&found, &mut self.lesson, &mut self.has_title, faults);
+                self.heading(*depth, title, piece.line, faults);
             }
             PieceKind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
             PieceKind::Comment(comment) => match directive(comment, piece.line) {
@@ -123,6 +118,43 @@ impl<'a> Reader<'a> {
                 }
             }
             PieceKind::Prose => self.prose(piece, faults),
+        }
+    }
+
+    /// The title, a step, or a pause inside a step; the depth is 1 for `#`.
+    fn heading(&mut self, depth: usize, title: &str, line: usize, faults: &mut Faults) {
+        match depth {
+            1 if self.has_title || !self.lesson.steps.is_empty() => {
+                faults.add(line, "a second title", "write ## if this begins a step");
+            }
+            1 => {
+                self.has_title = true;
+                if self.lesson.title.is_empty() {
+                    self.lesson.title = title.to_string();
+                } else if self.lesson.title != title {
+                    faults.add(
+                        line,
+                        format!("the title is “{title}” here and “{}” in the head", self.lesson.title),
+                        "make both the same, or leave it out of the head",
+                    );
+                }
+            }
+            2 => self.lesson.steps.push(Step {
+                id: slug(title),
+                title: title.to_string(),
+                line,
+                minutes: None,
+                parts: vec![Part::default()],
+            }),
+            3 => match self.lesson.steps.last_mut() {
+                Some(step) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
+                None => faults.add(line, "a pause before the first step", "begin a step with ## above it"),
+            },
+            _ => faults.add(
+                line,
+                "a heading of the fourth level or deeper",
+                "write it in bold; # is the title, ## a step, ### a pause",
+            ),
         }
     }
 
@@ -300,54 +332,6 @@ fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
     let fault =
         Fault::new(line + 1 + row, format!("a command in a block labelled `{label}`, which is not run"));
     Some(fault.help(format!("label it `console`, or `{IGNORED}` if it is only to be shown")))
-}
-
-// The headings of a lesson: its title, its steps, the pauses inside a step.
-
-/// A heading of a file.
-struct Heading<'a> {
-    /// 1 for `#`.
-    pub depth: usize,
-    pub title: &'a str,
-    pub line: usize,
-}
-
-/// Adds a heading to the lesson; `has_title` is whether its `#` was read already.
-fn heading(heading: &Heading<'_>, lesson: &mut Lesson, has_title: &mut bool, faults: &mut Faults) {
-    let Heading { depth, title, line } = *heading;
-    match depth {
-        1 if *has_title || !lesson.steps.is_empty() => {
-            faults.add(line, "a second title", "write ## if this begins a step");
-        }
-        1 => {
-            *has_title = true;
-            if lesson.title.is_empty() {
-                lesson.title = title.to_string();
-            } else if lesson.title != title {
-                faults.add(
-                    line,
-                    format!("the title is “{title}” here and “{}” in the head", lesson.title),
-                    "make both the same, or leave it out of the head",
-                );
-            }
-        }
-        2 => lesson.steps.push(Step {
-            id: slug(title),
-            title: title.to_string(),
-            line,
-            minutes: None,
-            parts: vec![Part::default()],
-        }),
-        3 => match lesson.steps.last_mut() {
-            Some(step) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
-            None => faults.add(line, "a pause before the first step", "begin a step with ## above it"),
-        },
-        _ => faults.add(
-            line,
-            "a heading of the fourth level or deeper",
-            "write it in bold; # is the title, ## a step, ### a pause",
-        ),
-    }
 }
 
 // The head of a lesson: the pairs between the `---` at its start.
@@ -534,3 +518,6 @@ fn continued(typed: &mut [String], line: &str) -> Option<String> {
     }
     Some(next.trim().to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,9 +16,9 @@ use super::run::Runner;
 use super::{Console, Exchange, Literal, Part, Question, Step};
 use markdown::{PROSE_WIDTH, joined};
 
-pub(in crate::lesson) use markdown::{Ink, Text, Tone, inline};
+pub(super) use markdown::{Ink, Text, Tone, inline};
 pub use questions::BLANK;
-pub(in crate::lesson) use questions::{Verdict, escaped, judge, next_try};
+pub(super) use questions::{Verdict, escaped, judge, next_try};
 
 /// A lesson, and the screen that it is shown on.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ impl LessonView<'_> {
 const WIDEST: usize = 100;
 
 /// `1 minute`, `1.5 minutes`
-pub(in crate::lesson) fn minutes(minutes: f64) -> String {
+pub(super) fn minutes(minutes: f64) -> String {
     format!("{minutes} {}", if minutes == 1.0 { "minute" } else { "minutes" })
 }
 
@@ -159,7 +159,7 @@ impl LessonView<'_> {
     }
 
     /// A title, something at the end of its first line, and a rule below.
-    pub(in crate::lesson) fn barred(&self, title: &str, end: &str) -> Vec<String> {
+    pub(super) fn barred(&self, title: &str, end: &str) -> Vec<String> {
         let width = self.heading_width();
         let room = width.saturating_sub(end.width() + 2);
         let plain = Screen { colour: false, ..self.screen };
@@ -264,7 +264,7 @@ impl LessonView<'_> {
 
 /// A command in lines of at most `room` columns that a shell reads as one: broken at spaces outside of quotes, and not between
 /// an option and its value where there is room for both.
-pub(in crate::lesson) fn broken(typed: &str, room: usize) -> Vec<String> {
+pub(super) fn broken(typed: &str, room: usize) -> Vec<String> {
     if typed.width() <= room {
         return vec![typed.to_string()];
     }
