@@ -125,7 +125,7 @@ mod tests {
             compared(lesson, printed).iter().map(|(tag, _)| tag.sign()).collect()
         };
         assert_eq!(signs("a\nb\nc\n", "a\nx\ny\nc\n"), " -++ ");
-        assert_eq!(signs("a\nb\nd\n", "a\nb\nb\nc\n"), "  +-+");
+        assert_eq!(signs("a\nb\nd\n", "a\nb\nb\nc\n"), "  -++");
         assert_eq!(signs("a\nb\n\n\nc\n", "b\n\n\n\nc\n"), "-   + ");
         assert_eq!(signs("", ""), "");
     }
