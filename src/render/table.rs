@@ -1,11 +1,15 @@
 //! Matrices as boxes of lines: each by itself, or those of the same tokens in one frame.
 
 use std::borrow::Cow;
-use std::iter::repeat_n;
+use std::iter::once;
 use std::ops::Range;
 
 use colored::{Color, Colorize};
-use unicode_segmentation::UnicodeSegmentation;
+use comfy_table::Color::AnsiValue;
+use comfy_table::{
+    Attribute, Cell as GridCell, CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Table as Grid,
+    TableStyle, Width,
+};
 use unicode_width::UnicodeWidthChar;
 
 use crate::foreign::visible;
@@ -14,8 +18,7 @@ use crate::story::Table;
 use crate::story::diagnosis::FileRow;
 use crate::text::ScreenWidth;
 
-use super::heat::Shade;
-use super::view::{FRAME, View};
+use super::view::{Cell, FRAME, View};
 use super::{Charset, Style};
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
@@ -79,161 +82,107 @@ fn joint(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
 
 // Boxes of lines: columns of texts, a rule below the head, and rules between some of the columns.
 
+/// Stands between two columns until it is a rule or air; no text has it, since controls are written as escapes.
+const JUNCTION: char = '\u{1f}';
+
+/// Round corners, and a rule below the head.
+const BOX: TableStyle = TableStyle::new()
+    .top_border(LineStyle::new('╭', '─', JUNCTION, '╮'))
+    .header_lines(ContentLineStyle::new('│', JUNCTION, '│'))
+    .header_separator(LineStyle::new('├', '─', JUNCTION, '┤'))
+    .content_lines(ContentLineStyle::new('│', JUNCTION, '│'))
+    .bottom_border(LineStyle::new('╰', '─', JUNCTION, '╯'));
+
 /// A column: its text, the air on both sides of it, and what stands before it.
 #[derive(Clone, Copy)]
 struct Column {
     /// The width of its texts; wider ones are broken.
-    pub text: usize,
+    text: usize,
     /// The space before them.
-    pub left: usize,
+    left: usize,
     /// The space after them.
-    pub right: usize,
+    right: usize,
     /// True if a rule stands before it, in place of air.
-    pub is_ruled: bool,
+    is_ruled: bool,
+    /// The side on which its texts stand.
+    alignment: CellAlignment,
 }
 
 impl Column {
+    /// Texts on the left, with air around them.
+    fn of_words(text: usize) -> Column {
+        Column { text, left: 1, right: 1, is_ruled: false, alignment: CellAlignment::Left }
+    }
+
     fn width(&self) -> usize {
         self.left + self.text + self.right
     }
 }
 
-/// The text of a column in one row.
-struct GridCell<'a> {
-    text: Cow<'a, str>,
-    is_right: bool,
-    shade: Shade,
-}
-
-/// A text on the left of its column.
-fn left<'a>(text: impl Into<Cow<'a, str>>) -> GridCell<'a> {
-    GridCell { text: text.into(), is_right: false, shade: Shade::None }
-}
-
-/// A text on the right of its column.
-fn right<'a>(text: impl Into<Cow<'a, str>>) -> GridCell<'a> {
-    GridCell { is_right: true, ..left(text) }
-}
-
-/// A number on the right of its column, shaded.
-fn shaded(text: &str, shade: Shade) -> GridCell<'_> {
-    GridCell { shade, ..right(text) }
-}
-
-/// The box of a head, if there is one, and rows.
-fn boxed<'a>(
-    columns: &[Column],
-    head: Option<Vec<GridCell<'a>>>,
-    rows: impl Iterator<Item = Vec<GridCell<'a>>>,
-    style: &Style,
-) -> Block {
-    let edge = |first: char, rule: char, last: char| {
-        let mut line = String::from(first);
-        for (j, column) in columns.iter().enumerate() {
-            if j > 0 {
-                line.push(if column.is_ruled { rule } else { '─' });
-            }
-            line.extend(repeat_n('─', column.width()));
-        }
-        line + &String::from(last)
-    };
-    let mut lines = vec![edge('╭', '┬', '╮')];
-    if let Some(head) = head {
-        lines.extend(lines_of(&head, columns, style));
-        lines.push(edge('├', '┼', '┤'));
+/// A box without rows.
+fn new_grid(style: &Style) -> Grid {
+    let mut grid = Grid::new();
+    grid.load_style(BOX).force_no_tty();
+    if style.colour {
+        grid.enforce_styling();
     }
-    rows.for_each(|row| lines.extend(lines_of(&row, columns, style)));
-    lines.push(edge('╰', '┴', '╯'));
+    grid
+}
+
+/// The columns of a matrix behind a rule, this far apart; the first one with more air before it.
+fn number_columns(widths: &[usize], gap: usize, spare: usize) -> impl Iterator<Item = Column> {
+    let last = widths.len().saturating_sub(1);
+    widths.iter().enumerate().map(move |(j, &text)| Column {
+        text,
+        left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
+        right: usize::from(gap > 1 || j == last),
+        is_ruled: j == 0,
+        alignment: CellAlignment::Right,
+    })
+}
+
+/// A number, shaded.
+fn shaded(cell: &Cell, style: &Style) -> GridCell {
+    let number = GridCell::new(&cell.text);
+    let Some(look) = cell.shade.look(style.theme) else { return number };
+    let number = number.fg(AnsiValue(look.ink)).bg(AnsiValue(look.ground));
+    if look.bold { number.add_attribute(Attribute::Bold) } else { number }
+}
+
+/// The lines of a box with columns of these widths.
+fn boxed(mut grid: Grid, columns: &[Column]) -> Block {
+    let narrow = |width: usize| u16::try_from(width).unwrap_or(u16::MAX);
+    for (drawn, column) in grid.column_iter_mut().zip(columns) {
+        // A text has a column of the screen even where it is empty: one of the spaces behind it.
+        let right = column.right.saturating_sub(usize::from(column.text == 0));
+        drawn.set_padding((narrow(column.left), narrow(right)));
+        drawn.set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(column.width()))));
+        drawn.set_cell_alignment(column.alignment);
+    }
+    let lines = grid.lines().map(|line| ruled(&line, columns)).collect();
     Block { lines, width: columns.iter().map(|column| column.width() + 1).sum::<usize>() + 1 }
 }
 
-/// The lines of a row, as many as its tallest cell has.
-fn lines_of(row: &[GridCell<'_>], columns: &[Column], style: &Style) -> Vec<String> {
-    let texts = row.iter().zip(columns).map(|(cell, column)| folded(&cell.text, column.text));
-    let texts: Vec<Vec<Cow<'_, str>>> = texts.collect();
-    let line = |at: usize| {
-        let mut line = String::from('│');
-        for (j, ((cell, column), texts)) in row.iter().zip(columns).zip(&texts).enumerate() {
-            if j > 0 {
-                line.push(if column.is_ruled { '│' } else { ' ' });
-            }
-            let Some(text) = texts.get(at) else {
-                line.extend(repeat_n(' ', column.width()));
-                continue;
-            };
-            let missing = column.text.saturating_sub(text.width());
-            let (before, after) = if cell.is_right { (missing, 0) } else { (0, missing) };
-            let look = cell.shade.look(style.theme).filter(|_| style.colour);
-            if let Some(look) = look {
-                line.push_str(if look.bold { "\x1b[1m" } else { "" });
-                line.push_str(&format!("\x1b[48;5;{}m\x1b[38;5;{}m", look.ground, look.ink));
-            }
-            line.extend(repeat_n(' ', column.left + before));
-            line.push_str(text);
-            line.extend(repeat_n(' ', after + column.right));
-            if let Some(look) = look {
-                line.push_str(if look.bold { "\x1b[0m" } else { "\x1b[49m\x1b[39m" });
-            }
+/// The line with rules between some of its columns, and bold type before the colours of a cell.
+fn ruled(line: &str, columns: &[Column]) -> String {
+    const BOLD: &str = "\x1b[1m";
+    let (rule, air) = match line.chars().next() {
+        Some('╭') => ('┬', '─'),
+        Some('├') => ('┼', '─'),
+        Some('╰') => ('┴', '─'),
+        _ => ('│', ' '),
+    };
+    let mut out = String::with_capacity(line.len() + 2 * columns.len());
+    for (j, (cell, column)) in line.split(JUNCTION).zip(columns).enumerate() {
+        if j > 0 {
+            out.push(if column.is_ruled { rule } else { air });
         }
-        line.push('│');
-        line
-    };
-    (0..texts.iter().map(Vec::len).max().unwrap_or(0)).map(line).collect()
-}
-
-/// A text in lines of at most this width.
-fn folded(text: &str, width: usize) -> Vec<Cow<'_, str>> {
-    let fold = |line| {
-        if ScreenWidth::width(line) <= width { vec![Cow::Borrowed(line)] } else { broken(line, width) }
-    };
-    text.split('\n').flat_map(fold).collect()
-}
-
-/// A line that is too wide, broken between its words; a word that has no room in a line of its own begins behind the one before it,
-/// where there is room for more than two columns.
-fn broken(line: &str, width: usize) -> Vec<Cow<'_, str>> {
-    const FEWEST: usize = 2;
-    let mut lines = Vec::new();
-    let (mut own, mut used) = (String::new(), 0);
-    for mut word in line.split(' ') {
-        loop {
-            let gap = usize::from(!own.is_empty());
-            let (wide, room) = (word.width(), width.saturating_sub(used + gap));
-            let fits = used + gap + wide <= width;
-            if !fits && gap > 0 && (room <= FEWEST || wide <= width) {
-                lines.push(Cow::Owned(std::mem::take(&mut own)));
-                used = 0;
-                continue;
-            }
-            let (taken, rest) = if fits { (word, "") } else { word.split_at(first_part(word, room)) };
-            own.push_str(&" "[..gap]);
-            own.push_str(taken);
-            used += gap + wide;
-            if used + FEWEST > width {
-                lines.push(Cow::Owned(std::mem::take(&mut own)));
-                used = 0;
-            }
-            if rest.is_empty() {
-                break;
-            }
-            word = rest;
+        match cell.split_once(BOLD) {
+            Some((colours, text)) => out.extend([BOLD, colours, text]),
+            None => out.push_str(cell),
         }
     }
-    if !own.is_empty() {
-        lines.push(Cow::Owned(own));
-    }
-    lines
-}
-
-/// The bytes of the characters, as a reader sees them, that begin a word and have room; at least one.
-fn first_part(word: &str, room: usize) -> usize {
-    let mut used = 0;
-    let mut ends = word.grapheme_indices(true).map(|(at, character)| {
-        used += character.width();
-        (at + character.len(), used)
-    });
-    let first = ends.next().map_or(0, |(end, _)| end);
-    ends.take_while(|(_, used)| *used <= room).last().map_or(first, |(end, _)| end)
+    out
 }
 
 // Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
@@ -267,35 +216,26 @@ fn widest(views: &[&View], width: usize, style: &Style) -> Block {
 
 /// The frame, the columns of each matrix this far apart.
 fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
-    let head = (!views.iter().all(|view| view.has_plain_columns())).then(|| {
-        let names = views.iter().flat_map(|view| &view.cols).map(right);
-        std::iter::once(left("")).chain(names).collect()
-    });
+    let mut grid = new_grid(style);
+    if !views.iter().all(|view| view.has_plain_columns()) {
+        let names = views.iter().flat_map(|view| &view.cols);
+        grid.set_header(once("").chain(names.map(String::as_str)));
+    }
     let names = views.first().map_or(&[][..], |view| &view.rows);
-    let rows = names.iter().enumerate().map(|(i, name)| {
-        let cells = views.iter().flat_map(|view| &view.cells[i]);
-        std::iter::once(left(name)).chain(cells.map(|cell| shaded(&cell.text, cell.shade))).collect()
+    grid.add_rows(names.iter().enumerate().map(|(i, name)| {
+        let cells = views.iter().flat_map(move |view| &view.cells[i]);
+        once(GridCell::new(name)).chain(cells.map(|cell| shaded(cell, style)))
+    }));
+    let columns = views.iter().flat_map(|view| {
+        let spare = part_width(view, gap) - view.columns_width(gap);
+        number_columns(view.column_widths(), gap, spare)
     });
-    let first = Column { text: label_width(views), left: 1, right: 1, is_ruled: false };
-    let columns = std::iter::once(first).chain(views.iter().flat_map(|view| frame_columns(view, gap)));
-    let mut block = boxed(&columns.collect::<Vec<_>>(), head, rows, style);
+    let first = Column::of_words(label_width(views));
+    let mut block = boxed(grid, &once(first).chain(columns).collect::<Vec<_>>());
     if let Some(top) = block.lines.first_mut() {
         *top = upper_edge(views, gap);
     }
     block
-}
-
-/// The columns of a matrix in the frame; the first one is wider where the name of the matrix needs the room.
-fn frame_columns(view: &View, gap: usize) -> Vec<Column> {
-    let spare = part_width(view, gap) - view.columns_width(gap);
-    let last = view.cols.len().saturating_sub(1);
-    let column = |(j, &text)| Column {
-        text,
-        left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
-        right: usize::from(gap > 1 || j == last),
-        is_ruled: j == 0,
-    };
-    view.column_widths().iter().enumerate().map(column).collect()
 }
 
 /// `╭─────┬─ S ────┬─ A ────╮`.
@@ -430,21 +370,14 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
     if to - from == view.cols.len() && is_headless(view) {
         return frame(&[view], gap, style);
     }
-    let label = Column { text: view.label_width(), left: 1, right: 1, is_ruled: false };
-    let number = |j: usize| Column {
-        text: view.column_widths()[j],
-        left: if j == from { 1 } else { gap.saturating_sub(2) },
-        right: usize::from(gap > 1 || j + 1 == to),
-        is_ruled: j == from,
-    };
-    let columns: Vec<Column> = std::iter::once(label).chain((from..to).map(number)).collect();
-    let heads = view.cols[from..to].iter().map(right);
-    let head = std::iter::once(left(&view.name)).chain(heads).collect();
-    let rows = view.rows.iter().zip(&view.cells).map(|(label, cells)| {
-        let cells = cells[from..to].iter().map(|cell| shaded(&cell.text, cell.shade));
-        std::iter::once(left(label)).chain(cells).collect()
-    });
-    let block = boxed(&columns, Some(head), rows, style);
+    let mut grid = new_grid(style);
+    grid.set_header(once(&view.name).chain(&view.cols[from..to]));
+    grid.add_rows(view.rows.iter().zip(&view.cells).map(|(label, cells)| {
+        once(GridCell::new(label)).chain(cells[from..to].iter().map(|cell| shaded(cell, style)))
+    }));
+    let label = Column::of_words(view.label_width());
+    let columns = once(label).chain(number_columns(&view.column_widths()[from..to], gap, 0));
+    let block = boxed(grid, &columns.collect::<Vec<_>>());
     noted(block, &view.notes)
 }
 
@@ -505,17 +438,17 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
     let mut widths: Vec<usize> = columns.iter().map(widest).collect();
     let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
     narrow(&mut widths, &columns.iter().map(|&j| longest_word(table, j)).collect::<Vec<_>>(), room);
-    let numbers: Vec<bool> = columns.iter().map(|j| table.numbers.contains(j)).collect();
     let row_of = |row: &[String]| {
-        let cell = |(i, &j): (usize, &usize)| {
-            let content = broken_name(row.get(j).map_or("", String::as_str), widths[i]);
-            if numbers[i] { right(content) } else { left(content) }
-        };
-        columns.iter().enumerate().map(cell).collect::<Vec<_>>()
+        let cell = |(&j, &width): (&usize, &usize)| broken_name(row.get(j).map_or("", String::as_str), width);
+        columns.iter().zip(&widths).map(cell).collect::<Vec<_>>()
     };
-    let columns = widths.iter().map(|&text| Column { text, left: 1, right: 1, is_ruled: false });
-    let rows = table.rows.iter().map(|row| row_of(row));
-    boxed(&columns.collect::<Vec<_>>(), Some(row_of(&table.header)), rows, style)
+    let mut grid = new_grid(style);
+    grid.set_header(row_of(&table.header)).add_rows(table.rows.iter().map(|row| row_of(row)));
+    let column = |(j, &text)| {
+        let words = Column::of_words(text);
+        if table.numbers.contains(j) { Column { alignment: CellAlignment::Right, ..words } } else { words }
+    };
+    boxed(grid, &columns.iter().zip(&widths).map(column).collect::<Vec<_>>())
 }
 
 /// The pieces of a text that a line break should not cut.
@@ -819,7 +752,6 @@ fn cut(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::render::view::Cell;
     use crate::render::{Charset, Format, Heat};
 
     use super::*;
@@ -905,7 +837,13 @@ mod tests {
 
     #[test]
     fn a_text_is_broken_between_words_and_a_word_without_room_between_characters() {
-        let lines = |text, width| folded(text, width).join("|");
+        let lines = |text: &str, width| {
+            let mut grid = new_grid(&style());
+            grid.add_row([text]);
+            let lines = boxed(grid, &[Column::of_words(width)]).lines;
+            let texts = lines[1..lines.len() - 1].iter().map(|line| line.trim_matches(['│', ' ']));
+            texts.collect::<Vec<_>>().join("|")
+        };
         assert_eq!(lines("the bat sleeps", 20), "the bat sleeps");
         assert_eq!(lines("the bat sleeps", 7), "the bat|sleeps");
         assert_eq!(lines("a\nb", 7), "a|b");
