@@ -114,6 +114,7 @@ fn has_target() -> bool {
 }
 
 #[test]
+#[ignore = "builds the program of pages, which takes minutes; the gate runs it"]
 fn the_documented_command_builds_a_program_that_answers_as_the_sources_do() {
     let told = fs::read_to_string(root().join("docs/formats.md")).unwrap();
     let command =
