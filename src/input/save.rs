@@ -261,13 +261,14 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResu
     Ok(out.flush()?)
 }
 
-/// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a
-/// printed array.
+/// A label that is read back as the same label, and not as a number, a comment, a title, a separator, two fields, or the start of
+/// JSON or of a printed array.
 fn quoted(label: &str, delimiter: u8) -> String {
     let marks = ['"', ',', ';', '[', '{', '\u{feff}'];
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
+    let is_title = label.ends_with([':', '=']) || label.to_ascii_lowercase().starts_with("sep=");
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
-    if safe && !is_meant_as_number(label) {
+    if safe && !is_title && !is_meant_as_number(label) {
         label.to_string()
     } else {
         format!("\"{}\"", label.replace('"', "\"\""))

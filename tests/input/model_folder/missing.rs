@@ -143,7 +143,7 @@ fn a_missing_tokenizer_is_an_error_only_where_text_is_read() {
     };
     assert_eq!(
         said(&folder),
-        "FOLDER: there is no tokenizer.json in this folder\n  help: give the ids of the tokens instead of text: ids 464,3290, or \
+        "FOLDER: there is no tokenizer.json in this folder\n  help: give the ids of the tokens instead of text: --ids 464,3290, or \
          download the model's tokenizer.json"
     );
     let folder = folder.with("vocab.json", "{}").with("merges.txt", "");
