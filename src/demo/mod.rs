@@ -60,8 +60,11 @@ pub struct Demo {
     pub source: Source,
 }
 
-/// The functions that build them: the graph and the sentences.
-const BUILD: [(&str, fn(&mut Builder) -> Result<()>); 42] = [
+/// The graph and the sentences of a demo.
+type Build = fn(&mut Builder) -> Result<()>;
+
+/// The functions that build them.
+const BUILD: [(&str, Build); 42] = [
     ("interact", understanding::interact),
     ("left", understanding::left),
     ("weights", understanding::weights),

@@ -39,7 +39,7 @@ impl Markdown {
     }
 
     fn matrix(&mut self, view: &View) {
-        let mut header = [&[view.name.clone()], &view.cols[..]].concat();
+        let mut header = [std::slice::from_ref(&view.name), &view.cols[..]].concat();
         let row = |(label, cells): (&String, &Vec<super::view::Cell>)| {
             [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace(HATCH, ""))).collect()
         };

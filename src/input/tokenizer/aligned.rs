@@ -83,7 +83,7 @@ impl Aligned {
     }
 
     /// Writes each byte as a character that can be seen.
-    pub fn to_byte_level(&mut self) {
+    pub fn write_bytes(&mut self) {
         self.each(|c, out| out.extend(c.encode_utf8(&mut [0; 4]).bytes().map(character_of)));
     }
 

@@ -223,7 +223,7 @@ impl Step {
             }),
             Step::Precompiled { precompiled_charsmap } => precompiled_charsmap.apply(text),
             Step::Prepend { prepend } => text.prepend(prepend),
-            Step::ByteLevel => text.to_byte_level(),
+            Step::ByteLevel => text.write_bytes(),
             Step::Replace { .. } | Step::Sequence { .. } => {}
         }
     }

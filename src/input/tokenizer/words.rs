@@ -273,7 +273,7 @@ impl Splitter {
                 }
                 let mut parts =
                     if *use_regex { text.split(&GPT2, Behavior::Isolated, false) } else { vec![text] };
-                parts.iter_mut().for_each(Aligned::to_byte_level);
+                parts.iter_mut().for_each(Aligned::write_bytes);
                 parts
             }
             Splitter::CharDelimiterSplit { delimiter } => {

@@ -183,13 +183,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
     if let Some(height) = too_tall(&text, size) {
         add(
             Concern::Text,
-            tall(
-                exchange.line,
-                &format!("`{typed}` prints"),
-                height,
-                size,
-                &"print less (--only),".to_string(),
-            ),
+            tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
         );
     }
     if text.len() as u64 > LONGEST {

@@ -514,6 +514,7 @@ struct NameAndParameters {
 }
 
 impl<'de> Deserialize<'de> for Op {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "all other ops have the derived form")]
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Op, D::Error> {
         let NameAndParameters { op: name, params } = NameAndParameters::deserialize(from)?;
         let Some(kind) = OpKind::named(&name) else {
@@ -539,6 +540,7 @@ impl<'de> Deserialize<'de> for Op {
 
 impl Op {
     /// The op's parameters in JSON, an object; `{}` where it has none.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "all other ops have the derived form")]
     pub fn params(&self) -> Value {
         let form = match self {
             Op::Gelu(form) => serde_json::to_value(form),
@@ -599,6 +601,7 @@ pub enum Origin {
 
 impl Origin {
     /// The origin of a row.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "only one origin has rows")]
     pub fn of_row(&self, row: usize) -> &Origin {
         match self {
             Origin::Rows(rows) => rows.get(row).unwrap_or(self),
@@ -607,6 +610,7 @@ impl Origin {
     }
 
     /// The origin with its words made visible, as a screen shows them: a file may have anything in them.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "the others have no words of a file")]
     pub(super) fn visible(self) -> Origin {
         let shown = |text: String| visible(&text).into_owned();
         match self {

@@ -175,7 +175,7 @@ fn not_live(reason: &str) -> Error {
 /// The matrices that a graph of a recipe was given.
 fn inputs(graph: &Graph) -> AttendInputs {
     let mut inputs = AttendInputs::default();
-    for (role, given) in Role::all().into_iter().filter_map(|role| Some((role, given(graph, role.name())?))) {
+    for (role, given) in Role::all().filter_map(|role| Some((role, given(graph, role.name())?))) {
         inputs.set(role, given);
     }
     inputs
