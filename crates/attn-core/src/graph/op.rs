@@ -13,7 +13,7 @@
 //! 5. `formula.rs`: its equation.
 //! 6. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
 //! 7. For a function that no term has: `term.rs` (the variant, its value and the text), and of the program
-//!    `src/render/json_explanation.rs` and `src/render/latex_terms.rs`.
+//!    `src/render/json.rs` and `src/render/latex.rs`.
 //! 8. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
 //!    format, and that the graph can be run again.
 //! 9. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.

@@ -4,8 +4,8 @@
 //!
 //! 1. `data/mistakes.toml`: its sentences. The file of its step in this folder: the ways to make it, in `WAYS` under its id. A way
 //!    is a [`Change`]: another choice of the [`Recipe`], or an [`Alter`] at a [`Site`].
-//! 2. If neither can express it: a choice in `graph/recipes/choices.rs` and a `Change` for it in `diagnose/change.rs`, or an
-//!    `Alter` in `graph/recipes/alter/kinds.rs`.
+//! 2. If neither can express it: a choice in `graph/recipes/recipe.rs` and a `Change` for it in `diagnose/change.rs`, or an
+//!    `Alter` in `graph/recipes/alteration.rs`.
 //! 3. `tests/golden/slips_of_reviews.py`: a `slip` with its id, which makes it in NumPy without this code, and a line about it at
 //!    the head of `reviewed_slips.py`; `python3 reviewed_slips.py` in `tests/golden` writes `reviewed_slips.json`.
 //!    A mistake with positions, norms, soft-caps, sinks or gates is a `slip` in `slips_of_mechanisms.py`, and
