@@ -242,12 +242,13 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResu
         if table.row_labels().is_some() {
             out.write_all(&[delimiter])?;
         }
-        let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter)).collect();
+        let is_alone = cols.len() == 1 && table.row_labels().is_none();
+        let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter, is_alone)).collect();
         writeln!(out, "{}", labels.join(&char::from(delimiter).to_string()))?;
     }
     for i in 0..table.shape().rows {
         if let Some(rows) = table.row_labels() {
-            write!(out, "{}", quoted(&rows[i], delimiter))?;
+            write!(out, "{}", quoted(&rows[i], delimiter, false))?;
             out.write_all(&[delimiter])?;
         }
         for j in 0..table.shape().cols {
@@ -261,12 +262,13 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResu
     Ok(out.flush()?)
 }
 
-/// A label that is read back as the same label, and not as a number, a comment, a title, a separator, two fields, or the start of
-/// JSON or of a printed array.
-fn quoted(label: &str, delimiter: u8) -> String {
+/// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a printed
+/// array; nor, where it is alone on its line, as a title or a separator.
+fn quoted(label: &str, delimiter: u8, is_alone: bool) -> String {
     let marks = ['"', ',', ';', '[', '{', '\u{feff}'];
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
-    let is_title = label.ends_with([':', '=']) || label.to_ascii_lowercase().starts_with("sep=");
+    let is_title =
+        is_alone && (label.ends_with([':', '=']) || label.to_ascii_lowercase().starts_with("sep="));
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
     if safe && !is_title && !is_meant_as_number(label) {
         label.to_string()

@@ -150,7 +150,7 @@ fn a_missing_tokenizer_is_an_error_only_where_text_is_read() {
     assert_eq!(
         said(&folder),
         "FOLDER: there is no tokenizer.json in this folder, only merges.txt and vocab.json\n  help: give the ids of the tokens \
-         instead of text: ids 464,3290, or make the file, in Python with transformers: \
+         instead of text: --ids 464,3290, or make the file, in Python with transformers: \
          AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
     );
     for other in ["tokenizer.model", "vocab.txt"] {
