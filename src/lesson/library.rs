@@ -115,16 +115,15 @@ fn unknown(name: &str) -> Error {
 fn no_step(lesson: &Lesson, step: &str) -> Error {
     let error =
         Error::new(format!("`{}` has no step `{}`", lesson.name, visible(step))).of_kind(ErrorKind::Unknown);
-    match nearest(step, lesson.steps.iter().map(|step| step.id.as_str())) {
+    let ids: Vec<&str> = lesson.steps.iter().map(|step| step.id.as_str()).collect();
+    match nearest(step, ids.iter().copied()) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
-        None => {
-            error.help(format!("it has the steps 1 to {}, or by name: {}", lesson.steps.len(), ids(lesson)))
-        }
+        None => error.help(format!(
+            "it has the steps 1 to {}, or by name: {}",
+            lesson.steps.len(),
+            ids.join(", ")
+        )),
     }
-}
-
-fn ids(lesson: &Lesson) -> String {
-    lesson.steps.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The first fault of a file as an error.

@@ -1,4 +1,4 @@
-//! `attn lesson check`.
+//! `attn lesson check` and `attn lesson update`: lessons that are checked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,10 +1,10 @@
-//! `attn lesson`.
+//! `attn lesson`, and the list of lessons.
 
 mod check;
-mod export;
 mod play;
 mod quiz;
 mod trust;
+mod write;
 
 use clap::{Args, Subcommand};
 
@@ -65,9 +65,9 @@ enum LessonCommand {
     Quiz(quiz::QuizArgs),
     Check(check::CheckArgs),
     Update(check::UpdateArgs),
-    New(export::NewArgs),
-    Directives(export::DirectivesArgs),
-    Export(export::ExportArgs),
+    New(write::NewArgs),
+    Directives(write::DirectivesArgs),
+    Export(write::ExportArgs),
 }
 
 impl LessonArgs {

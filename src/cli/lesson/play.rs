@@ -1,4 +1,4 @@
-//! `attn lesson play`.
+//! `attn lesson play` and `attn lesson follow`.
 
 use clap::Args;
 

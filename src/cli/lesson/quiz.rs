@@ -21,8 +21,8 @@ use crate::render;
 use crate::terminal::INTERRUPTED;
 use crate::text::quoted;
 
-use super::export::refuse_lesson;
 use super::trust::{TrustArgs, with_seed};
+use super::write::refuse_lesson;
 
 /// Answer the questions of a lesson alone, with marks
 ///

@@ -181,7 +181,7 @@ impl PositionFormatter {
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
             let before = question.hands_before.as_deref();
-            lines.extend(super::scripted::bars(hands, before, right, self.screen));
+            lines.extend(super::answers::bars(hands, before, right, self.screen));
         }
         lines
     }
@@ -390,7 +390,8 @@ impl Positions {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::play::{Key, Window, sample};
+    use crate::lesson::play::tests::sample;
+    use crate::lesson::play::{Key, Window};
     use crate::lesson::read;
     use crate::render::Screen;
 

@@ -5,9 +5,9 @@
 //! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
 //! the class has come, and writes where it is for those who [`follow`].
 
+mod answers;
 mod follow;
 mod player;
-mod scripted;
 mod session;
 mod state;
 mod stops;
@@ -15,15 +15,13 @@ mod update;
 mod view;
 
 #[cfg(test)]
-pub(super) mod sample;
-#[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use crate::terminal::Key;
+pub(super) use answers::answered;
+pub use answers::{ScriptedAnswers, transcript};
 pub use follow::{follow, present};
 pub use player::{FullScreenCommands, PlayOptions, Player};
-pub(super) use scripted::answered;
-pub use scripted::{ScriptedAnswers, transcript};
 pub use session::{ProgressSaver, play};
 pub use state::{Action, Effects, Window};
 pub use view::StatusLine;

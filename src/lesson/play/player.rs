@@ -10,8 +10,8 @@ use crate::lesson::{Command, Lesson, Progress, Run};
 use crate::render::Screen;
 use crate::terminal::Key;
 
-use super::scripted::ScriptedAnswers;
-use super::state::{Action, Course, Effects, Event, Input, State, Window};
+use super::answers::ScriptedAnswers;
+use super::state::{Action, Course, Effects, Input, State, Window};
 use super::update::update;
 use super::view::{self, StatusLine};
 
@@ -133,7 +133,7 @@ impl<'a> Player<'a> {
 
     /// Handles an event and runs the commands that it asks for; other effects are left to the terminal.
     fn take(&mut self, input: Input, now: Duration) -> Effects {
-        let effects = update(&self.course, &mut self.state, Event { at: now, input });
+        let effects = update(&self.course, &mut self.state, input, now);
         match effects.action {
             Action::Run(command) if self.on_screen.is_some_and(|commands| (commands.has)(&command.args)) => {
                 Effects::of(Action::Open(command))

@@ -10,7 +10,7 @@ use crate::lesson::{Command, Lesson, Progress, Question, Run, Runner};
 use crate::render::Screen;
 use crate::terminal::{EditLine, Key};
 
-use super::scripted::ScriptedAnswers;
+use super::answers::ScriptedAnswers;
 use super::stops::{Chunk, PageStart, Stop, StopKind, commands, stops};
 
 /// The rows below the text: an empty line and the status line.
@@ -61,7 +61,7 @@ impl State {
             page: CurrentPage { stop, ..CurrentPage::default() },
             overlay: Overlay::default(),
             typing: LineInput::default(),
-            class: Class::beginning_at(first.unwrap_or(0)),
+            class: Class { first: first.unwrap_or(0), ..Class::default() },
             timing: Timing::default(),
             is_clean: false,
             is_blank: false,
@@ -194,11 +194,6 @@ pub(super) struct Class {
 }
 
 impl Class {
-    /// A class that begins at a step.
-    pub(super) fn beginning_at(first: usize) -> Class {
-        Class { first, ..Class::default() }
-    }
-
     pub(super) fn record(&mut self, question: &Question) -> &mut Record {
         self.records.entry(question.id.clone()).or_default()
     }
@@ -470,10 +465,6 @@ pub(super) struct TypedLine {
 }
 
 impl TypedLine {
-    pub(super) fn new(purpose: LinePurpose, text: &str, earlier: Vec<String>) -> TypedLine {
-        TypedLine { purpose, line: EditLine::new(text, earlier) }
-    }
-
     /// The mark before the line.
     pub(super) fn label(&self) -> &'static str {
         match self.purpose {
@@ -516,7 +507,7 @@ impl LineInput {
     /// Begins a line.
     pub(super) fn begin(&mut self, purpose: LinePurpose, text: &str) {
         let earlier = if purpose == LinePurpose::Command { self.commands.clone() } else { Vec::new() };
-        self.entry = Some(TypedLine::new(purpose, text, earlier));
+        self.entry = Some(TypedLine { purpose, line: EditLine::new(text, earlier) });
     }
 
     /// Keeps a command, for the line in which one types one's own.
@@ -575,14 +566,6 @@ impl LineInput {
 }
 
 // The events of a player, and their effects.
-
-/// An event of a player.
-#[derive(Clone, Debug)]
-pub(super) struct Event {
-    /// When, after the beginning of the class.
-    pub at: Duration,
-    pub input: Input,
-}
 
 /// An event of a player.
 #[derive(Clone, Debug)]
@@ -646,7 +629,8 @@ impl Effects {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::play::{Key, Player, Window, sample};
+    use crate::lesson::play::tests::sample;
+    use crate::lesson::play::{Key, Player, Window};
     use crate::render::Screen;
 
     use super::*;

@@ -274,7 +274,7 @@ pub(super) fn position(chunks: &[Chunk], place: PageStart) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::lesson::play::sample;
+    use crate::lesson::play::tests::sample;
 
     use super::*;
 

@@ -10,16 +10,15 @@ use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::{Verdict, next_try};
 use crate::terminal::Key;
 
-use super::scripted::bars;
-use super::state::{Action, Course, Effects, Event, Input, LinePurpose, State, Topic};
+use super::answers::bars;
+use super::state::{Action, Course, Effects, Input, LinePurpose, State, Topic};
 use super::stops::{PageStart, Stop, StopKind, commands, place, position};
 use super::view::{above, chunks, ending, key_typed, right_letter, sentence};
 use super::{stops, view};
 
-/// Handles an event.
-pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Effects {
-    let now = event.at;
-    match event.input {
+/// Handles an event, `now` after the beginning of the class.
+pub(super) fn update(course: &Course<'_>, state: &mut State, input: Input, now: Duration) -> Effects {
+    match input {
         Input::Begin(notices) => {
             let notices = notices.iter().flat_map(|notice| sentence(notice, state.window.screen)).collect();
             let lines = show_from(course, state, PageStart::default(), notices);
@@ -41,8 +40,6 @@ pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Ef
         }
     }
 }
-
-// Questions: answers, votes and hints.
 
 /// Handles a key, `now` after the beginning.
 fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
@@ -146,10 +143,10 @@ fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Durat
         'r' => return Effects::of(Action::RunAgain),
         'n' => next_step(course, state),
         'p' => previous_step(course, state),
-        't' => contents(course, state),
+        't' => show_overlay(&view::contents(course, state), Topic::Contents, state),
         'h' => hint(course, state),
         'v' => begin_hands(course, state, now),
-        '?' => help(course, state),
+        '?' => show_overlay(&view::help(course, state), Topic::Keys, state),
         '/' => begin_line(state, LinePurpose::Search),
         '!' => begin_line(state, LinePurpose::Command),
         'b' | '.' => blank(state),
@@ -476,7 +473,7 @@ fn refusal(state: &mut State, error: &Error) -> Vec<String> {
 }
 
 /// Shows something besides the lesson: any key leaves it, and shows the lesson again.
-fn show_overlay(state: &mut State, topic: Topic, lines: &[String]) -> Vec<String> {
+fn show_overlay(lines: &[String], topic: Topic, state: &mut State) -> Vec<String> {
     state.overlay.topic = Some(topic);
     state.overlay.begin(lines, state.height())
 }
@@ -484,18 +481,6 @@ fn show_overlay(state: &mut State, topic: Topic, lines: &[String]) -> Vec<String
 /// Whether Ctrl-C only drops the rest of an overlay.
 fn drops_the_rest(state: &State) -> bool {
     state.overlay.topic.is_some() && !state.overlay.rest.is_empty() && state.typing.entry.is_none()
-}
-
-/// The steps with their minutes.
-fn contents(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    let lines = view::contents(course, state);
-    show_overlay(state, Topic::Contents, &lines)
-}
-
-/// The list of keys.
-fn help(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    let lines = view::help(course, state);
-    show_overlay(state, Topic::Keys, &lines)
 }
 
 /// Goes to the next stop that holds a text; without one, to the next that holds the last.
@@ -555,7 +540,7 @@ fn output<'t>(
 ) -> Vec<String> {
     let mut lines = course.show(state.window.screen).command_lines(typed);
     lines.extend(printed.map(str::to_string));
-    show_overlay(state, Topic::Output, &lines)
+    show_overlay(&lines, Topic::Output, state)
 }
 
 /// Has lines printed.

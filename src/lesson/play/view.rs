@@ -11,7 +11,7 @@ use crate::lesson::{Block, Choice, Question};
 use crate::render::{Charset, Screen};
 use crate::text::{ScreenWidth, clipped_at_word, counted};
 
-use super::scripted::{bars, right_bar};
+use super::answers::{bars, right_bar};
 use super::state::{Course, LinePurpose, State, Topic, TypedLine, minutes_and_seconds};
 use super::stops;
 use super::stops::{Chunk, Stop, StopKind, position};

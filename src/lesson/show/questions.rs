@@ -297,7 +297,7 @@ fn with_feedback(question: &Question) -> impl Iterator<Item = &Choice> {
 #[cfg(test)]
 mod tests {
     use crate::lesson::Runner;
-    use crate::lesson::play::sample;
+    use crate::lesson::play::tests::sample;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 mod answers;
 mod moves;
 mod overlay;
+pub(in crate::lesson) mod sample;
 
 use std::time::Duration;
 
-use super::sample;
 use super::{Action, Effects, Key, Player, ScriptedAnswers, Window};
 use crate::lesson::show::LessonView;
 use crate::lesson::{Progress, Runner};

@@ -1,4 +1,4 @@
-//! `attn lesson export`.
+//! What lessons are written to, and how they are written: `attn lesson export`, `attn lesson new` and `attn lesson directives`.
 
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::lesson::{CommandOutput, Lesson, read};
 use crate::matrix::Matrix;
 use crate::render::Screen;
 
-pub(super) const TEXT: &str = r#"---
+pub(in crate::lesson) const TEXT: &str = r#"---
 attn-lesson: 1
 title: Why the mask?
 minutes: 10

@@ -150,7 +150,7 @@ pub(in crate::lesson) fn answered(show: &LessonView<'_>, question: &Question, ty
 #[cfg(test)]
 mod tests {
     use crate::lesson::Runner;
-    use crate::lesson::play::sample;
+    use crate::lesson::play::tests::sample;
     use crate::render::{Charset, Screen};
 
     use super::*;
