@@ -79,7 +79,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<TokenizerFile> {
             .in_source(name));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    // The crate copies the tree.
+    // The vocabulary is copied, twice.
     memory::hold((bytes.len() as u64).saturating_mul(RULES)).map_err(|error| error.in_source(name))?.keep();
     let file =
         tree(bytes, &[&PARTS], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))?;
