@@ -360,6 +360,131 @@ fn is_read(file: &[u8]) -> bool {
     }
 }
 
+/// Texts of letters, marks and tokens that rules treat differently.
+fn mixed_texts(state: &mut u64) -> Vec<String> {
+    let parts: Vec<&str> = concat!(
+        "a b t e s x é ᄒ \u{1161} \u{301} \u{316} \u{344} \n \t 日 本 ー カ あ 한 ﬁ ½ ① Å İ ß ŉ Σ 👍 🏽 \u{1F9E0} \u{200b} \u{ad} ",
+        "<s> [MASK] <|eot_id|> <mask> ' ll . , ! 1 23 ▁ Ġ the bat cave racket Unhappiness"
+    )
+    .split(' ')
+    .chain([" ", "  ", " "])
+    .collect();
+    let mut text = || {
+        let length = next(state) % 24;
+        (0..length).map(|_| parts[next(state) as usize % parts.len()]).collect()
+    };
+    (0..20).map(|_| text()).collect()
+}
+
+/// Compares the ids and places of some texts with those of the crate `tokenizers`, if both read a file. Returns whether they do.
+fn is_as_in_the_crate(what: &str, file: &[u8], texts: &[String]) -> bool {
+    let Ok(ours) = Tokenizer::from_bytes("tokenizer.json", file) else { return false };
+    let Ok(mut theirs) = tokenizers::Tokenizer::from_bytes(file) else { return false };
+    theirs.with_padding(None).with_truncation(None).expect("no truncation");
+    for text in texts {
+        let (ours, theirs) = match (ours.encode(text), theirs.encode(text.as_str(), true)) {
+            (Ok(ours), Ok(theirs)) => (ours, theirs),
+            (ours, theirs) => {
+                assert_eq!(ours.is_err(), theirs.is_err(), "{what}: {text:?}");
+                continue;
+            }
+        };
+        assert_eq!(ours.ids(), theirs.get_ids(), "{what}: {text:?}");
+        for (at, token) in ours.tokens.iter().enumerate() {
+            assert_eq!(token.is_added(), theirs.get_special_tokens_mask()[at] == 1, "{what}: {text:?}");
+            let (start, end) = theirs.get_offsets()[at];
+            let place = text.floor_char_boundary(start)..text.ceil_char_boundary(end);
+            assert_eq!(token.range, if start > end { 0..0 } else { place }, "{what}: {text:?}: {token:?}");
+        }
+    }
+    true
+}
+
+#[test]
+fn every_text_has_the_tokens_and_places_of_the_crate() {
+    let page = value("expected.json");
+    let mut texts: Vec<String> =
+        list(&page, "page").iter().map(|text| text.as_str().unwrap().to_string()).collect();
+    let mut state = 88_172_645_463_325_252;
+    texts.extend(mixed_texts(&mut state));
+    for (name, _) in KINDS {
+        assert!(is_as_in_the_crate(name, &bytes(&format!("{name}.json")), &texts), "{name}");
+    }
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    for file in ["models/words", "tests/models/masked"] {
+        let bytes = fs::read(root.join(file).join("tokenizer.json")).expect("a tokenizer");
+        assert!(is_as_in_the_crate(file, &bytes, &texts), "{file}");
+    }
+    let seeds = fs::read_dir(root.join("fuzz/corpus/tokenizer")).expect("seeds");
+    let read = seeds.map(|seed| fs::read(seed.expect("a seed").path()).expect("a seed")).filter(|seed| {
+        let file = seed.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        is_as_in_the_crate("a seed", file, &texts)
+    });
+    assert!(read.count() >= 5);
+}
+
+#[test]
+fn every_rule_does_what_it_does_in_the_crate() {
+    let regex = |pattern: &str| json!({ "Regex": pattern });
+    let mut rules = Vec::new();
+    for kind in ["NFC", "NFD", "NFKC", "NFKD", "StripAccents", "Lowercase", "Nmt", "ByteLevel"] {
+        rules.push(("normalizer", json!({ "type": kind })));
+    }
+    for flag in [true, false] {
+        let bert = json!({ "type": "BertNormalizer", "clean_text": flag, "handle_chinese_chars": true,
+            "strip_accents": null, "lowercase": flag });
+        let strip = json!({ "type": "Strip", "strip_left": flag, "strip_right": true });
+        rules.extend([("normalizer", bert), ("normalizer", strip)]);
+        let byte_level =
+            json!({ "type": "ByteLevel", "add_prefix_space": flag, "trim_offsets": true, "use_regex": flag });
+        let digits = json!({ "type": "Digits", "individual_digits": flag });
+        rules.extend([("pre_tokenizer", byte_level.clone()), ("pre_tokenizer", digits)]);
+        let roberta = json!({ "type": "RobertaProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0], "trim_offsets": true,
+            "add_prefix_space": flag });
+        rules.extend([("post_processor", byte_level), ("post_processor", roberta)]);
+        for scheme in ["first", "never", "always"] {
+            let mark =
+                json!({ "type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": flag });
+            rules.push(("pre_tokenizer", mark));
+        }
+        for behavior in ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"] {
+            for pattern in
+                [regex("\\s+"), regex("(?i)[bt]|\\p{N}{1,3}"), regex("x*"), json!({ "String": "a" })]
+            {
+                let split =
+                    json!({ "type": "Split", "pattern": pattern, "behavior": behavior, "invert": flag });
+                rules.push(("pre_tokenizer", split));
+            }
+            rules.push(("pre_tokenizer", json!({ "type": "Punctuation", "behavior": behavior })));
+        }
+    }
+    for (pattern, content) in
+        [(regex("[aeé]+"), "xy"), (regex("\\s{2,}|b"), ""), (json!({ "String": " " }), "▁")]
+    {
+        rules.push(("normalizer", json!({ "type": "Replace", "pattern": pattern, "content": content })));
+    }
+    rules.push(("normalizer", json!({ "type": "Prepend", "prepend": "▁é" })));
+    for kind in ["BertPreTokenizer", "Whitespace", "WhitespaceSplit", "UnicodeScripts", "FixedLength"] {
+        rules.push(("pre_tokenizer", json!({ "type": kind })));
+    }
+    rules.push(("pre_tokenizer", json!({ "type": "CharDelimiterSplit", "delimiter": "a" })));
+    rules
+        .push(("post_processor", json!({ "type": "BertProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0] })));
+    let mut state = 88_172_645_463_325_252;
+    for (name, _) in KINDS {
+        let whole = value(&format!("{name}.json"));
+        for (place, rule) in &rules {
+            let mut file = whole.clone();
+            file[place] = rule.clone();
+            let what = format!("{name}: {rule}");
+            assert!(
+                is_as_in_the_crate(&what, file.to_string().as_bytes(), &mixed_texts(&mut state)),
+                "{what}"
+            );
+        }
+    }
+}
+
 #[test]
 fn no_changed_byte_makes_the_program_panic() {
     let (mut state, mut read, mut refused) = (88_172_645_463_325_252, 0, 0);

@@ -54,10 +54,12 @@ impl Aligned {
         }
     }
 
-    /// Keeps only some bytes; the part of the original text stays.
-    pub fn keep(&mut self, bytes: Range<usize>) {
-        self.text = self.text[bytes.clone()].to_string();
-        self.places = self.places[bytes].to_vec();
+    /// Takes white space away from its left and its right end; the part of the original text stays.
+    pub fn strip(&mut self, [left, right]: [bool; 2]) {
+        let end = if right { self.text.trim_end().len() } else { self.text.len() };
+        let start = if left { end - self.text[..end].trim_start().len() } else { 0 };
+        self.text = self.text[start..end].to_string();
+        self.places = self.places[start..end].to_vec();
     }
 
     /// Puts a text before it, if it is not empty.
@@ -147,6 +149,12 @@ impl Aligned {
             parts.reverse();
         }
         parts.into_iter().map(|part| self.part(part)).collect()
+    }
+
+    /// Its parts from each of these places to the next one or the end.
+    pub fn cut(&self, mut starts: Vec<usize>) -> Vec<Aligned> {
+        starts.push(self.text.len());
+        starts.array_windows().map(|&[start, end]| self.part(start..end)).collect()
     }
 
     /// The whole text in pieces: each match of a pattern, and what is between them.

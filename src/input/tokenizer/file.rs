@@ -1,6 +1,6 @@
 //! A `tokenizer.json`, checked and read. What is wrong in it is found first, so that an error names its place.
 
-use serde::de::DeserializeOwned;
+use serde::de::Error as _;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -11,8 +11,9 @@ use crate::text::{clip, grouped, size_in_brief};
 use super::aligned::Aligned;
 use super::model::{Merge, Model};
 use super::normalizer::{Charsmap, Normalizer};
+use super::part::field;
 use super::processor::Processor;
-use super::words::{AddedVocabulary, PreTokenizer};
+use super::words::{Added, AddedVocabulary, PreTokenizer};
 
 /// The largest file that is read.
 const MOST_BYTES: usize = 100_000_000;
@@ -51,11 +52,11 @@ pub(super) struct TokenizerFile {
     /// What is done to a text before anything else.
     pub normalizer: Normalizer,
     /// What splits a text into words.
-    pub pre_tokenizer: Option<PreTokenizer>,
+    pub pre_tokenizer: PreTokenizer,
     pub added: AddedVocabulary,
     pub model: Model,
     /// What comes after the model.
-    pub processor: Option<Processor>,
+    pub processor: Processor,
     /// Whether each character of a piece is a byte.
     pub is_byte_level: bool,
     /// What pieces have for a space, if anything.
@@ -78,7 +79,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<TokenizerFile> {
             .in_source(name));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    // The crate copies the tree.
+    // The vocabulary is copied, twice.
     memory::hold((bytes.len() as u64).saturating_mul(RULES)).map_err(|error| error.in_source(name))?.keep();
     let file =
         tree(bytes, &[&PARTS], |error| syntax_error(&error, name)).map_err(|error| error.in_source(name))?;
@@ -93,22 +94,13 @@ fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
     Error::new(format!("this is not JSON: {said}")).at(place).help(HELP)
 }
 
-fn described(mut file: Value) -> Result<TokenizerFile> {
+fn described(file: Value) -> Result<TokenizerFile> {
     let (merges, longest_piece, normalizer) = check(&file)?;
     let (is_byte_level, space) = (is_byte_level(&file), space_mark(&file));
     let left_out = left_out(&file);
-    let unusable = |error: serde_json::Error| Error::new(format!("this tokenizer cannot be used: {error}"));
-    if let Some(version) =
-        part::<String>(&mut file, "version").map_err(unusable)?.filter(|version| version != "1.0")
-    {
-        return Err(Error::new(format!(
-            "this tokenizer cannot be used: Unknown tokenizer version '{version}'"
-        )));
-    }
-    let added = part(&mut file, "added_tokens").map_err(unusable)?.unwrap_or_default();
-    let pre_tokenizer = part::<Option<PreTokenizer>>(&mut file, "pre_tokenizer").map_err(unusable)?.flatten();
-    let processor = part::<Option<Processor>>(&mut file, "post_processor").map_err(unusable)?.flatten();
-    let model = Model::read(file["model"].take(), &merges).map_err(unusable)?;
+    let unusable = |error| Error::new(format!("this tokenizer cannot be used: {error}"));
+    let rules = rules(&file, &merges).map_err(unusable)?;
+    let (added, pre_tokenizer, processor, model) = rules;
     let added = AddedVocabulary::of(added, &model, &normalizer)?;
     Ok(TokenizerFile {
         normalizer,
@@ -123,9 +115,20 @@ fn described(mut file: Value) -> Result<TokenizerFile> {
     })
 }
 
-/// A part of the file, if it is there.
-fn part<T: DeserializeOwned>(file: &mut Value, key: &str) -> serde_json::Result<Option<T>> {
-    file.get_mut(key).map(|part| serde_json::from_value(part.take())).transpose()
+type Rules = (Vec<Added>, PreTokenizer, Processor, Model);
+
+/// The parts of a file that have no checks of their own.
+fn rules(file: &Value, merges: &[Merge]) -> serde_json::Result<Rules> {
+    let part = |name: &str| file.get(name).unwrap_or(&Value::Null);
+    if file.get("version").is_some() {
+        let version: String = field(file, "version")?;
+        if version != "1.0" {
+            return Err(serde_json::Error::custom(format!("Unknown tokenizer version '{version}'")));
+        }
+    }
+    let added = if file.get("added_tokens").is_some() { field(file, "added_tokens")? } else { Vec::new() };
+    let pre_tokenizer = PreTokenizer::read(part("pre_tokenizer"))?;
+    Ok((added, pre_tokenizer, Processor::read(part("post_processor"))?, Model::read(part("model"), merges)?))
 }
 
 /// What would change the tokens, and is for batches of texts or for training.

@@ -4,6 +4,7 @@ mod aligned;
 mod file;
 mod model;
 mod normalizer;
+mod part;
 mod processor;
 mod words;
 
@@ -14,12 +15,13 @@ use std::ops::Range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{hidden, to_os, visible};
 use crate::memory;
-use crate::text::{ScreenWidth, all_of, clip, grouped, near, one_of, quoted};
+use crate::text::{ScreenWidth, clip, grouped, near, one_of, quoted};
 
 use aligned::byte_of;
 use file::TokenizerFile;
 pub use model::{Step, TokenizerKind};
 use processor::Encoded;
+pub use processor::{AddedToken, AddedTokens};
 use words::Word;
 
 /// The most bytes that are looked through for the pieces of words.
@@ -98,42 +100,6 @@ impl Tokens {
     }
 }
 
-/// A token as the file's rules name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddedToken {
-    /// Its id.
-    pub id: u32,
-    /// Its piece: `<s>`, `[CLS]`.
-    pub piece: String,
-}
-
-/// The tokens that the file's rules put around every text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AddedTokens {
-    /// Those before it.
-    pub before: Vec<AddedToken>,
-    /// Those after it.
-    pub after: Vec<AddedToken>,
-}
-
-impl AddedTokens {
-    /// In words: “`[CLS]` before the text and `[SEP]` after it”; `None` if there are none.
-    pub fn described(&self) -> Option<String> {
-        let pieces = |tokens: &[AddedToken]| {
-            let pieces: Vec<&str> = tokens.iter().map(|token| token.piece.as_str()).collect();
-            all_of(&pieces)
-        };
-        match (&self.before[..], &self.after[..]) {
-            ([], []) => None,
-            (before, []) => Some(format!("{} before the text", pieces(before))),
-            ([], after) => Some(format!("{} after the text", pieces(after))),
-            (before, after) => {
-                Some(format!("{} before the text and {} after it", pieces(before), pieces(after)))
-            }
-        }
-    }
-}
-
 /// A word, and how it becomes tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordSteps {
@@ -152,7 +118,6 @@ pub struct Tokenizer {
     /// The name of its file.
     name: String,
     file: TokenizerFile,
-    around: AddedTokens,
 }
 
 impl Tokenizer {
@@ -161,9 +126,7 @@ impl Tokenizer {
     /// # Errors
     /// If the content is larger than 100 MB, is no JSON, or describes no tokenizer.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Tokenizer> {
-        let file = file::read(name, bytes)?;
-        let around = around_text(&file);
-        Ok(Tokenizer { name: name.to_string(), file, around })
+        Ok(Tokenizer { name: name.to_string(), file: file::read(name, bytes)? })
     }
 
     /// The tokens of a text, with those that the file's rules add.
@@ -178,12 +141,7 @@ impl Tokenizer {
         for word in &words {
             let now = word.text.text();
             if let Some(id) = word.token {
-                tokens.push(Encoded {
-                    id,
-                    text: now,
-                    range: word.text.original(0..now.len()),
-                    is_added: false,
-                });
+                tokens.push(Encoded { id, text: now, range: word.text.original(0..now.len()) });
                 continue;
             }
             let pieces = match known.entry(now) {
@@ -196,34 +154,33 @@ impl Tokenizer {
                 id: piece.id,
                 text: model.text(piece, now),
                 range: word.text.original(piece.bytes.clone()),
-                is_added: false,
             }));
         }
-        if let Some(processor) = &self.file.processor {
-            tokens = processor.apply(tokens);
-        }
-        let before = self.around.before.len();
-        let tokens = tokens.into_iter().enumerate();
-        Ok(Tokens { tokens: tokens.map(|(at, token)| self.token_of(token, text, at < before)).collect() })
+        self.file.processor.trim(&mut tokens);
+        let added = |token: &AddedToken, source| {
+            let piece = self.piece(token.id).unwrap_or_else(|| token.piece.clone());
+            Token { id: token.id, shown: self.shown(token.id, &piece), piece, range: 0..0, source }
+        };
+        let AddedTokens { before, after } = self.added();
+        let before = before.iter().map(|token| added(token, TokenSource::Before));
+        let after = after.iter().map(|token| added(token, TokenSource::After));
+        let tokens = tokens.into_iter().map(|token| self.token_of(token, text));
+        Ok(Tokens { tokens: before.chain(tokens).chain(after).collect() })
     }
 
-    fn token_of(&self, token: Encoded<'_>, text: &str, is_before: bool) -> Token {
-        let Encoded { id, range: Range { start, end }, is_added, .. } = token;
+    fn token_of(&self, token: Encoded<'_>, text: &str) -> Token {
+        let Encoded { id, range: Range { start, end }, .. } = token;
         let piece = self.piece(id).unwrap_or_else(|| token.text.to_string());
-        let shown = self.shown(id, &piece);
         let (start, end) = (text.floor_char_boundary(start), text.ceil_char_boundary(end));
-        let range = if is_added || start > end { 0..0 } else { start..end };
-        let is_written = || self.is_special(id) && text[range.clone()].trim() == piece.trim();
-        let source = if is_added {
-            if is_before { TokenSource::Before } else { TokenSource::After }
-        } else if is_written() {
+        let range = if start > end { 0..0 } else { start..end };
+        let source = if self.is_special(id) && text[range.clone()].trim() == piece.trim() {
             TokenSource::Special
         } else if self.file.model.unknown() == Some(id) {
             TokenSource::Unknown
         } else {
             TokenSource::Text
         };
-        Token { id, piece, shown, range, source }
+        Token { id, shown: self.shown(id, &piece), piece, range, source }
     }
 
     /// The error for a text with a word that is not in the vocabulary.
@@ -329,9 +286,7 @@ impl Tokenizer {
         let mut words = added.normalized(text, normalizer)?;
         let length: usize = words.iter().map(|word| word.text.text().len()).sum();
         memory::room((length as u64).saturating_mul(TOKENS))?;
-        if let Some(pre_tokenizer) = pre_tokenizer {
-            words = pre_tokenizer.apply(words);
-        }
+        words = pre_tokenizer.apply(words);
         let split = words.iter().filter(|word| word.token.is_none()).map(|word| word.text.text());
         let costs = split.map(|word| model.cost(word.len(), word.chars().count(), *longest_piece));
         let cost = costs.fold(0, u64::saturating_add);
@@ -430,12 +385,12 @@ impl Tokenizer {
 
     /// The tokens that the file's rules put around every text.
     pub fn added(&self) -> &AddedTokens {
-        &self.around
+        &self.file.processor.around
     }
 
     /// The token that the file's rules put before every text, if there is one.
     pub fn beginning(&self) -> Option<&AddedToken> {
-        self.around.before.first()
+        self.added().before.first()
     }
 
     /// The kind of the tokenizer.
@@ -456,22 +411,6 @@ impl Tokenizer {
         let is_added = self.file.added.tokens.contains_key(&id);
         if is_added { marked(piece) } else { marked(&self.text_of(piece)) }
     }
-}
-
-/// The tokens that the rules put around a text, found by processing a text of one token.
-fn around_text(file: &TokenizerFile) -> AddedTokens {
-    let text = vec![Encoded { id: 0, text: "x", range: 0..1, is_added: false }];
-    let tokens = file.processor.as_ref().map_or_else(Vec::new, |processor| processor.apply(text));
-    let place = tokens.iter().position(|token| !token.is_added).unwrap_or(tokens.len());
-    let added = tokens
-        .iter()
-        .map(|token| (token.is_added, AddedToken { id: token.id, piece: token.text.to_string() }));
-    let added: Vec<(bool, AddedToken)> = added.collect();
-    let (before, after) = added.split_at(place);
-    let all = |tokens: &[(bool, AddedToken)]| {
-        tokens.iter().filter(|(is_added, _)| *is_added).map(|(_, token)| token.clone()).collect()
-    };
-    AddedTokens { before: all(before), after: all(after) }
 }
 
 /// A piece of a byte-level vocabulary as text; bytes that are not a whole character are written `<0xE2>`. A piece with a

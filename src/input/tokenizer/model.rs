@@ -7,11 +7,12 @@ use std::fmt;
 use std::mem;
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::{Error as _, IgnoredAny};
-use serde_json::Value;
+use serde::de::Error;
+use serde_json::{Result, Value};
 
 use crate::text::grouped;
+
+use super::part::{field, optional, tagged};
 
 /// How a tokenizer makes pieces of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,66 +129,37 @@ pub(super) struct Merge {
 pub(super) struct Model {
     ids: HashMap<String, u32>,
     pieces: HashMap<u32, String>,
+    /// The id of the piece for what is not in the vocabulary.
+    unknown: Option<u32>,
     rules: Rules,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "data did not match any variant of untagged enum ModelUntagged")]
 enum Rules {
     Bpe(Bpe),
-    WordPiece(WordPiece),
-    WordLevel(WordLevel),
+    WordPiece { prefix: String, most: usize, prefixes: Prefixes },
+    WordLevel,
     Unigram(Unigram),
 }
 
-// The models with the names that files have for their parts. The vocabulary moves out of them.
+struct Unigram {
+    /// The scores by the ids of the pieces.
+    scores: Vec<f64>,
+    least: f64,
+    byte_fallback: bool,
+    prefixes: Prefixes,
+}
 
-#[derive(Deserialize)]
 struct Bpe {
-    vocab: HashMap<String, u32>,
-    unk_token: Option<String>,
-    continuing_subword_prefix: Option<String>,
-    end_of_word_suffix: Option<String>,
-    fuse_unk: Option<bool>,
-    byte_fallback: Option<bool>,
-    ignore_merges: Option<bool>,
-    #[serde(rename = "merges")]
-    _merges: IgnoredAny,
     /// The length of the list of merges.
-    #[serde(skip)]
     listed: usize,
     /// The place in the list, from 1, and the result of each pair; of a pair that is listed twice the later one counts.
-    #[serde(skip)]
     merges: HashMap<(u32, u32), (usize, u32)>,
-}
-
-#[derive(Deserialize)]
-struct WordPiece {
-    vocab: HashMap<String, u32>,
-    unk_token: String,
-    continuing_subword_prefix: String,
-    max_input_chars_per_word: usize,
-    #[serde(skip)]
-    prefixes: Prefixes,
-}
-
-#[derive(Deserialize)]
-struct WordLevel {
-    vocab: HashMap<String, u32>,
-    unk_token: String,
-}
-
-#[derive(Deserialize)]
-struct Unigram {
-    vocab: Vec<(String, f64)>,
-    unk_id: Option<usize>,
-    #[serde(default)]
+    prefix: String,
+    suffix: String,
+    has_unknown: bool,
+    fuses_unknown: bool,
     byte_fallback: bool,
-    #[serde(skip)]
-    prefixes: Prefixes,
-    /// The least score.
-    #[serde(skip)]
-    least: f64,
+    ignores_merges: bool,
 }
 
 impl Model {
@@ -195,56 +167,68 @@ impl Model {
     ///
     /// # Errors
     /// If a part of it is missing, or of the wrong type.
-    pub fn read(file: Value, merges: &[Merge]) -> serde_json::Result<Model> {
-        let kind = file.get("type").and_then(Value::as_str).map(str::to_string);
-        let mut rules = match kind.as_deref() {
-            Some("BPE") => Rules::Bpe(serde_json::from_value(file)?),
-            Some("WordPiece") => Rules::WordPiece(serde_json::from_value(file)?),
-            Some("WordLevel") => Rules::WordLevel(serde_json::from_value(file)?),
-            Some(_) => Rules::Unigram(serde_json::from_value(file)?),
-            None => serde_json::from_value(file)?,
-        };
-        let ids = match &mut rules {
-            Rules::Bpe(bpe) => {
-                bpe.listed = merges.len();
-                let numbered = merges.iter().zip(1..);
-                bpe.merges =
-                    numbered.map(|(merge, at)| ((merge.left, merge.right), (at, merge.into))).collect();
-                mem::take(&mut bpe.vocab)
+    pub fn read(part: &Value, merges: &[Merge]) -> Result<Model> {
+        let known = "BPE WordPiece WordLevel Unigram";
+        let by_fields: Vec<&str> = known.split(' ').collect();
+        tagged(part, known, &by_fields, "ModelUntagged", |kind| Model::of_kind(kind, part, merges))
+    }
+
+    fn of_kind(kind: &str, part: &Value, merges: &[Merge]) -> Result<Model> {
+        if kind == "Unigram" {
+            let byte_fallback = optional(part, "byte_fallback")?.unwrap_or(false);
+            let unknown: Option<u32> = optional(part, "unk_id")?;
+            let vocabulary: Vec<(String, f64)> = field(part, "vocab")?;
+            if unknown.is_some_and(|id| id as usize >= vocabulary.len()) {
+                return Err(Error::custom("Unable to load vocab UnkIdNotInVocabulary"));
             }
-            Rules::WordPiece(model) => {
-                let pieces = model.vocab.iter().map(|(piece, &id)| (piece.clone(), id)).collect();
-                model.prefixes = Prefixes::of(pieces);
-                mem::take(&mut model.vocab)
-            }
-            Rules::WordLevel(model) => mem::take(&mut model.vocab),
-            Rules::Unigram(model) => {
-                if model.unk_id.is_some_and(|id| id >= model.vocab.len()) {
-                    return Err(serde_json::Error::custom("Unable to load vocab UnkIdNotInVocabulary"));
-                }
-                let pieces: Vec<_> =
-                    model.vocab.iter().zip(0..).map(|((piece, _), id)| (piece.clone(), id)).collect();
-                model.prefixes = Prefixes::of(pieces.clone());
-                model.least = model.vocab.iter().map(|&(_, score)| score).fold(f64::INFINITY, f64::min);
-                let pieces = || pieces.iter().cloned();
-                let (ids, pieces) = (pieces().collect(), pieces().map(|(piece, id)| (id, piece)).collect());
-                return Ok(Model { ids, pieces, rules });
-            }
-        };
+            let (pieces, scores): (Vec<String>, Vec<f64>) = vocabulary.into_iter().unzip();
+            let ids: HashMap<String, u32> = pieces.iter().cloned().zip(0..).collect();
+            let (prefixes, least) =
+                (Prefixes::of(&ids), scores.iter().copied().fold(f64::INFINITY, f64::min));
+            let rules = Rules::Unigram(Unigram { scores, least, byte_fallback, prefixes });
+            return Ok(Model { ids, pieces: (0..).zip(pieces).collect(), unknown, rules });
+        }
+        let is_set = |name| Ok(optional(part, name)?.unwrap_or(false));
+        let (unknown, rules): (Option<String>, Rules);
+        let ids: HashMap<String, u32> = field(part, "vocab")?;
+        if kind == "BPE" {
+            let _: Vec<Value> = field(part, "merges")?;
+            unknown = optional(part, "unk_token")?;
+            let numbered = merges.iter().zip(1..);
+            rules = Rules::Bpe(Bpe {
+                listed: merges.len(),
+                merges: numbered.map(|(merge, at)| ((merge.left, merge.right), (at, merge.into))).collect(),
+                prefix: optional(part, "continuing_subword_prefix")?.unwrap_or_default(),
+                suffix: optional(part, "end_of_word_suffix")?.unwrap_or_default(),
+                has_unknown: unknown.is_some(),
+                fuses_unknown: is_set("fuse_unk")?,
+                byte_fallback: is_set("byte_fallback")?,
+                ignores_merges: is_set("ignore_merges")?,
+            });
+        } else {
+            unknown = Some(field(part, "unk_token")?);
+            rules = if kind == "WordLevel" {
+                Rules::WordLevel
+            } else {
+                let prefix = field(part, "continuing_subword_prefix")?;
+                let most = field(part, "max_input_chars_per_word")?;
+                Rules::WordPiece { prefix, most, prefixes: Prefixes::of(&ids) }
+            };
+        }
         let pieces = ids.iter().map(|(piece, &id)| (id, piece.clone())).collect();
-        Ok(Model { ids, pieces, rules })
+        let unknown = unknown.and_then(|piece| ids.get(&piece).copied());
+        Ok(Model { ids, pieces, unknown, rules })
     }
 
     /// The kind; `is_byte_level` says whether each character of a piece is a byte.
     pub fn kind(&self, is_byte_level: bool) -> TokenizerKind {
         match &self.rules {
             Rules::Bpe(bpe) if is_byte_level => TokenizerKind::ByteLevelBpe { merges: bpe.listed },
-            Rules::Bpe(bpe) => TokenizerKind::Bpe {
-                merges: bpe.listed,
-                byte_fallback: bpe.byte_fallback.unwrap_or_default(),
-            },
-            Rules::WordPiece(_) => TokenizerKind::WordPiece,
-            Rules::WordLevel(_) => TokenizerKind::WordLevel,
+            &Rules::Bpe(Bpe { listed: merges, byte_fallback, .. }) => {
+                TokenizerKind::Bpe { merges, byte_fallback }
+            }
+            Rules::WordPiece { .. } => TokenizerKind::WordPiece,
+            Rules::WordLevel => TokenizerKind::WordLevel,
             Rules::Unigram(_) => TokenizerKind::Unigram,
         }
     }
@@ -274,21 +258,15 @@ impl Model {
         self.pieces.keys().copied().max().unwrap_or(0)
     }
 
-    /// The piece for what is not in the vocabulary.
+    /// The id of the piece for what is not in the vocabulary.
     pub fn unknown(&self) -> Option<u32> {
-        match &self.rules {
-            Rules::Bpe(bpe) => self.id(bpe.unk_token.as_deref()?),
-            Rules::WordPiece(WordPiece { unk_token, .. }) | Rules::WordLevel(WordLevel { unk_token, .. }) => {
-                self.id(unk_token)
-            }
-            Rules::Unigram(model) => model.unk_id.and_then(|id| u32::try_from(id).ok()),
-        }
+        self.unknown
     }
 
     /// The text of a piece of a word: what is not in the vocabulary of a Unigram model stays as it is.
     pub fn text<'t>(&'t self, piece: &Piece, word: &'t str) -> &'t str {
         match &self.rules {
-            Rules::Unigram(_) if self.unknown() == Some(piece.id) => &word[piece.bytes.clone()],
+            Rules::Unigram(_) if self.unknown == Some(piece.id) => &word[piece.bytes.clone()],
             _ => self.piece(piece.id).unwrap_or_default(),
         }
     }
@@ -299,9 +277,9 @@ impl Model {
         let (longest, bytes) = (longest.min(bytes) as u64, bytes as u64);
         match &self.rules {
             // Nothing is looked up for a word that is too long.
-            Rules::WordPiece(model) if characters > model.max_input_chars_per_word => 0,
+            Rules::WordPiece { most, .. } if characters > *most => 0,
             // Every end of the rest of the word, from each of its beginnings.
-            Rules::WordPiece(_) => bytes.saturating_mul(bytes).saturating_mul(bytes) / 6,
+            Rules::WordPiece { .. } => bytes.saturating_mul(bytes).saturating_mul(bytes) / 6,
             // Every beginning of the rest of the word that is a piece.
             Rules::Unigram(_) => bytes.saturating_mul(longest).saturating_mul(longest) / 2,
             _ => 0,
@@ -310,24 +288,21 @@ impl Model {
 
     /// The pieces of a word; `note` is told each step. `None` if a part of it is not in the vocabulary, and no piece stands for that.
     pub fn split(&self, word: &str, note: &mut dyn FnMut(Step)) -> Option<Vec<Piece>> {
+        let whole = |id| vec![Piece { id, bytes: 0..word.len() }];
         match &self.rules {
             Rules::Bpe(bpe) => self.merged(bpe, word, note),
-            Rules::WordPiece(model) => {
-                let pieces = longest_pieces(model, word, note);
-                pieces.or_else(|| Some(vec![Piece { id: self.unknown()?, bytes: 0..word.len() }]))
+            Rules::WordPiece { prefix, most, prefixes } => {
+                longest_pieces(prefix, *most, prefixes, word, note).or_else(|| self.unknown.map(whole))
             }
-            Rules::WordLevel(_) => {
-                let id = self.id(word).or_else(|| self.unknown())?;
-                Some(vec![Piece { id, bytes: 0..word.len() }])
-            }
-            Rules::Unigram(model) => self.most_probable(model, word),
+            Rules::WordLevel => self.id(word).or(self.unknown).map(whole),
+            Rules::Unigram(unigram) => self.most_probable(unigram, word),
         }
     }
 
     /// BPE: merges neighbours until no pair of neighbours is in the list, always the pair that is first in the list, and of several such
     /// pairs the leftmost.
     fn merged(&self, bpe: &Bpe, word: &str, note: &mut dyn FnMut(Step)) -> Option<Vec<Piece>> {
-        if bpe.ignore_merges == Some(true)
+        if bpe.ignores_merges
             && let Some(id) = self.id(word)
         {
             note(Step::Whole(id));
@@ -381,34 +356,31 @@ impl Model {
         let mut unknown = 0;
         for (at, c) in word.char_indices() {
             let end = at + c.len_utf8();
-            let prefix = bpe.continuing_subword_prefix.as_deref().filter(|_| at > 0).unwrap_or_default();
-            let suffix = bpe.end_of_word_suffix.as_deref().filter(|_| end == word.len()).unwrap_or_default();
+            let prefix = if at > 0 { bpe.prefix.as_str() } else { "" };
+            let suffix = if end == word.len() { bpe.suffix.as_str() } else { "" };
             let mut piece = Cow::Borrowed(&word[at..end]);
             if !prefix.is_empty() || !suffix.is_empty() {
                 piece = Cow::Owned(format!("{prefix}{piece}{suffix}"));
             }
             let known = self.id(&piece);
             if known.is_none()
-                && bpe.byte_fallback == Some(true)
+                && bpe.byte_fallback
                 && let Some(bytes) = self.bytes(&piece)
             {
                 bytes.into_iter().for_each(|id| push(id, 1));
                 continue;
             }
-            if unknown > 0 && (known.is_some() || bpe.fuse_unk != Some(true)) {
-                push(self.unknown()?, mem::take(&mut unknown));
+            if unknown > 0 && (known.is_some() || !bpe.fuses_unknown) {
+                push(self.unknown?, mem::take(&mut unknown));
             }
             match known {
                 Some(id) => push(id, c.len_utf8()),
-                None if bpe.unk_token.is_some() => {
-                    self.unknown()?;
-                    unknown += c.len_utf8();
-                }
+                None if bpe.has_unknown => unknown += self.unknown.map(|_| c.len_utf8())?,
                 None => {}
             }
         }
         if unknown > 0 {
-            push(self.unknown()?, unknown);
+            push(self.unknown?, unknown);
         }
         Some(symbols)
     }
@@ -422,28 +394,28 @@ impl Model {
     fn most_probable(&self, model: &Unigram, word: &str) -> Option<Vec<Piece>> {
         // The best way to each end of a piece: the sum, the last piece, and where that begins.
         let mut best: Vec<Option<(f64, u32, usize)>> = vec![None; word.len() + 1];
-        let is_better =
-            |way: Option<(f64, u32, usize)>, sum: f64| way.is_none_or(|(best_sum, ..)| sum > best_sum);
         for (start, c) in word.char_indices() {
             let here = best[start].map_or(0.0, |(sum, ..)| sum);
+            let is_better =
+                |best: Option<(f64, u32, usize)>, score| best.is_none_or(|(sum, ..)| score + here > sum);
             let mut has_letter = false;
             for (length, id) in model.prefixes.of_text(word.bytes().skip(start)) {
-                let (end, sum) = (start + length, model.vocab[id as usize].1 + here);
-                if is_better(best[end], sum) {
-                    best[end] = Some((sum, id, start));
+                let (end, score) = (start + length, model.scores[id as usize]);
+                if is_better(best[end], score) {
+                    best[end] = Some((score + here, id, start));
                 }
                 has_letter |= length == c.len_utf8();
             }
-            let (end, sum) = (start + c.len_utf8(), model.least - UNKNOWN + here);
-            if !has_letter && is_better(best[end], sum) {
-                best[end] = Some((sum, self.unknown()?, start));
+            let (end, score) = (start + c.len_utf8(), model.least - UNKNOWN);
+            if !has_letter && is_better(best[end], score) {
+                best[end] = Some((score + here, self.unknown?, start));
             }
         }
-        let (mut parts, mut end, mut after_unknown): (Vec<Range<usize>>, _, _) =
-            (Vec::new(), word.len(), false);
+        // From the end; neighbours that are unknown are one part.
+        let (mut parts, mut end, mut after_unknown) = (Vec::<Range<usize>>::new(), word.len(), false);
         while end > 0 {
             let (_, id, start) = best[end]?;
-            let is_unknown = self.unknown() == Some(id);
+            let is_unknown = self.unknown == Some(id);
             match parts.last_mut() {
                 Some(part) if is_unknown && after_unknown => part.start = start,
                 _ => parts.push(start..end),
@@ -455,7 +427,7 @@ impl Model {
             let text = &word[bytes.clone()];
             let fallback = || self.bytes(text).filter(|_| model.byte_fallback);
             let ids = self.id(text).map(|id| vec![id]).or_else(fallback);
-            let ids = ids.or_else(|| Some(vec![self.unknown()?]))?;
+            let ids = ids.or_else(|| self.unknown.map(|id| vec![id]))?;
             pieces.extend(ids.into_iter().map(|id| Piece { id, bytes: bytes.clone() }));
         }
         Some(pieces)
@@ -476,17 +448,22 @@ struct Symbol {
 }
 
 /// WordPiece: the longest piece that the rest of a word begins with, again and again.
-fn longest_pieces(model: &WordPiece, word: &str, note: &mut dyn FnMut(Step)) -> Option<Vec<Piece>> {
-    let most = model.max_input_chars_per_word;
+fn longest_pieces(
+    prefix: &str,
+    most: usize,
+    prefixes: &Prefixes,
+    word: &str,
+    note: &mut dyn FnMut(Step),
+) -> Option<Vec<Piece>> {
     if word.chars().count() > most {
         note(Step::TooLong { most });
         return None;
     }
     let (mut pieces, mut start) = (Vec::new(), 0);
     while start < word.len() {
-        let prefix = if start > 0 { model.continuing_subword_prefix.as_str() } else { "" };
+        let prefix = if start > 0 { prefix } else { "" };
         let rest = format!("{prefix}{}", &word[start..]);
-        let known = model.prefixes.of_text(rest.bytes()).filter(|&(length, _)| length > prefix.len()).last();
+        let known = prefixes.of_text(rest.bytes()).filter(|&(length, _)| length > prefix.len()).last();
         let Some((length, piece)) = known else {
             note(Step::NoPiece { rest });
             return None;
@@ -500,7 +477,6 @@ fn longest_pieces(model: &WordPiece, word: &str, note: &mut dyn FnMut(Step)) -> 
 }
 
 /// Pieces in order, to find those that a text begins with.
-#[derive(Default)]
 pub(super) struct Prefixes {
     pieces: Vec<(String, u32)>,
     /// Where the pieces that begin with each byte start.
@@ -508,21 +484,13 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
-    /// Of these pieces; of equal ones the last counts.
-    pub fn of(mut pieces: Vec<(String, u32)>) -> Prefixes {
-        pieces.sort_by(|one, other| one.0.cmp(&other.0));
-        pieces.dedup_by(|later, earlier| {
-            let is_same = later.0 == earlier.0;
-            earlier.1 = if is_same { later.1 } else { earlier.1 };
-            is_same
-        });
-        let start = |byte: u16| {
-            pieces.partition_point(|(piece, _)| {
-                piece.bytes().next().is_none_or(|first| u16::from(first) < byte)
-            })
-        };
-        let starts = (0..=256).map(start).collect();
-        Prefixes { pieces, starts }
+    /// Of these pieces and their ids.
+    pub fn of(pieces: &HashMap<String, u32>) -> Prefixes {
+        let mut pieces: Vec<(String, u32)> = pieces.iter().map(|(piece, &id)| (piece.clone(), id)).collect();
+        pieces.sort_unstable();
+        let first = |piece: &str| piece.bytes().next().map_or(0, |byte| u16::from(byte) + 1);
+        let start = |byte: u16| pieces.partition_point(|(piece, _)| first(piece) <= byte);
+        Prefixes { starts: (0..=256).map(start).collect(), pieces }
     }
 
     /// The pieces that a text begins with, the shortest first: their lengths and ids.
@@ -531,7 +499,7 @@ impl Prefixes {
         let found = text.enumerate().map_while(move |(at, byte)| {
             let first = usize::from(byte);
             range = if at == 0 {
-                *self.starts.get(first)?..self.starts[first + 1]
+                self.starts[first]..self.starts[first + 1]
             } else {
                 // A piece that has ended comes before those that go on.
                 let within = &self.pieces[range.clone()];
@@ -558,7 +526,7 @@ mod tests {
     fn the_first_merge_of_the_list_comes_first_and_the_leftmost_of_its_pairs() {
         let file = serde_json::json!({ "type": "BPE", "vocab": { "a": 0, "b": 1, "ab": 2, "abab": 3 }, "merges": [] });
         let merges = [Merge { left: 0, right: 1, into: 2 }, Merge { left: 2, right: 2, into: 3 }];
-        let model = Model::read(file, &merges).unwrap();
+        let model = Model::read(&file, &merges).unwrap();
         let mut numbers = Vec::new();
         let mut note = |step| {
             if let Step::Merge { number, .. } = step {

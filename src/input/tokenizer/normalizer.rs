@@ -15,6 +15,7 @@ use crate::memory;
 use crate::text::{clip, counted, size_in_brief};
 
 use super::aligned::{Aligned, Pattern};
+use super::part::{field, optional, sequence, tagged};
 
 /// A normalized text may have this many bytes for each of the text, and these.
 const GROWTH: usize = 64;
@@ -27,88 +28,97 @@ const KNOWN: &str =
     "Bert Strip StripAccents NFC NFD NFKC NFKD Sequence Lowercase Nmt Precompiled Replace Prepend ByteLevel";
 
 /// The steps of a normalizer.
-#[derive(Default, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Default)]
 pub(super) struct Normalizer(Vec<Step>);
 
-/// A step, with the names that files have for it and for its parts.
-#[derive(Deserialize)]
-#[serde(tag = "type")]
 enum Step {
-    #[serde(alias = "Bert")]
-    BertNormalizer {
-        clean_text: bool,
-        handle_chinese_chars: bool,
-        strip_accents: Option<bool>,
-        lowercase: bool,
-    },
-    Strip {
-        strip_left: bool,
-        strip_right: bool,
-    },
-    StripAccents,
-    #[serde(rename = "NFC")]
-    Nfc,
-    #[serde(rename = "NFD")]
-    Nfd,
-    #[serde(rename = "NFKC")]
-    Nfkc,
-    #[serde(rename = "NFKD")]
-    Nfkd,
-    Sequence {
-        normalizers: Vec<Normalizer>,
-    },
-    Lowercase,
-    Nmt,
-    Precompiled {
-        precompiled_charsmap: Charsmap,
-    },
-    Replace {
-        pattern: Pattern,
-        content: String,
-    },
-    Prepend {
-        prepend: String,
-    },
-    ByteLevel,
+    Do(Change),
+    Strip([bool; 2]),
+    Precompiled(Charsmap),
+    Replace(Pattern, String),
+    Prepend(String),
 }
 
-/// A part of a file by its `type`; by its fields if it has none that is known, as in old files: then it is one of some types.
-pub(super) fn tagged<T: serde::de::DeserializeOwned>(
-    value: Value,
-    known: &str,
-    by_fields: &[&str],
-    name: &str,
-) -> serde_json::Result<T> {
-    if value
-        .get("type")
-        .and_then(Value::as_str)
-        .is_some_and(|kind| known.split(' ').any(|known| known == kind))
-    {
-        return serde_json::from_value(value);
-    }
-    let with_type = |kind: &&str| {
-        let mut value = value.clone();
-        value.as_object_mut()?.insert("type".to_string(), Value::from(*kind));
-        serde_json::from_value(value).ok()
-    };
-    by_fields.iter().find_map(with_type).ok_or_else(|| {
-        serde::de::Error::custom(format!("data did not match any variant of untagged enum {name}"))
+/// A change of a text that needs nothing but the text.
+type Change = fn(&mut Aligned);
+
+/// The steps of a part of a file.
+fn read(part: &Value) -> serde_json::Result<Vec<Step>> {
+    let by_fields = ["BertNormalizer", "Strip", "Sequence", "Replace", "Prepend"];
+    tagged(part, KNOWN, &by_fields, "NormalizerUntagged", |kind| {
+        Ok(vec![match kind {
+            "Bert" | "BertNormalizer" => {
+                let lowercase: bool = field(part, "lowercase")?;
+                let steps: [(bool, &[Change]); 4] = [
+                    (field(part, "clean_text")?, &[clean]),
+                    (field(part, "handle_chinese_chars")?, &[space_chinese]),
+                    (optional(part, "strip_accents")?.unwrap_or(lowercase), &[nfd, strip_marks]),
+                    (lowercase, &[lower]),
+                ];
+                let steps = steps.iter().filter(|(is_taken, _)| *is_taken).flat_map(|(_, steps)| *steps);
+                return Ok(steps.map(|&step| Step::Do(step)).collect());
+            }
+            "Strip" => Step::Strip([field(part, "strip_left")?, field(part, "strip_right")?]),
+            "StripAccents" => Step::Do(|text| text.retain(|c| !is_combining_mark(c))),
+            "NFC" => Step::Do(|text| text.transform(text.text().to_string().nfc())),
+            "NFD" => Step::Do(nfd),
+            "NFKC" => Step::Do(|text| text.transform(text.text().to_string().nfkc())),
+            "NFKD" => Step::Do(|text| text.transform(text.text().to_string().nfkd())),
+            "Sequence" => return sequence(part, "normalizers", read),
+            "Lowercase" => Step::Do(lower),
+            "Nmt" => Step::Do(clean_for_translation),
+            "Precompiled" => Step::Precompiled(field(part, "precompiled_charsmap")?),
+            "Replace" => Step::Replace(field(part, "pattern")?, field(part, "content")?),
+            "Prepend" => Step::Prepend(field(part, "prepend")?),
+            _ => Step::Do(Aligned::write_bytes),
+        }])
     })
 }
 
-impl TryFrom<Value> for Normalizer {
-    type Error = serde_json::Error;
+fn nfd(text: &mut Aligned) {
+    text.transform(text.text().to_string().nfd());
+}
 
-    fn try_from(value: Value) -> serde_json::Result<Normalizer> {
-        let by_fields = ["BertNormalizer", "Strip", "Sequence", "Replace", "Prepend"];
-        Ok(match tagged(value, KNOWN, &by_fields, "NormalizerUntagged")? {
-            Step::Sequence { normalizers } => {
-                Normalizer(normalizers.into_iter().flat_map(|normalizer| normalizer.0).collect())
-            }
-            step => Normalizer(vec![step]),
-        })
-    }
+fn lower(text: &mut Aligned) {
+    text.each(|c, out| out.extend(c.to_lowercase()));
+}
+
+/// BERT: spaces in place of all white space, and nothing in place of what cannot be seen.
+fn clean(text: &mut Aligned) {
+    text.each(|c, out| match c {
+        '\t' | '\n' | '\r' => out.push(' '),
+        '\0' | '\u{fffd}' => {}
+        c if c.is_other() => {}
+        c => out.push(if c.is_whitespace() { ' ' } else { c }),
+    });
+}
+
+/// BERT: a space before and after each character of the blocks of Chinese.
+fn space_chinese(text: &mut Aligned) {
+    text.each(|c, out| match u32::from(c) {
+        0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x20000..=0x2a6df | 0x2a700..=0x2b73f => {
+            out.extend([' ', c, ' '])
+        }
+        0x2b740..=0x2b81f | 0x2b920..=0x2ceaf | 0xf900..=0xfaff | 0x2f800..=0x2fa1f => {
+            out.extend([' ', c, ' '])
+        }
+        _ => out.push(c),
+    });
+}
+
+/// BERT: no accents.
+fn strip_marks(text: &mut Aligned) {
+    text.retain(|c| !c.is_mark_nonspacing());
+}
+
+/// The cleaning of models that translate.
+fn clean_for_translation(text: &mut Aligned) {
+    text.each(|c, out| match u32::from(c) {
+        0x01..=0x08 | 0x0b | 0x0e..=0x1f | 0x7f | 0x8f | 0x9f => {}
+        0x09 | 0x0a | 0x0c | 0x0d | 0x1680 | 0x200b..=0x200f => out.push(' '),
+        0x2028 | 0x2029 | 0x2581 | 0xfeff | 0xfffd => out.push(' '),
+        _ => out.push(c),
+    });
 }
 
 impl Normalizer {
@@ -117,9 +127,10 @@ impl Normalizer {
     /// # Errors
     /// If it cannot be read, or a pattern matches an empty place.
     pub fn of(file: &Value) -> Result<Normalizer> {
-        let normalizer = Option::<Normalizer>::deserialize(file.get("normalizer").unwrap_or(&Value::Null))
-            .map_err(|error| Error::new(format!("the normalizer cannot be used: {error}")))?
-            .unwrap_or_default();
+        let part = file.get("normalizer").filter(|part| !part.is_null());
+        let steps = part.map(read).transpose();
+        let steps = steps.map_err(|error| Error::new(format!("the normalizer cannot be used: {error}")))?;
+        let normalizer = Normalizer(steps.unwrap_or_default());
         let ascii = (' '..='~').map(String::from);
         for text in ascii.chain(["", "\n", "é", "▁", "日"].map(String::from)) {
             normalizer.apply(&mut Aligned::of(&text), text.len(), 0)?;
@@ -150,7 +161,7 @@ impl Normalizer {
             let now = text.text();
             let mut replaced = Vec::new();
             let more = match step {
-                Step::Replace { pattern, content } => {
+                Step::Replace(pattern, content) => {
                     replaced = pattern.matches(now);
                     if replaced.iter().any(|part| part.is_empty()) {
                         return Err(Error::new(format!(
@@ -160,88 +171,24 @@ impl Normalizer {
                     }
                     content.len().saturating_mul(replaced.len())
                 }
-                Step::Prepend { prepend } => prepend.len(),
-                Step::Precompiled { precompiled_charsmap } => {
-                    now.chars().count().saturating_mul(precompiled_charsmap.longest())
-                }
+                Step::Prepend(text) => text.len(),
+                Step::Precompiled(charsmap) => now.chars().count().saturating_mul(charsmap.longest()),
                 _ => 0,
             };
             let next = more.saturating_add(now.len());
             check(next)?;
             let _held = memory::hold((next as u64).saturating_mul(MEMORY))?;
             match step {
-                Step::Replace { content, .. } => text.replace(&replaced, content),
-                step => step.apply(text),
+                Step::Do(change) => change(text),
+                Step::Strip(ends) => text.strip(*ends),
+                Step::Precompiled(charsmap) => charsmap.apply(text),
+                Step::Replace(_, content) => text.replace(&replaced, content),
+                Step::Prepend(before) => text.prepend(before),
             }
             check(text.text().len())?;
         }
         Ok(())
     }
-}
-
-impl Step {
-    fn apply(&self, text: &mut Aligned) {
-        let old = || text.text().to_string();
-        match self {
-            &Step::BertNormalizer { clean_text, handle_chinese_chars, strip_accents, lowercase } => {
-                if clean_text {
-                    text.each(|c, out| match c {
-                        '\t' | '\n' | '\r' => out.push(' '),
-                        '\0' | '\u{fffd}' => {}
-                        c if c.is_other() => {}
-                        c => out.push(if c.is_whitespace() { ' ' } else { c }),
-                    });
-                }
-                if handle_chinese_chars {
-                    text.each(|c, out| if is_chinese(c) { out.extend([' ', c, ' ']) } else { out.push(c) });
-                }
-                if strip_accents.unwrap_or(lowercase) {
-                    Step::Nfd.apply(text);
-                    text.retain(|c| !c.is_mark_nonspacing());
-                }
-                if lowercase {
-                    Step::Lowercase.apply(text);
-                }
-            }
-            &Step::Strip { strip_left, strip_right } => {
-                let now = text.text();
-                let start = if strip_left { now.len() - now.trim_start().len() } else { 0 };
-                let end = if strip_right { now.trim_end().len() } else { now.len() };
-                text.keep(start..end.max(start));
-            }
-            Step::StripAccents => text.retain(|c| !is_combining_mark(c)),
-            Step::Nfc => text.transform(old().nfc()),
-            Step::Nfd => text.transform(old().nfd()),
-            Step::Nfkc => text.transform(old().nfkc()),
-            Step::Nfkd => text.transform(old().nfkd()),
-            Step::Lowercase => text.each(|c, out| out.extend(c.to_lowercase())),
-            Step::Nmt => text.each(|c, out| match u32::from(c) {
-                0x01..=0x08 | 0x0b | 0x0e..=0x1f | 0x7f | 0x8f | 0x9f => {}
-                0x09 | 0x0a | 0x0c | 0x0d | 0x1680 | 0x200b..=0x200f => out.push(' '),
-                0x2028 | 0x2029 | 0x2581 | 0xfeff | 0xfffd => out.push(' '),
-                _ => out.push(c),
-            }),
-            Step::Precompiled { precompiled_charsmap } => precompiled_charsmap.apply(text),
-            Step::Prepend { prepend } => text.prepend(prepend),
-            Step::ByteLevel => text.write_bytes(),
-            Step::Replace { .. } | Step::Sequence { .. } => {}
-        }
-    }
-}
-
-/// Whether a character is in one of the blocks of Chinese, as BERT has them.
-fn is_chinese(c: char) -> bool {
-    matches!(
-        u32::from(c),
-        0x4e00..=0x9fff
-            | 0x3400..=0x4dbf
-            | 0x20000..=0x2a6df
-            | 0x2a700..=0x2b73f
-            | 0x2b740..=0x2b81f
-            | 0x2b920..=0x2ceaf
-            | 0xf900..=0xfaff
-            | 0x2f800..=0x2fa1f
-    )
 }
 
 /// The table of replaced characters of SentencePiece, in a file as base64: a double array over bytes, then the replacements.
@@ -370,34 +317,22 @@ fn offset(unit: usize) -> usize {
 
 /// The bytes of a text in base64, padded.
 fn decoded(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => Some(c - b'A'),
-        b'a'..=b'z' => Some(c - b'a' + 26),
-        b'0'..=b'9' => Some(c - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = text.trim_end_matches('=');
-    let padding = text.len() - digits.len();
-    if !text.len().is_multiple_of(4) || padding > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    for group in digits.as_bytes().chunks(4) {
-        let mut bits = 0u32;
-        for &c in group {
-            bits = bits << 6 | u32::from(digit(c)?);
+    let (mut bytes, mut rest, mut bits) = (Vec::with_capacity(text.len() / 4 * 3), 0, 0);
+    for c in digits.bytes() {
+        rest = rest << 6 | DIGITS.iter().position(|&digit| digit == c)?;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((rest >> bits) as u8);
+            rest &= (1 << bits) - 1;
         }
-        bits <<= 6 * (4 - group.len());
-        let bytes = bits.to_be_bytes();
-        let whole = group.len() * 6 / 8;
-        if bytes[1 + whole..].iter().any(|&byte| byte != 0) {
-            return None;
-        }
-        out.extend(&bytes[1..=whole]);
     }
-    Some(out)
+    (rest == 0).then_some(bytes)
 }
 
 #[cfg(test)]

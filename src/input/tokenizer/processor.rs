@@ -4,69 +4,70 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::Error;
+use serde_json::{Result, Value};
 
-/// A token on its way out.
+use crate::text::all_of;
+
+use super::part::{field, optional};
+
+/// A token as the file's rules name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedToken {
+    /// Its id.
+    pub id: u32,
+    /// Its piece: `<s>`, `[CLS]`.
+    pub piece: String,
+}
+
+/// The tokens that the file's rules put around every text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddedTokens {
+    /// Those before it.
+    pub before: Vec<AddedToken>,
+    /// Those after it.
+    pub after: Vec<AddedToken>,
+}
+
+impl AddedTokens {
+    /// In words: “`[CLS]` before the text and `[SEP]` after it”; `None` if there are none.
+    pub fn described(&self) -> Option<String> {
+        let pieces = |tokens: &[AddedToken]| {
+            let pieces: Vec<&str> = tokens.iter().map(|token| token.piece.as_str()).collect();
+            all_of(&pieces)
+        };
+        match (&self.before[..], &self.after[..]) {
+            ([], []) => None,
+            (before, []) => Some(format!("{} before the text", pieces(before))),
+            ([], after) => Some(format!("{} after the text", pieces(after))),
+            (before, after) => {
+                Some(format!("{} before the text and {} after it", pieces(before), pieces(after)))
+            }
+        }
+    }
+}
+
+/// A token of the text.
 pub(super) struct Encoded<'t> {
     pub id: u32,
-    /// Its piece; of an added token the text.
+    /// Its piece; of a token that was added to the vocabulary the text.
     pub text: &'t str,
     /// The bytes of the text.
     pub range: Range<usize>,
-    /// Whether a processor put it there.
-    pub is_added: bool,
 }
 
-/// The processor of a file, with the names that files have for its parts. Files tell the kinds by their parts.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "data did not match any variant of untagged enum PostProcessorWrapper")]
-pub(super) enum Processor {
-    Roberta {
-        sep: (String, u32),
-        cls: (String, u32),
-        trim_offsets: bool,
-        add_prefix_space: bool,
-    },
-    Bert {
-        sep: (String, u32),
-        cls: (String, u32),
-    },
-    ByteLevel {
-        #[serde(rename = "type")]
-        _type: ByteLevelType,
-        trim_offsets: bool,
-        add_prefix_space: bool,
-        #[serde(default, rename = "use_regex")]
-        _use_regex: bool,
-    },
-    Template {
-        single: Vec<Part>,
-        #[serde(rename = "pair")]
-        _pair: Vec<Part>,
-        special_tokens: HashMap<String, Special>,
-    },
-    Sequence {
-        #[serde(rename = "type")]
-        _type: SequenceType,
-        processors: Vec<Processor>,
-    },
-}
-
-#[derive(Deserialize)]
-pub(super) enum ByteLevelType {
-    ByteLevel,
-}
-
-#[derive(Deserialize)]
-pub(super) enum SequenceType {
-    Sequence,
+/// The processor of a file.
+#[derive(Default)]
+pub(super) struct Processor {
+    /// For each time that spaces are taken away, whether one was put before the text.
+    trims: Vec<bool>,
+    pub around: AddedTokens,
 }
 
 /// A part of a template: the place of the text, or of tokens with a name.
 #[derive(Deserialize)]
-pub(super) enum Part {
+enum Part {
     Sequence {
-        #[serde(rename = "id")]
-        _id: Text,
         #[serde(rename = "type_id")]
         _type_id: u32,
     },
@@ -77,78 +78,83 @@ pub(super) enum Part {
     },
 }
 
-/// The first text or the second.
-#[derive(Deserialize)]
-pub(super) enum Text {
-    A,
-    B,
-}
-
 /// The tokens of a name.
 #[derive(Deserialize)]
-pub(super) struct Special {
-    #[serde(rename = "id")]
-    _id: String,
+struct Special {
     ids: Vec<u32>,
     tokens: Vec<String>,
 }
 
 impl Processor {
-    /// The tokens of a text with those around them.
-    pub fn apply<'t>(&'t self, mut tokens: Vec<Encoded<'t>>) -> Vec<Encoded<'t>> {
-        match self {
-            Processor::ByteLevel { trim_offsets: true, add_prefix_space, .. }
-            | Processor::Roberta { trim_offsets: true, add_prefix_space, .. } => {
-                trim(&mut tokens, *add_prefix_space);
-            }
-            _ => {}
+    /// The processor of a file. Files tell the kinds by their fields.
+    ///
+    /// # Errors
+    /// If it is of no kind.
+    pub fn read(part: &Value) -> Result<Processor> {
+        let mut processor = Processor::default();
+        if !part.is_null() {
+            let unknown = "data did not match any variant of untagged enum PostProcessorWrapper";
+            processor.add(part).map_err(|_| Error::custom(unknown))?;
         }
-        match self {
-            Processor::Roberta { sep, cls, .. } | Processor::Bert { sep, cls } => {
-                let [before, after] = [cls, sep].map(|(text, id)| added(*id, text));
-                [before].into_iter().chain(tokens).chain([after]).collect()
-            }
-            Processor::ByteLevel { .. } => tokens,
-            Processor::Template { single, special_tokens, .. } => {
-                let mut around = Vec::with_capacity(tokens.len() + 2);
-                for part in single {
-                    match part {
-                        Part::Sequence { .. } => around.append(&mut tokens),
-                        Part::SpecialToken { id, .. } => around.extend(
-                            special_tokens
-                                .get(id)
-                                .into_iter()
-                                .flat_map(|special| special.ids.iter().zip(&special.tokens))
-                                .map(|(&id, text)| added(id, text)),
-                        ),
+        Ok(processor)
+    }
+
+    fn add(&mut self, part: &Value) -> Result<()> {
+        let is_a = |kind: &str| part.get("type").is_some_and(|name| name == kind);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        if let (Ok(sep), Ok(cls)) = (field(part, "sep"), field(part, "cls")) {
+            self.trims.extend(trims(part).ok().flatten());
+            let token = |(piece, id): (String, u32)| vec![AddedToken { id, piece }];
+            (before, after) = (token(cls), token(sep));
+        } else if is_a("ByteLevel") {
+            optional::<bool>(part, "use_regex")?;
+            self.trims.extend(trims(part)?);
+        } else if let Ok(single) = field::<Vec<Part>>(part, "single") {
+            field::<Vec<Part>>(part, "pair")?;
+            let special: HashMap<String, Special> = field(part, "special_tokens")?;
+            let mut list = &mut before;
+            for piece in single {
+                match piece {
+                    Part::Sequence { .. } => list = &mut after,
+                    Part::SpecialToken { id, .. } => {
+                        let special = special.get(&id).ok_or_else(|| Error::custom(id))?;
+                        let tokens = special.ids.iter().zip(&special.tokens);
+                        list.extend(tokens.map(|(&id, piece)| AddedToken { id, piece: piece.clone() }));
                     }
                 }
-                around
             }
-            Processor::Sequence { processors, .. } => {
-                processors.iter().fold(tokens, |tokens, processor| processor.apply(tokens))
+        } else {
+            let processors: Vec<Value> = field(part, "processors")?;
+            let kind = if is_a("Sequence") { Ok(()) } else { Err(Error::custom("no type")) };
+            return processors.iter().try_fold(kind?, |(), part| self.add(part));
+        }
+        self.around.before.splice(0..0, before);
+        self.around.after.extend(after);
+        Ok(())
+    }
+
+    /// Takes the spaces of words out of their places, if the file says so.
+    pub fn trim(&self, tokens: &mut [Encoded<'_>]) {
+        let is_space = |c: &char| *c == 'Ġ' || c.is_whitespace();
+        for has_prefix in &self.trims {
+            for (at, token) in tokens.iter_mut().enumerate() {
+                let before = token.text.chars().take_while(is_space).count();
+                let after = token.text.chars().rev().take_while(is_space).count();
+                let Range { start, end } = &mut token.range;
+                let is_put = *has_prefix && before == 1 && (at == 0 || *start == 0);
+                if !is_put {
+                    *start = (*start + before).min(*end);
+                }
+                if *end >= after {
+                    *end = (*end - after).max(*start);
+                }
             }
         }
     }
 }
 
-fn added(id: u32, text: &str) -> Encoded<'_> {
-    Encoded { id, text, range: 0..0, is_added: true }
-}
-
-/// Takes the spaces of words out of their places. One before the first word has been put there if `has_prefix`.
-fn trim(tokens: &mut [Encoded<'_>], has_prefix: bool) {
-    let is_space = |c: &char| *c == 'Ġ' || c.is_whitespace();
-    for (at, token) in tokens.iter_mut().enumerate() {
-        let before = token.text.chars().take_while(is_space).count();
-        let after = token.text.chars().rev().take_while(is_space).count();
-        let Range { start, end } = &mut token.range;
-        let is_put = has_prefix && before == 1 && (at == 0 || *start == 0);
-        if before > 0 && !is_put {
-            *start = (*start + before).min(*end);
-        }
-        if after > 0 && *end >= after {
-            *end = (*end - after).max(*start);
-        }
-    }
+/// Whether a space was put before the text, if a part takes spaces away.
+fn trims(part: &Value) -> Result<Option<bool>> {
+    let has_prefix = field(part, "add_prefix_space")?;
+    Ok(field::<bool>(part, "trim_offsets")?.then_some(has_prefix))
 }

@@ -6,15 +6,17 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde::de::Error;
 use serde_json::Value;
 use unicode_categories::UnicodeCategories;
 use unicode_script::{Script, UnicodeScript};
 
-use crate::error::Result;
+use crate::error;
 
 use super::aligned::{Aligned, Behavior, Pattern};
 use super::model::{Model, Prefixes};
-use super::normalizer::{Normalizer, tagged};
+use super::normalizer::Normalizer;
+use super::part::{field, optional, sequence, tagged};
 
 /// A word of a text.
 pub(super) struct Word {
@@ -48,7 +50,7 @@ impl AddedVocabulary {
     ///
     /// # Errors
     /// If a token cannot be normalized.
-    pub fn of(added: Vec<Added>, model: &Model, normalizer: &Normalizer) -> Result<AddedVocabulary> {
+    pub fn of(added: Vec<Added>, model: &Model, normalizer: &Normalizer) -> error::Result<AddedVocabulary> {
         let (mut ids, mut tokens, mut next) = (HashMap::new(), BTreeMap::new(), model.size() as u32);
         for token in added.into_iter().filter(|token| !token.content.is_empty()) {
             let known = ids.get(&token.content).copied().or_else(|| model.id(&token.content));
@@ -59,15 +61,15 @@ impl AddedVocabulary {
             ids.insert(token.content.clone(), id);
             tokens.insert(id, token);
         }
-        let mut patterns = [Vec::new(), Vec::new()];
+        let mut patterns = [HashMap::new(), HashMap::new()];
         for (&id, token) in &tokens {
             let mut text = Aligned::of(&token.content);
             if token.normalized {
                 normalizer.apply(&mut text, token.content.len(), 0)?;
             }
-            patterns[usize::from(token.normalized)].push((text.text().to_string(), id));
+            patterns[usize::from(token.normalized)].insert(text.text().to_string(), id);
         }
-        Ok(AddedVocabulary { ids, tokens, patterns: patterns.map(Prefixes::of) })
+        Ok(AddedVocabulary { ids, tokens, patterns: patterns.map(|patterns| Prefixes::of(&patterns)) })
     }
 
     /// The id of a piece, also of the model.
@@ -79,7 +81,7 @@ impl AddedVocabulary {
     ///
     /// # Errors
     /// If it cannot be normalized.
-    pub fn normalized(&self, text: &str, normalizer: &Normalizer) -> Result<Vec<Word>> {
+    pub fn normalized(&self, text: &str, normalizer: &Normalizer) -> error::Result<Vec<Word>> {
         let [as_it_is, normalized] = &self.patterns;
         let (mut words, mut done) = (Vec::new(), 0);
         for mut word in self.split(&Aligned::of(text), as_it_is) {
@@ -140,102 +142,88 @@ fn is_word(c: char) -> bool {
 
 /// The types that are read by their name.
 const KNOWN: &str = "BertPreTokenizer ByteLevel Metaspace Whitespace Sequence Split Punctuation WhitespaceSplit Digits UnicodeScripts FixedLength";
+/// The words of GPT-2.
+const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// What splits a text into words, with the names that files have for it and for its parts.
-#[derive(Deserialize)]
-#[serde(try_from = "Value")]
+/// What splits a text into words, step by step.
+#[derive(Default)]
 pub(super) struct PreTokenizer(Vec<Splitter>);
 
-/// A step of it.
-#[derive(Deserialize)]
-#[serde(tag = "type")]
 enum Splitter {
-    BertPreTokenizer,
-    ByteLevel {
-        add_prefix_space: bool,
-        #[serde(rename = "trim_offsets")]
-        _trim_offsets: bool,
-        #[serde(default = "yes")]
-        use_regex: bool,
-    },
-    CharDelimiterSplit {
-        delimiter: char,
-    },
-    Metaspace {
-        replacement: char,
-        add_prefix_space: Option<bool>,
-        #[serde(default)]
-        prepend_scheme: PrependScheme,
-        split: Option<bool>,
-    },
-    Whitespace,
-    Sequence {
-        pretokenizers: Vec<PreTokenizer>,
-    },
-    Split {
-        pattern: Pattern,
-        behavior: Behavior,
-        invert: bool,
-    },
-    Punctuation {
-        #[serde(default = "isolated")]
-        behavior: Behavior,
-    },
-    WhitespaceSplit,
-    Digits {
-        individual_digits: bool,
-    },
-    UnicodeScripts,
-    FixedLength {
-        #[serde(default = "five")]
-        length: usize,
-    },
+    /// At a pattern, or where it is not.
+    At(Pattern, Behavior, bool),
+    /// A space before the text.
+    Space,
+    Bytes,
+    /// A mark in place of each space, and one before the text.
+    Mark(char, PrependScheme),
+    Scripts,
+    Length(usize),
 }
 
-/// Where a space is put before words.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+/// The texts that a mark is put before: the first one, none or all.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum PrependScheme {
     First,
     Never,
-    #[default]
     Always,
 }
 
-// What files leave out.
+const SPACES: Pattern = Pattern::Character(char::is_whitespace);
+const NUMBERS: Pattern = Pattern::Character(char::is_numeric);
+const PUNCTUATION: Pattern = Pattern::Character(is_punctuation);
 
-fn yes() -> bool {
-    true
-}
-
-fn isolated() -> Behavior {
-    Behavior::Isolated
-}
-
-fn five() -> usize {
-    5
-}
-
-impl TryFrom<Value> for PreTokenizer {
-    type Error = serde_json::Error;
-
-    fn try_from(value: Value) -> serde_json::Result<PreTokenizer> {
-        Ok(match tagged(value, KNOWN, &["CharDelimiterSplit"], "PreTokenizerUntagged")? {
-            Splitter::Sequence { pretokenizers } => {
-                PreTokenizer(pretokenizers.into_iter().flat_map(|pre_tokenizer| pre_tokenizer.0).collect())
+/// The steps of a part of a file.
+fn read(part: &Value) -> serde_json::Result<Vec<Splitter>> {
+    use Behavior::{Contiguous, Isolated, MergedWithNext, Removed};
+    use Splitter::{At, Bytes, Length, Mark, Scripts, Space};
+    let of_type = |kind: &str| {
+        Ok(match kind {
+            "BertPreTokenizer" => vec![At(SPACES, Removed, false), At(PUNCTUATION, Isolated, false)],
+            "ByteLevel" => {
+                field::<bool>(part, "trim_offsets")?;
+                let space = field::<bool>(part, "add_prefix_space")?.then_some(Space);
+                let is_split = optional(part, "use_regex")?.unwrap_or(true);
+                let split = is_split.then(|| At(Pattern::regex(GPT2), Isolated, false));
+                space.into_iter().chain(split).chain([Bytes]).collect()
             }
-            Splitter::Metaspace { add_prefix_space: Some(false), prepend_scheme, .. }
-                if prepend_scheme != PrependScheme::Never =>
-            {
-                let what = "add_prefix_space does not match declared prepend_scheme";
-                return Err(serde::de::Error::custom(what));
+            "CharDelimiterSplit" => {
+                vec![At(Pattern::Text(field::<char>(part, "delimiter")?.to_string()), Removed, false)]
             }
-            splitter => PreTokenizer(vec![splitter]),
+            "Metaspace" => {
+                let mark: char = field(part, "replacement")?;
+                let scheme = optional(part, "prepend_scheme")?.unwrap_or(PrependScheme::Always);
+                if optional(part, "add_prefix_space")? == Some(false) && scheme != PrependScheme::Never {
+                    return Err(Error::custom("add_prefix_space does not match declared prepend_scheme"));
+                }
+                let is_split = optional(part, "split")?.unwrap_or(true);
+                let split = is_split.then(|| At(Pattern::Text(mark.to_string()), MergedWithNext, false));
+                [Mark(mark, scheme)].into_iter().chain(split).collect()
+            }
+            "Whitespace" => vec![At(Pattern::regex(r"\w+|[^\w\s]+"), Removed, true)],
+            "Sequence" => sequence(part, "pretokenizers", read)?,
+            "Split" => vec![At(field(part, "pattern")?, field(part, "behavior")?, field(part, "invert")?)],
+            "Punctuation" => vec![At(PUNCTUATION, optional(part, "behavior")?.unwrap_or(Isolated), false)],
+            "WhitespaceSplit" => vec![At(SPACES, Removed, false)],
+            "Digits" if field(part, "individual_digits")? => vec![At(NUMBERS, Isolated, false)],
+            "Digits" => vec![At(NUMBERS, Contiguous, false)],
+            "UnicodeScripts" => vec![Scripts],
+            _ => vec![Length(optional(part, "length")?.unwrap_or(5))],
         })
-    }
+    };
+    tagged(part, KNOWN, &["CharDelimiterSplit"], "PreTokenizerUntagged", of_type)
 }
 
 impl PreTokenizer {
+    /// The pre-tokenizer of a file.
+    ///
+    /// # Errors
+    /// If a part of it is missing, or of the wrong type.
+    pub fn read(part: &Value) -> serde_json::Result<PreTokenizer> {
+        Ok(PreTokenizer(if part.is_null() { Vec::new() } else { read(part)? }))
+    }
+
     /// Splits the parts of a text that are no tokens.
     pub fn apply(&self, mut words: Vec<Word>) -> Vec<Word> {
         for splitter in &self.0 {
@@ -254,66 +242,26 @@ impl PreTokenizer {
 
 impl Splitter {
     fn apply(&self, mut text: Aligned) -> Vec<Aligned> {
-        /// The words of GPT-2.
-        static GPT2: LazyLock<Pattern> = LazyLock::new(|| {
-            Pattern::regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
-        });
-        static WORDS: LazyLock<Pattern> = LazyLock::new(|| Pattern::regex(r"\w+|[^\w\s]+"));
-        let characters = |text: &Aligned, is_match: fn(char) -> bool, behavior| {
-            text.split(&Pattern::Character(is_match), behavior, false)
-        };
         match self {
-            Splitter::BertPreTokenizer => {
-                let words = characters(&text, char::is_whitespace, Behavior::Removed);
-                words.iter().flat_map(|word| characters(word, is_punctuation, Behavior::Isolated)).collect()
+            Splitter::At(pattern, behavior, invert) => return text.split(pattern, *behavior, *invert),
+            Splitter::Scripts => return text.cut(script_starts(text.text())),
+            Splitter::Length(length) => {
+                return text.cut(text.text().char_indices().map(|(at, _)| at).step_by(*length).collect());
             }
-            Splitter::ByteLevel { add_prefix_space, use_regex, .. } => {
-                if *add_prefix_space && !text.text().starts_with(' ') {
-                    text.prepend(" ");
-                }
-                let mut parts =
-                    if *use_regex { text.split(&GPT2, Behavior::Isolated, false) } else { vec![text] };
-                parts.iter_mut().for_each(Aligned::write_bytes);
-                parts
-            }
-            Splitter::CharDelimiterSplit { delimiter } => {
-                text.split(&Pattern::Text(delimiter.to_string()), Behavior::Removed, false)
-            }
-            Splitter::Metaspace { replacement, prepend_scheme, split, .. } => {
-                let mark = Pattern::Text(replacement.to_string());
-                let spaces = Pattern::Text(" ".to_string()).matches(text.text());
-                text.replace(&spaces, mark.written());
-                let is_marked = match prepend_scheme {
-                    PrependScheme::First => text.range().start == 0,
-                    PrependScheme::Never => false,
-                    PrependScheme::Always => true,
-                };
-                if is_marked && !text.text().starts_with(*replacement) {
-                    text.prepend(mark.written());
-                }
-                if split.unwrap_or(true) {
-                    text.split(&mark, Behavior::MergedWithNext, false)
-                } else {
-                    vec![text]
+            Splitter::Space if text.text().starts_with(' ') => {}
+            Splitter::Space => text.prepend(" "),
+            Splitter::Bytes => text.write_bytes(),
+            Splitter::Mark(mark, scheme) => {
+                text.each(|c, out| out.push(if c == ' ' { *mark } else { c }));
+                let is_first = text.range().start == 0;
+                let is_marked =
+                    *scheme == PrependScheme::Always || *scheme == PrependScheme::First && is_first;
+                if is_marked && !text.text().starts_with(*mark) {
+                    text.prepend(&mark.to_string());
                 }
             }
-            Splitter::Whitespace => text.split(&WORDS, Behavior::Removed, true),
-            Splitter::Split { pattern, behavior, invert } => text.split(pattern, *behavior, *invert),
-            Splitter::Punctuation { behavior } => characters(&text, is_punctuation, *behavior),
-            Splitter::WhitespaceSplit => characters(&text, char::is_whitespace, Behavior::Removed),
-            Splitter::Digits { individual_digits } => {
-                let behavior = if *individual_digits { Behavior::Isolated } else { Behavior::Contiguous };
-                characters(&text, char::is_numeric, behavior)
-            }
-            Splitter::UnicodeScripts => scripts(&text),
-            Splitter::FixedLength { length } => {
-                let mut starts: Vec<usize> =
-                    text.text().char_indices().map(|(at, _)| at).step_by(*length).collect();
-                starts.push(text.text().len());
-                starts.array_windows().map(|&[start, end]| text.part(start..end)).collect()
-            }
-            Splitter::Sequence { .. } => vec![text],
         }
+        vec![text]
     }
 }
 
@@ -321,18 +269,16 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.is_punctuation()
 }
 
-/// The parts of a text that are in one script each. What has none goes with what is before it.
-fn scripts(text: &Aligned) -> Vec<Aligned> {
-    let (mut starts, mut last) = (Vec::new(), None);
-    for (at, c) in text.text().char_indices() {
+/// Where the script of a text changes. What has none goes with what is before it.
+fn script_starts(text: &str) -> Vec<usize> {
+    let mut last = None;
+    let mut is_start = |c| {
         let script = script(c);
-        if script.is_some() && script != last {
-            starts.push(at);
-            last = script;
-        }
-    }
-    starts.push(text.text().len());
-    starts.array_windows().map(|&[start, end]| text.part(start..end)).collect()
+        let is_start = script.is_some() && script != last;
+        last = script.or(last);
+        is_start
+    };
+    text.char_indices().filter(|&(_, c)| is_start(c)).map(|(at, _)| at).collect()
 }
 
 /// The script of a character as SentencePiece has it: by Unicode 9, and one for all of Japanese and Chinese.
