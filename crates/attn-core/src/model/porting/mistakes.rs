@@ -1,6 +1,12 @@
-//! The known mistakes of ports, each as a changed architecture.
+//! The known mistakes of ports, each as a changed architecture. Their sentences are in `data/porting.toml`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use crate::attention::Pairing;
+use crate::data_file::entries;
 use crate::graph::GeluForm;
 use crate::graph::recipes::{
     CapPlace, Groups, MagnitudeUse, NormPlace, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles,
@@ -20,6 +26,36 @@ pub struct PortingMistake {
     pub sentence: String,
     /// What to change in the code.
     pub change: String,
+}
+
+/// A mistake as the data file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: &'static str,
+    sentence: &'static str,
+    change: &'static str,
+}
+
+/// What stands for the names in braces.
+pub(super) type Values<'a> = &'a [(&'a str, String)];
+
+impl PortingMistake {
+    /// A mistake by its id in the data file, where the part after a colon says which of its sentences it gets.
+    pub(super) fn new(id: &str, values: Values<'_>) -> PortingMistake {
+        static ENTRIES: LazyLock<HashMap<&str, Entry>> = LazyLock::new(|| {
+            let all = entries::<Entry>(include_str!("../../../data/porting.toml"));
+            all.into_iter().map(|entry| (entry.id, entry)).collect()
+        });
+        let Entry { id, sentence, change } = &ENTRIES[id];
+        let filled = |text: &str| {
+            let replace =
+                |text: String, (name, value): &(&str, String)| text.replace(&format!("{{{name}}}"), value);
+            values.iter().fold(text.to_string(), replace)
+        };
+        let id = id.split_once(':').map_or(*id, |(id, _)| id);
+        PortingMistake { id, sentence: filled(sentence), change: filled(change) }
+    }
 }
 
 /// A mistake, and the architecture that makes it.
@@ -46,20 +82,17 @@ struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// Adds a mistake, unless it changes nothing.
-    fn add(
-        &mut self,
-        id: &'static str,
-        sentence: impl Into<String>,
-        change: impl Into<String>,
-        edit: impl FnOnce(&mut Architecture),
-    ) {
+    fn add(&mut self, id: &str, edit: impl FnOnce(&mut Architecture)) {
+        self.add_with(id, &[], edit);
+    }
+
+    /// The same, with figures in its sentences.
+    fn add_with(&mut self, id: &str, values: Values<'_>, edit: impl FnOnce(&mut Architecture)) {
         let mut architecture = self.right.clone();
         edit(&mut architecture);
-        if architecture == *self.right {
-            return;
+        if architecture != *self.right {
+            self.all.push(Candidate { mistake: PortingMistake::new(id, values), architecture });
         }
-        let mistake = PortingMistake { id, sentence: sentence.into(), change: change.into() };
-        self.all.push(Candidate { mistake, architecture });
     }
 }
 
@@ -83,27 +116,12 @@ fn add(list: &mut Candidates<'_>) {
 }
 
 fn embedding(list: &mut Candidates<'_>) {
-    list.add(
-        "embedding-scale-missing",
-        "the embedding is not multiplied by √d",
-        "multiply the embedding of the tokens by √hidden_size, rounded to the type of the weights",
-        |a| a.embedding_scaled = false,
-    );
+    list.add("embedding-scale-missing", |a| a.embedding_scaled = false);
     if list.right.embedding_scaled {
-        list.add(
-            "embedding-scale-not-rounded",
-            "the factor √d of the embedding is not rounded to the type of the weights",
-            "load the model in the type of its file, and widen it then: its makers multiply by √d in that type",
-            |a| a.slips.embedding_factor_unrounded = true,
-        );
+        list.add("embedding-scale-not-rounded", |a| a.slips.embedding_factor_unrounded = true);
     }
     if matches!(list.right.model.positions, Positions::Learned(_)) {
-        list.add(
-            "position-off-by-one",
-            "the positions count from 1",
-            "give the first token position 0",
-            |a| a.slips.position_shift = 1,
-        );
+        list.add("position-off-by-one:learned", |a| a.slips.position_shift = 1);
     }
 }
 
@@ -111,96 +129,43 @@ fn norms(list: &mut Candidates<'_>) {
     let own = list.right.norm;
     let epsilon_of_qk = list.right.blocks.first().map(|block| block.recipe.qk_norm.epsilon);
     for epsilon in EPSILONS {
-        let change =
-            format!("take ε = {:e} from config.json: your numbers are those of ε = {epsilon:e}", own.epsilon);
-        list.add(
-            "norm-epsilon",
-            format!("the norms add ε = {epsilon:e}, not {:e}", own.epsilon),
-            change,
-            |a| {
-                a.norm.epsilon = epsilon;
-                if epsilon_of_qk == Some(own.epsilon) {
-                    each(a, |recipe| recipe.qk_norm.epsilon = epsilon);
-                }
-            },
-        );
+        let values = [("wrong", format!("{epsilon:e}")), ("own", format!("{:e}", own.epsilon))];
+        list.add_with("norm-epsilon", &values, |a| {
+            a.norm.epsilon = epsilon;
+            if epsilon_of_qk == Some(own.epsilon) {
+                each(a, |recipe| recipe.qk_norm.epsilon = epsilon);
+            }
+        });
     }
     if own.gain == Gain::FromOne {
-        list.add(
-            "one-plus-missing",
-            "the gains of the norms are used as stored, without the 1 that is added to them",
-            "multiply by 1 + weight: the file stores the distance of each gain from 1",
-            |a| a.norm.gain = Gain::Itself,
-        );
+        list.add("one-plus-missing", |a| a.norm.gain = Gain::Itself);
     }
     match own.kind {
         NormKind::LayerNorm => {
-            list.add(
-                "rms-for-layer-norm",
-                "the norm is an RMSNorm: the mean is not subtracted, and no bias is added",
-                "use LayerNorm: subtract the mean, divide by the standard deviation, times weight, plus bias",
-                |a| a.norm.kind = NormKind::RmsNorm,
-            );
-            list.add(
-                "norm-bias-missing",
-                "the biases of the norms are left out",
-                "add the bias of each LayerNorm",
-                |a| a.slips.without_norm_bias = true,
-            );
+            list.add("rms-for-layer-norm", |a| a.norm.kind = NormKind::RmsNorm);
+            list.add("norm-bias-missing", |a| a.slips.without_norm_bias = true);
         }
-        NormKind::RmsNorm => list.add(
-            "layer-norm-for-rms",
-            "the norm is a LayerNorm: the mean is subtracted",
-            "use RMSNorm: divide by √(mean of squares + ε), and subtract nothing",
-            |a| a.norm.kind = NormKind::LayerNorm,
-        ),
+        NormKind::RmsNorm => list.add("layer-norm-for-rms", |a| a.norm.kind = NormKind::LayerNorm),
     }
 }
 
 fn order_of_sublayers(list: &mut Candidates<'_>) {
-    list.add(
-        "residual-parallel",
-        "attention and MLP both read the input of the layer",
-        "let the MLP read the sum of the residual stream and the result of attention",
-        |a| each_block(a, |block| block.sublayers = Sublayers::Parallel),
-    );
-    list.add(
-        "residual-sequential",
-        "the MLP reads what attention has added to",
-        "let attention and MLP both read the input of the layer, and add both results (use_parallel_residual)",
-        |a| each_block(a, |block| block.sublayers = Sublayers::Sequential),
-    );
+    list.add("residual-parallel", |a| each_block(a, |block| block.sublayers = Sublayers::Parallel));
+    list.add("residual-sequential", |a| each_block(a, |block| block.sublayers = Sublayers::Sequential));
 }
 
 fn places_of_norms(list: &mut Candidates<'_>) {
     let has_both = matches!(list.right.model.family, Family::Gemma2 | Family::Gemma3);
     if !has_both && list.right.model.family != Family::GptNeox {
         let after = matches!(list.right.model.family, Family::Bert | Family::Olmo2);
-        let (sentence, change) = if after {
-            ("the norms stand before their sublayers", "norm after each sublayer, not before it")
-        } else {
-            (
-                "the norms stand after the sums",
-                "norm before each sublayer, and add its result to the stream that is not normed",
-            )
-        };
-        list.add("norm-place", sentence, change, |a| a.slips.norms_moved = true);
+        let id = if after { "norm-place:before" } else { "norm-place:after" };
+        list.add(id, |a| a.slips.norms_moved = true);
     }
     if matches!(list.right.model.family, Family::Gemma2 | Family::Gemma3 | Family::Olmo2) {
-        list.add(
-            "norm-of-sum",
-            "the norm after a sublayer is applied to the sum with the residual stream",
-            "norm the result of the sublayer, then add it to the residual stream",
-            |a| each_block(a, |block| block.after = AfterNorm::Sum),
-        );
+        list.add("norm-of-sum", |a| each_block(a, |block| block.after = AfterNorm::Sum));
     }
     if list.right.model.family == Family::Bert {
-        list.add(
-            "norm-of-result",
-            "the norm after a sublayer is applied before the residual stream is added",
-            "add the residual stream first, then norm the sum",
-            |a| each_block(a, |block| block.after = AfterNorm::Result),
-        );
+        list.add("norm-of-result", |a| each_block(a, |block| block.after = AfterNorm::Result));
     }
 }
 
@@ -216,82 +181,41 @@ fn mlp(list: &mut Candidates<'_>) {
         let is_form = matches!((own, activation), (Some(Activation::Gelu(_)), Activation::Gelu(_)));
         let id = if is_form { id } else { "activation" };
         let right = own.map_or("the one in config.json", Activation::name);
-        let change = format!("use {right}, as config.json says");
-        list.add(id, format!("the function in the MLP is {name}"), change, |a| {
+        let values = [("wrong", name.to_string()), ("own", right.to_string())];
+        list.add_with(id, &values, |a| {
             each_block(a, |block| block.activation = activation);
         });
     }
     if list.right.blocks.iter().any(|block| block.gated) {
-        list.add(
-            "gate-on-up",
-            "the function of the MLP is applied to the way up, not to the gate",
-            "compute down(act(gate(x)) · up(x))",
-            |a| a.slips.gate = GateUse::OnUp,
-        );
-        list.add(
-            "gate-and-up-exchanged",
-            "the weights of gate and way up are exchanged",
-            "exchange them: in a fused matrix the gate comes first",
-            |a| a.slips.gate = GateUse::WeightsExchanged,
-        );
+        list.add("gate-on-up", |a| a.slips.gate = GateUse::OnUp);
+        list.add("gate-and-up-exchanged", |a| a.slips.gate = GateUse::WeightsExchanged);
     }
 }
 
 fn matrices(list: &mut Candidates<'_>) {
     if list.right.model.family == Family::Gpt2 {
-        list.add(
-            "conv1d-not-transposed",
-            "square matrices of GPT-2 are taken as (out, in); `attn.c_proj` fits either way",
-            "transpose every Conv1D weight: the file keeps (in, out)",
-            |a| a.slips.conv1d = Conv1dReading::SquareTransposed,
-        );
-        list.add(
-            "conv1d-reshaped",
-            "the numbers of (in, out) matrices are read in their order as (out, in)",
-            "transpose every Conv1D weight; a reshape or a view mixes its cells",
-            |a| a.slips.conv1d = Conv1dReading::Reshaped,
-        );
+        list.add("conv1d-not-transposed", |a| a.slips.conv1d = Conv1dReading::SquareTransposed);
+        list.add("conv1d-reshaped", |a| a.slips.conv1d = Conv1dReading::Reshaped);
     }
     let fused = list.right.blocks.first().map(|block| block.projections);
     match fused {
-        Some(Projections::Fused) if list.right.blocks.iter().all(|b| b.recipe.heads == b.recipe.kv_heads) => list.add(
-            "qkv-by-head",
-            "the fused matrix is split head by head",
-            "split the columns into three blocks: all queries, all keys, all values",
-            |a| each_block(a, |block| block.projections = Projections::FusedByHead),
-        ),
-        Some(Projections::FusedByHead) => list.add(
-            "qkv-by-blocks",
-            "the fused matrix is split into three blocks",
-            "split it head by head: view it as (heads, 3·head size), then take query, key and value of each head",
-            |a| each_block(a, |block| block.projections = Projections::Fused),
-        ),
+        Some(Projections::Fused) if list.right.blocks.iter().all(|b| b.recipe.heads == b.recipe.kv_heads) => {
+            list.add("qkv-by-head", |a| each_block(a, |block| block.projections = Projections::FusedByHead))
+        }
+        Some(Projections::FusedByHead) => {
+            list.add("qkv-by-blocks", |a| each_block(a, |block| block.projections = Projections::Fused))
+        }
         _ => {}
     }
     if list.right.model.biases.query_key_value {
-        list.add(
-            "qkv-bias-missing",
-            "the biases of queries, keys and values are left out",
-            "add the biases of the projections",
-            |a| a.slips.without_qkv_bias = true,
-        );
+        list.add("qkv-bias-missing", |a| a.slips.without_qkv_bias = true);
     }
 }
 
 fn logits(list: &mut Candidates<'_>) {
-    list.add(
-        "logit-cap-missing",
-        "the logits are not bounded",
-        "end with c · tanh(logits / c), c = final_logit_softcapping",
-        |a| a.logit_cap = None,
-    );
+    list.add("logit-cap-missing", |a| a.logit_cap = None);
     if !list.right.model.tied {
-        list.add(
-            "head-tied",
-            "the logits are made with the embedding, not with the head of the file",
-            "use the head of the file, such as `lm_head.weight`",
-            |a| a.slips.tied = true,
-        );
+        list.add("head-tied", |a| a.slips.tied = true);
     }
 }
 
@@ -310,12 +234,7 @@ fn each(a: &mut Architecture, mut edit: impl FnMut(&mut Recipe)) {
 fn add_attention(list: &mut Candidates<'_>) {
     let Some(first) = list.right.blocks.first().map(|block| block.recipe) else { return };
     if first.kv_heads > 1 && first.kv_heads < first.heads {
-        list.add(
-            "kv-heads-tiled",
-            "query head h reads key/value head h mod G: the key/value heads are tiled",
-            "repeat each key/value head for neighbouring query heads (repeat_interleave, not repeat)",
-            |a| each(a, |recipe| recipe.groups = Groups::Tiled),
-        );
+        list.add("kv-heads-tiled", |a| each(a, |recipe| recipe.groups = Groups::Tiled));
     }
     if first.qk_norm.place != NormPlace::Nowhere {
         qk_norm(list);
@@ -326,24 +245,9 @@ fn add_attention(list: &mut Candidates<'_>) {
 }
 
 fn qk_norm(list: &mut Candidates<'_>) {
-    list.add(
-        "qk-norm-missing",
-        "queries and keys are not normed",
-        "apply q_norm and k_norm before the rotation",
-        |a| each(a, |recipe| recipe.qk_norm.place = NormPlace::Nowhere),
-    );
-    list.add(
-        "qk-norm-after-rotation",
-        "queries and keys are normed after the rotation",
-        "norm them first, then rotate",
-        |a| each(a, |recipe| recipe.qk_norm.place = NormPlace::AfterRotation),
-    );
-    list.add(
-        "qk-norm-width",
-        "queries and keys are normed over the other width: all heads together, or head by head",
-        "take the mean of the squares over as many numbers as the gain has",
-        |a| a.slips.qk_norm_width_changed = true,
-    );
+    list.add("qk-norm-missing", |a| each(a, |recipe| recipe.qk_norm.place = NormPlace::Nowhere));
+    list.add("qk-norm-after-rotation", |a| each(a, |recipe| recipe.qk_norm.place = NormPlace::AfterRotation));
+    list.add("qk-norm-width", |a| a.slips.qk_norm_width_changed = true);
 }
 
 fn scale(list: &mut Candidates<'_>, first: &Recipe) {
@@ -354,28 +258,20 @@ fn scale(list: &mut Candidates<'_>, first: &Recipe) {
         Scale::InverseRootOf(n) => format!("1/√{n} (query_pre_attn_scalar)"),
         _ => format!("1/√{width}"),
     };
-    let change = format!("multiply the scores by {right}");
-    list.add("scale-missing", "the scores are not scaled", change.as_str(), |a| {
-        each(a, |recipe| recipe.scale = Scale::None);
-    });
+    let values = |wrong: usize| [("wrong", wrong.to_string()), ("own", right.clone())];
+    list.add_with("scale-missing", &values(0), |a| each(a, |recipe| recipe.scale = Scale::None));
     if matches!(first.scale, Scale::InverseRootOf(n) if n != width) {
-        list.add(
-            "query-pre-attn-scalar-ignored",
-            format!("the scores are scaled by 1/√{width}, the width of a head"),
-            change.as_str(),
-            |a| each(a, |recipe| recipe.scale = Scale::Auto),
-        );
+        list.add_with("query-pre-attn-scalar-ignored", &values(width), |a| {
+            each(a, |recipe| recipe.scale = Scale::Auto);
+        });
     }
-    for (id, of, what) in [
-        ("scale-of-hidden", hidden, "the width of the residual stream"),
-        ("scale-of-hidden-per-head", per_head, "that width over the number of heads"),
-    ] {
+    for (id, of) in [("scale-of-hidden", hidden), ("scale-of-hidden-per-head", per_head)] {
         let is_right = match first.scale {
             Scale::InverseRootOf(n) => n == of,
             _ => width == of,
         };
         if !is_right {
-            list.add(id, format!("the scores are scaled by 1/√{of}: {what}"), change.as_str(), |a| {
+            list.add_with(id, &values(of), |a| {
                 each(a, |recipe| recipe.scale = Scale::InverseRootOf(of));
             });
         }
@@ -384,40 +280,22 @@ fn scale(list: &mut Candidates<'_>, first: &Recipe) {
 
 fn cap(list: &mut Candidates<'_>, first: &Recipe) {
     let Some(cap) = first.soft_cap else { return };
-    list.add(
-        "score-cap-missing",
-        "the scores are not bounded",
-        format!("bound the scores before the mask: {cap} · tanh(scores / {cap})"),
-        |a| each(a, |recipe| recipe.soft_cap = None),
-    );
-    list.add(
-        "score-cap-after-mask",
-        "the scores are bounded after the mask, so that hidden keys are seen",
-        "bound the scores first, then mask",
-        |a| each(a, |recipe| recipe.cap_place = CapPlace::AfterMask),
-    );
-    list.add(
-        "score-cap-before-scale",
-        "the scores are bounded before they are scaled",
-        "scale first, then bound",
-        |a| each(a, |recipe| recipe.cap_place = CapPlace::BeforeScale),
-    );
+    list.add_with("score-cap-missing", &[("cap", cap.to_string())], |a| {
+        each(a, |recipe| recipe.soft_cap = None);
+    });
+    list.add("score-cap-after-mask", |a| each(a, |recipe| recipe.cap_place = CapPlace::AfterMask));
+    list.add("score-cap-before-scale", |a| each(a, |recipe| recipe.cap_place = CapPlace::BeforeScale));
 }
 
 fn mask(list: &mut Candidates<'_>) {
-    list.add(
-        "causal-mask-missing",
-        "every token sees the later ones",
-        "mask the keys behind each query",
-        |a| each(a, |recipe| recipe.mask.causal = false),
-    );
+    list.add("causal-mask-missing", |a| each(a, |recipe| recipe.mask.causal = false));
     let Some(window) = list.right.blocks.iter().find_map(|block| block.recipe.mask.window) else { return };
-    let sees = format!("let query i see the keys j with i − {window} < j ≤ i: {window} keys, with its own");
     for (id, wrong) in [("window-one-more", window + 1), ("window-one-less", window.saturating_sub(1))] {
         if wrong == 0 {
             continue;
         }
-        list.add(id, format!("the window has {wrong} keys, not {window}"), sees.as_str(), |a| {
+        let values = [("wrong", wrong.to_string()), ("own", window.to_string())];
+        list.add_with(id, &values, |a| {
             each(a, |recipe| recipe.mask.window = recipe.mask.window.map(|_| wrong));
         });
     }
@@ -426,23 +304,14 @@ fn mask(list: &mut Candidates<'_>) {
         .filter(|(_, block)| block.recipe.mask.window.is_some())
         .map(|(layer, _)| layer.to_string())
         .collect();
-    let which = format!("give the window to these layers only, counted from 1: {}", which.join(", "));
-    list.add("window-missing", "no layer has a window", which.as_str(), |a| {
-        each(a, |recipe| recipe.mask.window = None);
+    let layers = [("layers", which.join(", "))];
+    list.add_with("window-missing", &layers, |a| each(a, |recipe| recipe.mask.window = None));
+    list.add_with("window-everywhere", &layers, |a| each(a, |recipe| recipe.mask.window = Some(window)));
+    list.add_with("window-on-other-layers", &layers, |a| {
+        each(a, |recipe| {
+            recipe.mask.window = if recipe.mask.window.is_some() { None } else { Some(window) };
+        });
     });
-    list.add("window-everywhere", "every layer has a window", which.as_str(), |a| {
-        each(a, |recipe| recipe.mask.window = Some(window));
-    });
-    list.add(
-        "window-on-other-layers",
-        "the window is on the layers that have none, and not on those that have one",
-        which,
-        |a| {
-            each(a, |recipe| {
-                recipe.mask.window = if recipe.mask.window.is_some() { None } else { Some(window) };
-            });
-        },
-    );
 }
 
 // Mistakes in rotary positions.
@@ -475,32 +344,19 @@ fn add_positions(list: &mut Candidates<'_>) {
     frequencies(list, &first);
     shifts(list);
     if kinds.contains(&PositionKind::None) {
-        list.add(
-            "rope-everywhere",
-            "layers without positions are rotated, too",
-            "leave queries and keys of these layers as they are (no_rope_layers: 1 means rotated)",
-            |a| each(a, |recipe| recipe.positions.kind = PositionKind::Rotary(first)),
-        );
-        list.add(
-            "rope-on-other-layers",
-            "the layers with and without positions are exchanged",
-            "rotate where no_rope_layers is 1, and leave the layers with 0 as they are",
-            |a| {
-                each(a, |recipe| {
-                    recipe.positions.kind = match recipe.positions.kind {
-                        PositionKind::Rotary(_) => PositionKind::None,
-                        _ => PositionKind::Rotary(first),
-                    };
-                });
-            },
-        );
+        list.add("rope-everywhere", |a| {
+            each(a, |recipe| recipe.positions.kind = PositionKind::Rotary(first))
+        });
+        list.add("rope-on-other-layers", |a| {
+            each(a, |recipe| {
+                recipe.positions.kind = match recipe.positions.kind {
+                    PositionKind::Rotary(_) => PositionKind::None,
+                    _ => PositionKind::Rotary(first),
+                };
+            });
+        });
     }
-    list.add(
-        "rope-missing",
-        "queries and keys are not rotated",
-        "rotate queries and keys by their positions",
-        |a| each(a, |recipe| recipe.positions.kind = PositionKind::None),
-    );
+    list.add("rope-missing", |a| each(a, |recipe| recipe.positions.kind = PositionKind::None));
     of_one_kind(list, &kinds);
 }
 
@@ -513,63 +369,29 @@ fn of_one_kind(list: &mut Candidates<'_>, kinds: &[PositionKind]) {
         }
     }
     for own in different {
-        let base = own.base;
-        list.add(
-            "rope-of-one-kind-of-layer",
-            format!("all layers rotate alike, with base {base}"),
-            "layers with a window have their own base (rope_local_base_freq) and no scaling",
-            |a| each_rotary(a, |rotary| *rotary = own),
-        );
+        list.add_with("rope-of-one-kind-of-layer", &[("wrong", own.base.to_string())], |a| {
+            each_rotary(a, |rotary| *rotary = own);
+        });
     }
 }
 
 fn pairs(list: &mut Candidates<'_>, first: &Rotary) {
-    list.add(
-        "rope-interleaved",
-        "neighbouring columns are rotated together (interleaved pairs)",
-        "rotate column i with column i + d/2 (rotate_half), or reorder the rows of W_Q and W_K to match your pairs",
-        |a| each_rotary(a, |rotary| rotary.pairing = Pairing::Neighbours),
-    );
-    list.add(
-        "rope-direction",
-        "the rotation goes in the other direction",
-        "use x·cos + rotate_half(x)·sin with rotate_half = (−x₂, x₁)",
-        |a| each_rotary(a, |rotary| rotary.signs = SineSigns::Reversed),
-    );
-    list.add(
-        "rope-no-minus",
-        "rotate_half has lost its minus",
-        "use x·cos + rotate_half(x)·sin with rotate_half = (−x₂, x₁)",
-        |a| each_rotary(a, |rotary| rotary.signs = SineSigns::NoMinus),
-    );
+    list.add("rope-interleaved", |a| each_rotary(a, |rotary| rotary.pairing = Pairing::Neighbours));
+    list.add("rope-direction", |a| each_rotary(a, |rotary| rotary.signs = SineSigns::Reversed));
+    list.add("rope-no-minus", |a| each_rotary(a, |rotary| rotary.signs = SineSigns::NoMinus));
     let width = list.right.model.head_width as usize;
     if first.width.is_some_and(|rotated| rotated < width) {
-        list.add(
-            "rope-wrong-end",
-            "the last columns of each head are rotated, not the first",
-            "rotate the first columns of each head, and pass the others through",
-            |a| each_rotary(a, |rotary| rotary.part = RotatedPart::Last),
-        );
-        list.add(
-            "rope-whole-head",
-            "all columns of each head are rotated",
-            "rotate only the part of each head that partial_rotary_factor or rotary_pct says",
-            |a| each_rotary(a, |rotary| rotary.width = None),
-        );
+        list.add("rope-wrong-end", |a| each_rotary(a, |rotary| rotary.part = RotatedPart::Last));
+        list.add("rope-whole-head", |a| each_rotary(a, |rotary| rotary.width = None));
     }
-    list.add("rope-queries-only", "only the queries are rotated", "rotate the keys, too", |a| {
-        each_rotary(a, |rotary| rotary.rotated = RotatedRoles::Queries)
-    });
-    list.add("rope-keys-only", "only the keys are rotated", "rotate the queries, too", |a| {
-        each_rotary(a, |rotary| rotary.rotated = RotatedRoles::Keys)
-    });
+    list.add("rope-queries-only", |a| each_rotary(a, |rotary| rotary.rotated = RotatedRoles::Queries));
+    list.add("rope-keys-only", |a| each_rotary(a, |rotary| rotary.rotated = RotatedRoles::Keys));
 }
 
 fn frequencies(list: &mut Candidates<'_>, first: &Rotary) {
     for base in BASES {
-        let sentence = format!("the base of the rotary positions is {base}, not {}", first.base);
-        let change = format!("read rope_theta from config.json: it is {}", first.base);
-        list.add("rope-base", sentence, change, |a| each_rotary(a, |rotary| rotary.base = base));
+        let values = [("wrong", base.to_string()), ("own", first.base.to_string())];
+        list.add_with("rope-base", &values, |a| each_rotary(a, |rotary| rotary.base = base));
     }
     let Some(scaling) = first.scaling.or_else(|| {
         let kinds = list.right.blocks.iter().filter_map(|block| rotary(block.recipe.positions.kind));
@@ -577,44 +399,28 @@ fn frequencies(list: &mut Candidates<'_>, first: &Rotary) {
     }) else {
         return;
     };
-    let name = scaling.name();
-    list.add(
-        "rope-scaling-ignored",
-        format!("the frequencies are not scaled: rope type {name} is ignored"),
-        format!("change the frequencies as rope type {name} says, at every length of text"),
-        |a| each_rotary(a, |rotary| rotary.scaling = None),
-    );
+    let values = [("type", scaling.name().to_string()), ("factor", format!("{:.6}", scaling.magnitude()))];
+    list.add_with("rope-scaling-ignored", &values, |a| each_rotary(a, |rotary| rotary.scaling = None));
     if scaling.magnitude() != 1.0 {
-        list.add(
-            "rope-magnitude-missing",
-            format!("sines and cosines lack the factor of {name}"),
-            format!("multiply sines and cosines by {:.6} (attention_factor)", scaling.magnitude()),
-            |a| each_rotary(a, |rotary| rotary.magnitude = MagnitudeUse::Missing),
-        );
-        list.add(
-            "rope-magnitude-twice",
-            format!("sines and cosines have the factor of {name} twice"),
-            "multiply by it once: scores then have its square",
-            |a| each_rotary(a, |rotary| rotary.magnitude = MagnitudeUse::Twice),
-        );
+        list.add_with("rope-magnitude-missing", &values, |a| {
+            each_rotary(a, |rotary| rotary.magnitude = MagnitudeUse::Missing);
+        });
+        list.add_with("rope-magnitude-twice", &values, |a| {
+            each_rotary(a, |rotary| rotary.magnitude = MagnitudeUse::Twice);
+        });
     }
     if list.right.blocks.iter().any(|block| block.divisors.is_some()) {
-        list.add(
-            "longrope-other-divisors",
-            "the divisors are those of the other length of text",
-            "take short_factor up to original_max_position_embeddings, and long_factor beyond",
-            |a| each_rotary(a, |rotary| rotary.swaps_divisors = true),
-        );
+        list.add("longrope-other-divisors", |a| each_rotary(a, |rotary| rotary.swaps_divisors = true));
     }
 }
 
 fn shifts(list: &mut Candidates<'_>) {
-    for (query, key, sentence) in [
-        (1, 0, "the positions of the queries are one too large"),
-        (0, 1, "the positions of the keys are one too large"),
-        (1, 1, "the positions count from 1; scores are the same, rotated queries and keys are not"),
+    for (query, key, id) in [
+        (1, 0, "position-off-by-one:queries"),
+        (0, 1, "position-off-by-one:keys"),
+        (1, 1, "position-off-by-one:both"),
     ] {
-        list.add("position-off-by-one", sentence, "give the first token position 0", |a| {
+        list.add(id, |a| {
             each(a, |recipe| {
                 if rotary(recipe.positions.kind).is_some() {
                     recipe.positions.query_shift = query;
@@ -622,5 +428,23 @@ fn shifts(list: &mut Candidates<'_>) {
                 }
             });
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mistake_of_the_data_file_is_made_somewhere_and_its_braces_are_filled() {
+        let sources = [include_str!("mistakes.rs"), include_str!("search.rs")].concat();
+        let file = include_str!("../../../data/porting.toml");
+        for Entry { id, sentence, change } in entries::<Entry>(file) {
+            assert!(sources.contains(&format!("\"{id}\"")), "{id} is made nowhere");
+            for name in [sentence, change].iter().flat_map(|text| text.split('{').skip(1)) {
+                let name = name.split_once('}').expect("a closing brace").0;
+                assert!(sources.contains(&format!("(\"{name}\", ")), "{id}: nothing stands for {{{name}}}");
+            }
+        }
     }
 }

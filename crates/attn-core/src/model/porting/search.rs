@@ -138,12 +138,8 @@ fn adapt_text(
         tracer.text =
             Text { ids: own.ids[1..].to_vec(), tokens: own.tokens.iter().skip(1).cloned().collect() };
         if tracer.fits(architecture)? {
-            return Ok(Some(PortingMistake {
-                id: "bos-missing",
-                sentence: format!("your text lacks its first token, {}", own.tokens[0]),
-                change: "let the tokenizer add its special tokens: the model was trained with them"
-                    .to_string(),
-            }));
+            let token = [("token", own.tokens[0].to_string())];
+            return Ok(Some(PortingMistake::new("bos-missing", &token)));
         }
     }
     if let Some(bos) = bos {
@@ -151,11 +147,7 @@ fn adapt_text(
         let tokens = std::iter::once(format!("token {bos}")).chain(own.tokens.iter().cloned()).collect();
         tracer.text = Text { ids, tokens };
         if tracer.fits(architecture)? {
-            return Ok(Some(PortingMistake {
-                id: "bos-surplus",
-                sentence: format!("your text starts with an additional token, {bos}"),
-                change: "leave out the special token: the tokenizer of this model adds none".to_string(),
-            }));
+            return Ok(Some(PortingMistake::new("bos-surplus", &[("token", bos.to_string())])));
         }
     }
     tracer.text = own;
