@@ -3,7 +3,7 @@
 //! This is a test program of its own, because the allocator counts everything.
 
 mod common;
-#[path = "../crates/attn-kernel/src/tests/counting.rs"]
+#[path = "../crates/attn-kernel/src/tests/internals/counting.rs"]
 mod counting;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

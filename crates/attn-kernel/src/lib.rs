@@ -133,6 +133,8 @@ mod real;
 mod rowwise;
 mod simd;
 #[cfg(test)]
+extern crate self as attn_kernel;
+#[cfg(test)]
 mod tests;
 mod tile;
 mod visibility;

@@ -1,152 +1,227 @@
-//! Keys and values that no query sees are not even read: they lie in protected pages.
-//!
-//! Keys that no query sees by its position are skipped one by one; keys that masks hide from all queries, block by block.
+//! NaN and infinity go where they are seen, and nowhere else.
 
-use std::ops::Range;
+use crate::{Band, Kernels};
 
-use super::guarded::{GuardedNumbers, PAGE};
-use super::ragged::Memory;
-use crate::{Attention, BLOCK, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
+use super::problem::{Arrangement, Problem, Results, Shape};
+use super::random::Random;
+use super::{run_everywhere, same};
 
-/// Rows of keys that fill a page, most of it with the gaps behind them.
-const ROWS: usize = 16;
-
-/// d_k and d_v: a register and more.
-const WIDTH: usize = 21;
-
-/// Keys that no query sees, and the rule that hides them.
-struct HiddenKeys {
-    queries: usize,
-    keys: usize,
-    /// Both begin and end with a page.
-    hidden: Vec<Range<usize>>,
-    band: Band,
-    by: By,
+/// A tile of every width, and few queries; with two heads of keys.
+fn shapes() -> impl Iterator<Item = Shape> {
+    [(2, 140), (7, 20), (16, 33), (40, 140), (70, 20)].into_iter().map(|(queries, keys)| Shape {
+        heads: 4,
+        kv_heads: 2,
+        queries,
+        keys,
+        width: 9,
+        value_width: 17,
+    })
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum By {
-    Position,
-    Mask,
-    Bias,
-}
-
-/// Two query heads on one head of keys and values, whose columns are `apart`: the plain version's bits.
-fn attend_to<T: Kernels>(level: SimdLevel, problem: &HiddenKeys, apart: usize) -> Vec<T> {
-    let &HiddenKeys { queries, keys, band, by, .. } = problem;
-    let stride = PAGE / ROWS / size_of::<T>();
-    let heads = 2;
-    let of_queries = Layout::stacked(heads, queries, WIDTH);
-    let of_keys = Layout { row_stride: stride, column_stride: apart, ..Layout::stacked(1, keys, WIDTH) };
-    let of_scores = Layout { head_stride: 0, ..Layout::stacked(heads, queries, keys) };
-    let number = |seed: usize| move |i: usize| T::from_f64(((i * 7 + seed) % 13) as f64 / 8.0 - 0.75);
-    let numbers = |seed, count| (0..count).map(number(seed)).collect::<Vec<T>>();
-    let mut memory = [3, 5].map(|seed| GuardedNumbers::<T, true>::new(&numbers(seed, keys * stride)));
-    for hidden in &problem.hidden {
-        memory.iter_mut().for_each(|memory| memory.forbid(hidden.start * stride..hidden.end * stride));
+/// The ways to hide key `hidden` from the queries that `hides` names.
+fn hide<T: Kernels>(problem: Problem<T>, way: &str, hidden: usize) -> Problem<T> {
+    let bias = |sees: bool| if sees { T::from_f64(0.25) } else { T::NEG_INFINITY };
+    let shape = problem.shape;
+    match way {
+        "a mask" => problem.masked(|_, _, j| j != hidden),
+        "a mask of some rows" => problem.masked(|_, i, j| j != hidden || i % 3 == 1),
+        "a bias" => problem.biased(|_, _, j| bias(j != hidden)),
+        "a bias of some rows" => problem.biased(|_, i, j| bias(j != hidden || i % 3 == 1)),
+        "a causal mask" => Problem { band: Band::causal(shape.queries, shape.keys), ..problem },
+        "a window" => Problem { band: Band { from: Some(0), until: Some(2), keep_first: 0 }, ..problem },
+        "a window that keeps the first key" => {
+            Problem { band: Band { from: Some(2), until: Some(9), keep_first: 1 }, ..problem }
+        }
+        "a bias by distance" => problem.relatively_biased(|_, distance| bias(distance % 3 != 1)),
+        "a mask, capped and with sinks" => {
+            let sinks = (0..shape.heads).map(|h| T::from_f64(h as f64 - 1.5)).collect();
+            let masked = problem.masked(|_, i, j| j != hidden || i % 2 == 1);
+            Problem { sinks: Some(sinks), soft_cap: Some(T::from_f64(3.0)), ..masked }
+        }
+        other => panic!("no way {other}"),
     }
-    let [k, v] = &mut memory;
-    let q = numbers(2, heads * queries * WIDTH);
-    let is_seen = |j: usize| problem.hidden.iter().all(|hidden| !hidden.contains(&j));
-    let mask: Vec<bool> = (0..queries * keys).map(|at| is_seen(at % keys)).collect();
-    let bias: Vec<T> = mask.iter().map(|&sees| if sees { T::ONE } else { T::NEG_INFINITY }).collect();
-    let attention = Attention {
-        band,
-        mask: (by == By::Mask).then(|| Heads::new("mask", &mask, of_scores).expect("it fits")),
-        bias: (by == By::Bias).then(|| Heads::new("bias", &bias, of_scores).expect("it fits")),
-        ..Attention::new(
-            Heads::new("q", &q, of_queries).expect("it fits"),
-            Heads::new("k", k.numbers(), of_keys).expect("it fits"),
-            Heads::new("v", v.numbers(), of_keys).expect("it fits"),
-        )
-    };
-    let mut output = vec![T::ZERO; heads * queries * WIDTH];
-    let mut lse = vec![T::ZERO; heads * queries];
-    let machine = Machine { simd: level, threads: 2 };
-    let to = Output::new(&mut output, of_queries).with_log_sum_exps(&mut lse);
-    attend(&attention, machine, to).expect("it fits");
-    assert!(lse.iter().all(|x| x.to_f64().is_finite()), "every query sees something");
-    output.into_iter().chain(lse).collect()
 }
 
-fn check(problem: &HiddenKeys) {
-    fn check_type<T: Kernels>(problem: &HiddenKeys) {
-        for apart in [1, 2] {
-            let plain: Vec<T> = attend_to(SimdLevel::Portable, problem, apart);
-            for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
-                let found: Vec<T> = attend_to(level, problem, apart);
-                let same = plain.iter().zip(&found).all(|(a, b)| a.bits() == b.bits());
-                assert!(same, "{level}, {}: {} queries", T::NAME, problem.queries);
+const WAYS: [&str; 9] = [
+    "a mask",
+    "a mask of some rows",
+    "a bias",
+    "a bias of some rows",
+    "a causal mask",
+    "a window",
+    "a window that keeps the first key",
+    "a bias by distance",
+    "a mask, capped and with sinks",
+];
+
+/// Rows that do not see the key keep their bits; rows that do are not numbers (the output at least).
+#[track_caller]
+fn assert_only_who_sees<T: Kernels>(
+    problem: &Problem<T>,
+    clean: &Results<T>,
+    spoilt: &Results<T>,
+    (kv_head, hidden): (usize, usize),
+    what: &str,
+) -> (usize, usize) {
+    let (mut seeing, mut others) = (0, 0);
+    for r in 0..clean.rows.len() {
+        let (h, i) = (r / problem.shape.queries, r % problem.shape.queries);
+        if problem.shape.kv_head(h) == kv_head && problem.sees(h, i, hidden) {
+            let spoilt_row = spoilt.rows[r].iter().all(|x| !x.to_f64().is_finite());
+            assert!(spoilt_row, "{what}: head {h}, query {i} sees it: {:?}", spoilt.rows[r]);
+            seeing += 1;
+        } else {
+            let kept = clean.row(r).zip(spoilt.row(r)).all(|(a, b)| same(a, b) && !b.to_f64().is_nan());
+            assert!(kept, "{what}: head {h}, query {i} does not see it: {:?}", spoilt.rows[r]);
+            others += 1;
+        }
+    }
+    (seeing, others)
+}
+
+/// Spoils key and value rows in every way and place.
+fn spoil<T: Kernels>(spoilt: impl Fn(&mut Problem<T>, usize, usize), what: &str) {
+    let (mut seeing, mut others) = (0, 0);
+    for (seed, shape) in shapes().enumerate() {
+        for way in WAYS {
+            for key in [0, 1, shape.keys / 2, shape.keys - 1] {
+                let normal = Problem::normal(shape, [Arrangement::Padded; 3], &mut Random::new(seed as u64));
+                let mut problem = hide::<T>(normal, way, key);
+                let what = format!("{what}, hidden by {way}, key {key}, {}, {shape:?}", T::NAME);
+                let clean = run_everywhere(&problem, &what);
+                spoilt(&mut problem, 1, key);
+                let results = run_everywhere(&problem, &what);
+                let (more_seeing, more) = assert_only_who_sees(&problem, &clean, &results, (1, key), &what);
+                (seeing, others) = (seeing + more_seeing, others + more);
             }
         }
     }
-    check_type::<f32>(problem);
-    check_type::<f64>(problem);
+    assert!(seeing > 100 && others > 1000, "{what}: {seeing} rows see it, {others} do not");
 }
 
-/// Few queries, one tile, and several.
-const QUERIES: [usize; 4] = [1, 7, 16, 48];
+#[test]
+fn nan_in_a_key_reaches_the_queries_that_see_it_alone() {
+    spoil::<f32>(|problem, h, j| problem.k.set_row(h, j, f32::NAN), "NaN in K");
+    spoil::<f64>(|problem, h, j| problem.k.set(h, j, 3, f64::NAN), "one NaN in K");
+}
 
 #[test]
-fn keys_outside_every_window_are_not_read() {
-    for queries in QUERIES {
-        // Inside a block, across two, and in the second part of a long cache.
-        for (keys, seen) in [(256, 32..96), (256, 96..192), (1120, 1040..1104)] {
-            let until = seen.end as isize - (queries as isize - 1);
-            let band = Band { from: Some(seen.start as isize), until: Some(until), keep_first: 0 };
-            let hidden = vec![0..seen.start, seen.end..keys];
-            check(&HiddenKeys { queries, keys, hidden, band, by: By::Position });
-        }
+fn nan_in_a_value_reaches_the_queries_that_see_it_alone() {
+    spoil::<f32>(|problem, h, j| problem.v.set_row(h, j, f32::NAN), "NaN in V");
+    spoil::<f64>(|problem, h, j| problem.v.set_row(h, j, f64::NAN), "NaN in V");
+}
+
+#[test]
+fn nan_of_any_bits_in_a_key_reaches_the_queries_that_see_it_alone() {
+    for bits in [0x7FC0_0001, 0x7FC0_01FF, 0xFFC0_01FF] {
+        spoil::<f32>(
+            |problem, h, j| problem.k.set_row(h, j, f32::from_bits(bits)),
+            &format!("{bits:#x} in K"),
+        );
+    }
+    for bits in [0x7FF8_0000_0000_07A2, 0xFFF8_0000_0000_07A2] {
+        spoil::<f64>(
+            |problem, h, j| problem.k.set(h, j, 3, f64::from_bits(bits)),
+            &format!("{bits:#x} in K"),
+        );
     }
 }
 
 #[test]
-fn keys_between_the_first_and_every_window_are_not_read() {
-    for queries in QUERIES {
-        // The first keys in a block of their own, in the block before, and with keys of that block that are hidden.
-        for (keys, kept, seen) in [(256, 32, 144..208), (512, 16, 400..464), (1280, 144, 1104..1168)] {
-            let until = seen.end as isize - (queries as isize - 1);
-            let band = Band { from: Some(seen.start as isize), until: Some(until), keep_first: kept };
-            let hidden = vec![kept..seen.start, seen.end..keys];
-            check(&HiddenKeys { queries, keys, hidden, band, by: By::Position });
-        }
+fn infinity_in_a_value_reaches_the_queries_that_see_it_alone() {
+    spoil::<f32>(|problem, h, j| problem.v.set_row(h, j, f32::INFINITY), "+inf in V");
+    spoil::<f64>(|problem, h, j| problem.v.set_row(h, j, f64::NEG_INFINITY), "-inf in V");
+}
+
+/// Every score with the key is +∞.
+fn with_infinite_score<T: Kernels>(problem: &mut Problem<T>, h: usize, j: usize) {
+    problem.k.set_row(h, j, T::ZERO);
+    problem.k.set(h, j, 0, T::from_f64(f64::INFINITY));
+    for (head, i) in (0..4).flat_map(|head| (0..problem.shape.queries).map(move |i| (head, i))) {
+        problem.q.set(head, i, 0, T::ONE);
     }
 }
 
 #[test]
-fn a_causal_window_over_8192_keys_that_keeps_four_reads_no_more() {
-    const KEYS: usize = 8192;
-    for queries in [1, 7, 16] {
-        // The window of the first query begins at a multiple of a page; the four kept keys fill a part of one.
-        let window = 112;
-        let first = KEYS - queries - (window - 1);
-        let start = first / ROWS * ROWS;
-        let own = (KEYS - queries) as isize;
-        let band = Band { from: Some(start as isize), until: Some(own + 1), keep_first: 4 };
-        let hidden = std::iter::once(ROWS..start).collect();
-        check(&HiddenKeys { queries, keys: KEYS, hidden, band, by: By::Position });
-    }
-}
-
-#[test]
-fn keys_after_every_query_are_not_read_under_a_causal_mask() {
-    for queries in QUERIES {
-        let seen = queries.next_multiple_of(ROWS);
-        let band = Band { until: Some(1 + (seen - queries) as isize), ..Band::default() };
-        let hidden = std::iter::once(seen..256).collect();
-        check(&HiddenKeys { queries, keys: 256, hidden, band, by: By::Position });
-    }
-}
-
-#[test]
-fn blocks_that_a_mask_or_a_bias_empties_are_not_read() {
-    for queries in QUERIES {
-        for by in [By::Mask, By::Bias] {
-            for empty in [0..BLOCK, BLOCK..2 * BLOCK, 2 * BLOCK..3 * BLOCK] {
-                let problem =
-                    HiddenKeys { queries, keys: 3 * BLOCK, hidden: vec![empty], band: Band::default(), by };
-                check(&problem);
+fn a_score_of_infinity_makes_a_row_of_nan_where_it_is_seen() {
+    fn check<T: Kernels>() {
+        for shape in shapes() {
+            let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(3));
+            let mut problem = hide(normal, "a mask of some rows", 5);
+            with_infinite_score(&mut problem, 0, 5);
+            let results = run_everywhere(&problem, "a score of +inf");
+            for (r, row) in results.rows.iter().enumerate() {
+                let (h, i) = (r / shape.queries, r % shape.queries);
+                let sees = shape.kv_head(h) == 0 && problem.sees(h, i, 5);
+                let as_expected = row.iter().all(|x| x.to_f64().is_nan() == sees);
+                assert!(as_expected, "{}: {shape:?}: head {h}, query {i}: {row:?}", T::NAME);
             }
         }
     }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_soft_cap_makes_a_score_of_infinity_finite() {
+    fn check<T: Kernels>() {
+        for shape in shapes() {
+            let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(3));
+            let mut problem = Problem { soft_cap: Some(T::from_f64(20.0)), ..normal };
+            with_infinite_score(&mut problem, 0, 5);
+            let results = run_everywhere(&problem, "a score of +inf, capped");
+            let finite =
+                results.rows.iter().flatten().chain(&results.log_sum_exps).all(|x| x.to_f64().is_finite());
+            assert!(finite, "{}: {shape:?}", T::NAME);
+            // The other scores are far below the cap: the key's value is nearly all.
+            for (c, x) in results.rows[0].iter().enumerate() {
+                let value = problem.v.at(0, 5, c);
+                assert!((x.to_f64() - value.to_f64()).abs() < 1e-3, "{}: {shape:?}: {x:?}", T::NAME);
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn nan_in_a_query_is_in_its_own_row_alone() {
+    fn check<T: Kernels>() {
+        for shape in shapes() {
+            for i in [0, shape.queries / 2, shape.queries - 1] {
+                let mut problem = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(4));
+                let clean = run_everywhere(&problem, "clean");
+                problem.q.set(2, i, 5, T::from_f64(f64::NAN));
+                let results = run_everywhere(&problem, "NaN in Q");
+                for r in 0..results.rows.len() {
+                    let mut pairs = clean.row(r).zip(results.row(r));
+                    if r == 2 * shape.queries + i {
+                        assert!(pairs.all(|(_, b)| b.to_f64().is_nan()), "{}: {shape:?}", T::NAME);
+                    } else {
+                        assert!(pairs.all(|(a, b)| a.bits() == b.bits()), "{}: {shape:?} row {r}", T::NAME);
+                    }
+                }
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn nan_in_the_bias_of_a_hidden_key_reaches_no_query() {
+    fn check<T: Kernels>() {
+        for shape in shapes() {
+            let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(5));
+            let with_bias = |hidden: T| {
+                let bias = |_, _, j| if j % 5 == 2 { hidden } else { T::ONE };
+                normal.clone().biased(bias).masked(|_, _, j| j % 5 != 2)
+            };
+            let clean = run_everywhere(&with_bias(T::ONE), "clean");
+            let spoilt = run_everywhere(&with_bias(T::from_f64(f64::NAN)), "NaN in the bias");
+            super::assert_same_bits(&clean, &spoilt, "NaN in a hidden bias");
+        }
+    }
+    check::<f32>();
+    check::<f64>();
 }

@@ -1,26 +1,100 @@
-//! Tests that need private items of the crate, or `unsafe` code.
+//! Tests of the fast path: the same bits from every instruction set and any number of threads, errors below the promised bound,
+//! no influence of hidden keys. `tests/README.md` says how the heavy parts are run.
+//!
+//! Instruction sets that this processor lacks are named on standard error, past the capture of the test harness.
 
-mod dispatch;
+#[path = "../../../../tests/common/double_double.rs"]
+mod double_double;
+#[path = "../../../../tests/golden/figures.rs"]
+mod golden;
+#[path = "../../../../tests/common/promise.rs"]
+mod promise;
+#[path = "../../../../tests/common/random.rs"]
+mod random;
+
+mod adversarial;
+mod bits;
 mod exp2;
-#[cfg(unix)]
-mod guarded;
-#[cfg(unix)]
+mod families;
+mod grid;
 mod hidden;
-#[cfg(unix)]
+mod internals;
+mod judges;
 mod linear;
-mod pool;
-mod ragged;
+mod long;
+mod masking;
+mod oracle;
+mod problem;
+mod products;
+mod properties;
+mod rowwise;
+mod sinks;
 mod soft_cap;
+mod threads;
+mod values;
+mod variants;
+mod windows;
 
 use std::io::{Write, stderr};
 
-use crate::simd::SimdLevel;
+use crate::{Kernels, SimdLevel};
 
-/// The levels that are tested here; the tested and the skipped ones are printed past the capture of the test harness.
-fn levels(test: &str) -> impl Iterator<Item = SimdLevel> {
+use self::oracle::{Shares, TestFloat, judge};
+use self::problem::{Arrangement, Problem, Results};
+
+/// A line that the test harness does not capture.
+fn say(line: &str) {
+    writeln!(stderr(), "{line}").expect("standard error can be written to");
+}
+
+/// A line that `--nocapture` shows.
+#[allow(clippy::print_stdout, reason = "the harness captures it")]
+fn note(line: &str) {
+    println!("{line}");
+}
+
+/// The machine with the plain version: what all others are compared with.
+fn plain() -> crate::Machine {
+    crate::Machine { simd: SimdLevel::Portable, threads: 1 }
+}
+
+/// Whether two numbers are the same to the bit; no NaN differs from another.
+fn same<T: Kernels>(a: T, b: T) -> bool {
+    a.bits() == b.bits() || (a.to_f64().is_nan() && b.to_f64().is_nan())
+}
+
+#[track_caller]
+fn assert_same_bits<T: Kernels>(expected: &Results<T>, found: &Results<T>, what: &str) {
+    for row in 0..expected.rows.len() {
+        for (c, (a, b)) in expected.row(row).zip(found.row(row)).enumerate() {
+            assert!(same(a, b), "{what}: {} row {row}, column {c}: {a:?} became {b:?}", T::NAME);
+        }
+    }
+}
+
+/// The results of the plain version, which every other implementation gives to the bit.
+#[track_caller]
+fn run_everywhere<T: Kernels>(problem: &Problem<T>, what: &str) -> Results<T> {
+    let expected = problem.run(plain(), Arrangement::Stacked);
+    for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
+        let found = problem.run(crate::Machine { simd, threads: 2 }, Arrangement::Padded);
+        assert_same_bits(&expected, &found, &format!("{what}: {simd}"));
+    }
+    expected
+}
+
+/// The same, with errors within what is promised.
+#[track_caller]
+fn judge_everywhere<T: TestFloat>(problem: &Problem<T>, what: &str) -> Shares {
+    let what = format!("{what}, {}, {:?}", T::NAME, problem.shape);
+    judge(problem, &run_everywhere(problem, &what), &what)
+}
+
+#[test]
+fn every_implementation_is_named() {
     for level in SimdLevel::ALL {
         let is = if level.is_available() { "tested" } else { "NOT AVAILABLE on this processor, not tested" };
-        writeln!(stderr(), "{test}: {level}: {is}").expect("standard error can be written to");
+        say(&format!("kernel: {level}: {is}"));
     }
-    SimdLevel::available()
+    assert!(SimdLevel::Portable.is_available(), "there is always something to run");
 }

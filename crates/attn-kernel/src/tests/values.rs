@@ -1,12 +1,12 @@
 //! Values at the ends of the format: the weighted sum of values that are almost too large or too small is still good.
 
-use attn_kernel::Kernels;
+use crate::Kernels;
 
-use crate::oracle::TestFloat;
-use crate::problem::{Arrangement, Problem, Results, Shape};
-use crate::promise::Promise;
-use crate::random::Random;
-use crate::{judge_everywhere, run_everywhere};
+use super::oracle::TestFloat;
+use super::problem::{Arrangement, Problem, Results, Shape};
+use super::promise::Promise;
+use super::random::Random;
+use super::{judge_everywhere, run_everywhere};
 
 /// Narrow tiles and wider ones, few queries, and a cache of several parts.
 const SHAPES: [(usize, usize, usize); 7] =

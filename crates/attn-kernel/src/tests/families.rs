@@ -1,11 +1,11 @@
 //! Families of problems that were made to break an online softmax, for any shape.
 
-use attn_kernel::{BLOCK, Band, Kernels};
+use crate::{BLOCK, Band, Kernels};
 
-use crate::masking::Masking;
-use crate::problem::{Arrangement, Problem, Shape, Stored};
-use crate::random::Random;
-use crate::variants::Variant;
+use super::masking::Masking;
+use super::problem::{Arrangement, Problem, Shape, Stored};
+use super::random::Random;
+use super::variants::Variant;
 
 /// What is special about the numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! Rows of many keys: errors that grow with their number stay below a bound that does.
 
-use attn_kernel::Kernels;
+use crate::Kernels;
 
-use crate::oracle::TestFloat;
-use crate::problem::{Problem, Shape};
-use crate::random::Random;
-use crate::{judge_everywhere, note};
+use super::oracle::TestFloat;
+use super::problem::{Problem, Shape};
+use super::random::Random;
+use super::{judge_everywhere, note};
 
 /// Eight or nine queries, and more keys than the blocks' sums are used to.
 const SHAPES: [(usize, usize, usize); 2] = [(8, 20_000, 1), (9, 200_000, 2)];

@@ -1,6 +1,6 @@
 //! Products of many small matrices: every level has the bits of the definition.
 
-use attn_kernel::{Operand, ProductKernels, Products, SimdLevel, multiply_examples};
+use crate::{Operand, ProductKernels, Products, SimdLevel, multiply_examples};
 use proptest::prelude::*;
 
 /// A factor as it lies in memory.

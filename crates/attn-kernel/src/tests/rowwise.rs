@@ -1,12 +1,12 @@
 //! Activations, the softmax of a pattern, and norms: the same bits from every instruction set and number of threads, PyTorch's
 //! values, and errors within what is promised.
 
-use attn_kernel::{
+use crate::{
     Activation, Band, Error, Machine, Norm, NormKind, Rows, SimdLevel, activate, normalize, softmax_rows,
 };
 
-use crate::random::Random;
-use crate::{note, plain, same};
+use super::random::Random;
+use super::{note, plain, same};
 
 const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
 
@@ -379,7 +379,7 @@ fn a_row_of_a_norm_or_a_softmax_alone_has_the_bits_of_the_same_row_among_many() 
 
 #[test]
 fn shapes_of_rows_that_do_not_fit_are_refused() {
-    let says = |result: Result<attn_kernel::Resources, Error>, what: &str| {
+    let says = |result: Result<crate::Resources, Error>, what: &str| {
         let Err(Error::Shape(said)) = result else { panic!("{result:?}") };
         assert_eq!(said, what);
     };

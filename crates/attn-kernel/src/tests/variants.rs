@@ -1,9 +1,9 @@
 //! Variants of attention: soft caps, sinks, biases by distance, windows that keep the first keys.
 
-use attn_kernel::{Band, Kernels};
+use crate::{Band, Kernels};
 
-use crate::problem::{Arrangement, Problem, Stored};
-use crate::random::Random;
+use super::problem::{Arrangement, Problem, Stored};
+use super::random::Random;
 
 /// What is added to a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]

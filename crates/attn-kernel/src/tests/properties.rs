@@ -1,12 +1,12 @@
 //! What must not matter, does not: the order of the keys, and what is added to all scores of a row.
 
-use attn_kernel::Kernels;
+use crate::Kernels;
 use proptest::prelude::*;
 
-use crate::oracle::{TestFloat, exact_row};
-use crate::problem::{Arrangement, Problem, Shape};
-use crate::random::Random;
-use crate::run_everywhere;
+use super::oracle::{TestFloat, exact_row};
+use super::problem::{Arrangement, Problem, Shape};
+use super::random::Random;
+use super::run_everywhere;
 
 fn shape() -> impl Strategy<Value = Shape> {
     let heads = prop_oneof![Just((1, 1)), Just((4, 2)), Just((3, 1))];

@@ -1,15 +1,15 @@
 //! The exact results, computed the long way: all scores, all weights, then the weighted sum of the values. Shares no code with the kernel.
 //!
 //! `f32` is judged in `f64` with Neumaier's sums and libm's exp, `f64` in double-double. Both promises of
-//! [`attend`](attn_kernel::attend) are tested as they stand there.
+//! [`attend`](crate::attend) are tested as they stand there.
 
 use std::fmt;
 
-use attn_kernel::Kernels;
+use crate::Kernels;
 
-use crate::double_double::DoubleDouble;
-use crate::problem::{Problem, Results};
-use crate::promise::Promise;
+use super::double_double::DoubleDouble;
+use super::problem::{Problem, Results};
+use super::promise::Promise;
 
 /// A more exact kind of numbers.
 pub trait Exact: Copy {

@@ -1,9 +1,9 @@
 //! Every kind of masking: which keys each query sees.
 
-use attn_kernel::{Band, Kernels, Layout};
+use crate::{Band, Kernels, Layout};
 
-use crate::problem::{Arrangement, Problem, Stored};
-use crate::random::Random;
+use super::problem::{Arrangement, Problem, Stored};
+use super::random::Random;
 
 /// A way to hide keys.
 #[derive(Clone, Copy, Debug, PartialEq)]

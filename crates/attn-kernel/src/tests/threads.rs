@@ -4,12 +4,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use attn_kernel::{Kernels, Machine, Output, SimdLevel, attend};
+use crate::{Kernels, Machine, Output, SimdLevel, attend};
 
-use crate::masking::Masking;
-use crate::problem::{Arrangement, Problem, Shape};
-use crate::random::Random;
-use crate::{assert_same_bits, plain};
+use super::masking::Masking;
+use super::problem::{Arrangement, Problem, Shape};
+use super::random::Random;
+use super::{assert_same_bits, plain};
 
 /// Enough work for several threads: tiles, and a long cache.
 const SHAPES: [Shape; 2] = [
@@ -57,7 +57,7 @@ fn several_threads_are_used_where_there_is_work_for_them() {
     for shape in SHAPES {
         let problem = problem::<f32>(shape);
         let mut numbers = vec![0.0; shape.heads * shape.queries * shape.value_width];
-        let layout = attn_kernel::Layout::stacked(shape.heads, shape.queries, shape.value_width);
+        let layout = crate::Layout::stacked(shape.heads, shape.queries, shape.value_width);
         let mut used = |threads| {
             let machine = Machine { simd: Machine::here().simd, threads };
             attend(&problem.attention(), machine, Output::new(&mut numbers, layout)).expect("it fits").threads

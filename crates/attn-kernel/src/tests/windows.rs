@@ -1,10 +1,10 @@
 //! Windows that keep the first keys: what is known of them without computing them.
 
-use attn_kernel::{Band, Kernels};
+use crate::{Band, Kernels};
 
-use crate::problem::{Arrangement, Problem, Shape};
-use crate::random::Random;
-use crate::{assert_same_bits, run_everywhere};
+use super::problem::{Arrangement, Problem, Shape};
+use super::random::Random;
+use super::{assert_same_bits, run_everywhere};
 
 /// Few queries and tiles; one block, several, and several parts of a cache.
 const SHAPES: [(usize, usize); 8] =

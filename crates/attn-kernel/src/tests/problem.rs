@@ -1,8 +1,8 @@
 //! Problems: numbers that lie in memory in every way that is allowed, and what comes out for them.
 
-use attn_kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, attend};
+use crate::{Attention, Band, Heads, Kernels, Layout, Machine, Output, attend};
 
-use crate::random::Random;
+use super::random::Random;
 
 /// How many of everything.
 #[derive(Clone, Copy, Debug, PartialEq)]

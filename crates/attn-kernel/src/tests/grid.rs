@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use attn_kernel::SimdLevel;
+use crate::SimdLevel;
 
-use crate::bits::{HEADS, SIZES, assert_bits, problem};
-use crate::families::Family;
-use crate::masking::Masking;
-use crate::oracle::Shares;
-use crate::problem::Shape;
-use crate::random::Random;
-use crate::{judge_everywhere, say};
+use super::bits::{HEADS, SIZES, assert_bits, problem};
+use super::families::Family;
+use super::masking::Masking;
+use super::oracle::Shares;
+use super::problem::Shape;
+use super::random::Random;
+use super::{judge_everywhere, say};
 
 /// Calls `work` with every number of the grid and its queries, keys and columns, on two threads.
 fn on_the_whole_grid<R: Send>(work: impl Fn(usize, [usize; 3]) -> R + Sync) -> Vec<R> {

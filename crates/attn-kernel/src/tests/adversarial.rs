@@ -1,12 +1,12 @@
 //! The error stays below the promised bound in every implementation, whatever the inputs are made for.
 
-use attn_kernel::{Attention, Layout, Output, attend};
+use crate::{Attention, Layout, Output, attend};
 
-use crate::families::{Family, with_scores};
-use crate::oracle::{Shares, TestFloat, exact_row};
-use crate::problem::{Arrangement, Problem, Shape};
-use crate::random::Random;
-use crate::{judge_everywhere, note, plain, run_everywhere};
+use super::families::{Family, with_scores};
+use super::oracle::{Shares, TestFloat, exact_row};
+use super::problem::{Arrangement, Problem, Shape};
+use super::random::Random;
+use super::{judge_everywhere, note, plain, run_everywhere};
 
 /// Tiles and few queries, more and fewer queries than keys, shared keys, and a cache of several parts.
 fn shapes() -> impl Iterator<Item = Shape> {

@@ -1,13 +1,13 @@
 //! The judges judged: double-double and the oracles against mpmath's 60 digits (`tests/golden/double_double.py`).
 
-use attn_kernel::Band;
+use crate::Band;
 use serde_json::Value;
 
-use crate::double_double::DoubleDouble;
-use crate::golden::{json, list, number};
-use crate::judge_everywhere;
-use crate::oracle::{Exact, TestFloat, exact_row};
-use crate::problem::{Problem, Shape};
+use super::double_double::DoubleDouble;
+use super::golden::{json, list, number};
+use super::judge_everywhere;
+use super::oracle::{Exact, TestFloat, exact_row};
+use super::problem::{Problem, Shape};
 
 /// What double-double may be off, relatively. A place of `f64` is 2^−53.
 const CLOSE: f64 = 1.0 / (1u128 << 95) as f64;

@@ -1,12 +1,12 @@
 //! Every set of instructions and any number of threads give the bits of the plain version.
 
-use attn_kernel::{Kernels, Machine, SimdLevel};
+use crate::{Kernels, Machine, SimdLevel};
 
-use crate::masking::Masking;
-use crate::problem::{Arrangement, Problem, Shape};
-use crate::random::Random;
-use crate::variants::Variant;
-use crate::{assert_same_bits, plain, say};
+use super::masking::Masking;
+use super::problem::{Arrangement, Problem, Shape};
+use super::random::Random;
+use super::variants::Variant;
+use super::{assert_same_bits, plain, say};
 
 /// How many queries, keys and columns there are: every remainder of every register and tile, and the block's edges.
 pub const SIZES: [usize; 26] =

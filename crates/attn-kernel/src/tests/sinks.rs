@@ -1,11 +1,11 @@
 //! What is known of sinks, soft caps and biases by distance without computing them.
 
-use attn_kernel::{Attention, Heads, Kernels, Layout, Output, attend};
+use crate::{Attention, Heads, Kernels, Layout, Output, attend};
 
-use crate::oracle::{TestFloat, judge};
-use crate::problem::{Arrangement, Problem, Results, Shape};
-use crate::random::Random;
-use crate::{assert_same_bits, plain, run_everywhere};
+use super::oracle::{TestFloat, judge};
+use super::problem::{Arrangement, Problem, Results, Shape};
+use super::random::Random;
+use super::{assert_same_bits, plain, run_everywhere};
 
 /// Few queries, tiles, one key, and a cache of several parts.
 const SHAPES: [(usize, usize, usize); 7] =
