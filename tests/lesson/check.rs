@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{Outcome, attn, in_process_once, without_colours};
+use crate::common::{Outcome, attn};
 use attn::cli::Env;
-use attn::lesson::{BUILT_IN, read};
-use attn::render::Screen;
 use tempfile::TempDir;
 
 /// A lesson in a folder of its own.
@@ -545,28 +543,4 @@ fn a_question_that_quotes_its_own_seed_is_reported_and_not_redrawn() {
         assert!(kept.err.contains("no question of `x` can have other numbers"), "{}", kept.err);
         assert_ne!(kept.out, drawn.out);
     }
-}
-
-/// A command is checked without colours, and a class sees it with them.
-#[test]
-fn colours_change_no_text_of_the_built_in_lessons() {
-    for (name, text) in BUILT_IN {
-        let lesson = read(name, text).expect("a lesson");
-        for exchange in lesson.consoles().flat_map(|console| &console.exchanges) {
-            let plain = Screen::plain(lesson.size.columns);
-            let shown = |screen| in_process_once(&exchange.command.args, screen).shown();
-            let coloured = shown(Screen { colour: true, ..plain });
-            assert_eq!(without_colours(&coloured), shown(plain), "{name}: {}", exchange.command.typed);
-        }
-    }
-}
-
-#[test]
-fn lessons_checked_at_the_same_time_are_listed_in_the_order_of_the_paths() {
-    let names: Vec<&str> = BUILT_IN.iter().rev().map(|(name, _)| *name).collect();
-    let out = names.iter().fold(attn("lesson check"), |check, name| check.arg(*name)).run().out;
-    let listed: Vec<&str> =
-        out.lines().filter_map(|line| line.split_once(" (built in)")).map(|(name, _)| name).collect();
-    let ids: Vec<&str> = names.iter().map(|name| name.trim_end_matches(".md")).collect();
-    assert_eq!(listed, ids, "{out}");
 }
