@@ -32,7 +32,7 @@ pub(super) fn read<T: Element>(
     limit: Limit,
 ) -> Result<Item<T>> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
-    let expected = checked_cells(&header.dims, limit.cells())
+    let expected = checked_cells(&header.dims, limit.cells)
         .map_err(|error| error.in_source(name))?
         .checked_mul(header.kind.size())
         .map(|bytes| bytes as u64)
@@ -533,10 +533,11 @@ pub(super) struct Npz {
     name: String,
     archive: ZipArchive<Box<dyn ReadSeek>>,
     /// The names of the arrays, in the order of the archive.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// Bytes that may still be unpacked.
     left: u64,
-    limit: Limit,
+    /// No array may be larger than this.
+    pub(super) limit: Limit,
 }
 
 impl Npz {
@@ -552,17 +553,12 @@ impl Npz {
         Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
     }
 
-    /// The names of the arrays, in the order of the archive.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.names.clone()
-    }
-
-    /// The name in errors of the array at a position of [`Npz::names`].
+    /// The name in errors of the array at a position of `names`.
     fn entry_name(&self, position: usize) -> String {
         entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
     }
 
-    /// Unpacks the array at a position of [`Npz::names`].
+    /// Unpacks the array at a position of `names`.
     ///
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
@@ -580,7 +576,7 @@ impl Npz {
         npy::read(&name, &mut file, length, self.limit)
     }
 
-    /// True if the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    /// True if the array at a position of `names` holds truth values, as far as its header says.
     ///
     /// # Errors
     /// If the entry is damaged, or is no array.
@@ -588,11 +584,6 @@ impl Npz {
         let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
         npy::is_boolean(&name, &mut file)
-    }
-
-    /// From now on no array may be larger than this.
-    pub(super) fn keep_within(&mut self, limit: Limit) {
-        self.limit = limit;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Opening what a user named: only regular files and standard input, and never more of them than fits.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::{fs, io};
 
@@ -97,14 +97,14 @@ impl Input {
     pub(super) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut start = Vec::new();
         let read = self.reader.by_ref().take(count as u64).read_to_end(&mut start);
-        read.and_then(|_| self.reader.seek(SeekFrom::Start(0)))
-            .map_err(|error| unreadable(&self.name, &error))?;
+        read.map_err(|error| unreadable(&self.name, &error))?;
+        self.rewind()?;
         Ok(start)
     }
 
     /// Back to the start.
     pub(super) fn rewind(&mut self) -> Result<()> {
-        self.reader.seek(SeekFrom::Start(0)).map(drop).map_err(|error| unreadable(&self.name, &error))
+        self.reader.rewind().map_err(|error| unreadable(&self.name, &error))
     }
 
     /// The whole as text, which is charged to the budget until the command is over.
@@ -234,7 +234,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     said.of_kind(error::ErrorKind::File).in_source(name)
 }
 
-fn empty(name: &str) -> Error {
+pub(super) fn empty(name: &str) -> Error {
     Error::new("the file is empty (0 bytes)")
         .in_source(name)
         .help("check how it was made: the program that wrote it may have failed")

@@ -90,7 +90,7 @@ impl StoredTensors {
             };
             room.insert(StoredEntry {
                 file: file.clone(),
-                dtype: entry.dtype,
+                dtype: entry.dtype.to_string(),
                 dims: entry.dims.to_vec(),
                 offset: entry.start,
                 bytes: entry.bytes,
