@@ -5,7 +5,7 @@ use crate::graph::{CellId, Equation, Function, Notation, Symbols, written};
 use crate::story::{Digits, Table};
 
 use super::digits;
-use super::document::{ComputedNode, Markup};
+use super::document::Markup;
 use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
 use super::plane::Drawing;
@@ -172,19 +172,9 @@ impl Markup for Latex {
         self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
     }
 
-    fn computed(&mut self, nodes: &[ComputedNode]) {
-        for node in nodes {
-            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
-        }
-    }
-
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         equations.iter().for_each(|each| self.paragraph(&equation(each)));
         matrices.iter().for_each(|view| self.matrix(view));
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.together(equations, std::slice::from_ref(view));
     }
 
     fn drawing(&mut self, drawing: &Drawing) {

@@ -8,7 +8,7 @@ use crate::elementary::ln;
 use crate::error::Result;
 use crate::text::ScreenWidth;
 
-use super::table::{Block, GAP, Level, rows, visible_width};
+use super::table::{Block, GAP, Level, rows};
 use super::{Charset, Style};
 
 /// The most columns of a plot.
@@ -80,10 +80,7 @@ impl Plot {
             lines.push(format!("{text:>room$} {rule}{row}", room = margin - 2));
         }
         lines.extend(self.axis(&canvas.across, margin, columns));
-        // Escapes for colours have no width; every other line is filled up.
-        let padded =
-            |line: String| format!("{line}{}", " ".repeat(width.saturating_sub(visible_width(&line))));
-        Some(Block { lines: lines.into_iter().map(padded).collect(), width })
+        Some(Block::coloured(lines, width))
     }
 
     /// The horizontal axis and as many of its numbers as there is room for.
@@ -312,6 +309,7 @@ fn in_ascii(dots: u8) -> char {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::visible_width;
     use super::*;
     use crate::graph::Convention;
     use crate::render::{Charset, Format, Heat, Theme};

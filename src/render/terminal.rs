@@ -80,20 +80,10 @@ impl<'a> Terminal<'a> {
         if self.style.colour { paint(text).to_string() } else { text.to_string() }
     }
 
-    /// Words, wrapped, with something before the first line.
+    /// Words, wrapped, with something before the first line and before the others.
     fn prose(&mut self, first: &str, rest: &str, text: &str, paint: impl Fn(&str) -> ColoredString) {
-        self.wrapped(self.style.width.clamp(20, WIDEST_PROSE), (first, rest), text, paint);
-    }
-
-    /// Words in lines of this width, with something before the first line and before the others.
-    fn wrapped(
-        &mut self,
-        width: usize,
-        before: (&str, &str),
-        text: &str,
-        paint: impl Fn(&str) -> ColoredString,
-    ) {
-        for line in wrapped_prose(self.style, width, before, text) {
+        let width = self.style.width.clamp(20, WIDEST_PROSE);
+        for line in wrapped_prose(self.style, width, (first, rest), text) {
             let line = self.painted(&line, &paint);
             self.line(&line);
         }
@@ -122,10 +112,6 @@ impl<'a> Terminal<'a> {
         lines.iter().map(|line| self.painted(line, |line| line.bold())).collect()
     }
 
-    fn block(&mut self, block: &Block) {
-        self.set_in(&block.lines);
-    }
-
     fn set_in(&mut self, lines: &[String]) {
         let indent = " ".repeat(self.indent());
         for line in lines {
@@ -136,13 +122,11 @@ impl<'a> Terminal<'a> {
     /// Writes the parts of the step that have come up, with a picture of the plane where there is one.
     fn settle(&mut self, drawing: Option<&Drawing>) {
         let parts = std::mem::take(&mut self.parts);
-        let lines = {
-            let equations = |equations: &[Equation]| self.equations(equations);
-            let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
-            match drawing {
-                Some(drawing) => layout.with_drawing(&parts, drawing),
-                None => layout.lines(&parts),
-            }
+        let equations = |equations: &[Equation]| self.equations(equations);
+        let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
+        let lines = match drawing {
+            Some(drawing) => layout.with_drawing(&parts, drawing),
+            None => layout.lines(&parts),
         };
         if lines.is_empty() {
             return;
@@ -215,9 +199,7 @@ impl Markup for Terminal<'_> {
         } else {
             table::matrix(&View::of_shares(table, self.style), self.room(), self.style)
         };
-        for block in blocks {
-            self.block(&block);
-        }
+        blocks.iter().for_each(|block| self.set_in(&block.lines));
     }
 
     fn explained(&mut self, writer: &ExplanationWriter<'_>) {
@@ -226,7 +208,7 @@ impl Markup for Terminal<'_> {
             if !self.text.is_empty() {
                 self.gap();
             }
-            self.block(&block);
+            self.set_in(&block.lines);
         }
     }
 
@@ -579,7 +561,7 @@ pub(super) fn write_all(pages: &[Page], style: &Style) -> String {
         write_steps(page, style, &mut terminal);
         document::write_end(page, &mut terminal);
     }
-    document::finished(&mut terminal)
+    terminal.finish()
 }
 
 /// The steps, one or two in a row, so that there are as few lines as possible.
@@ -591,7 +573,7 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
         let mut own = Terminal { in_steps: first < at, pointed: pointed[at], ..Terminal::new(style) };
         document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
-        document::finished(&mut own).lines().map(str::to_string).collect()
+        own.finish().lines().map(str::to_string).collect()
     };
     let pair = |at: usize| -> Option<Vec<String>> {
         // A step without a number belongs to the step above it.

@@ -1,13 +1,13 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, short_derivation};
+use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
 use super::heat::Shade;
 use super::html_page::{self, escaped};
 use super::plane::Drawing;
 use super::view::{Cell, HATCH, OPEN, View, Viewer};
 use super::{Page, Style, html_plane};
-use crate::explain::{Branch, Explanation, Note};
+use crate::explain::{Branch, Explanation, Note, SHOWN};
 use crate::explore::{Sources, sources};
 use crate::graph::{CellId, Equation, Graph, NodeId, Op, Origin, Precision, Symbols, address_of};
 use crate::matrix::Shape;
@@ -52,7 +52,7 @@ impl<'a> Html<'a> {
     }
 
     /// What stands inside of a page.
-    fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
+    pub fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
@@ -74,11 +74,6 @@ impl<'a> Html<'a> {
     /// For stories that compute for themselves: a page holds the data of each.
     pub fn computing(self, openings: &'a [String], program: &'a str) -> Html<'a> {
         Html { openings, program, ..self }
-    }
-
-    /// For tables of words that stand inside of a page.
-    pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html::part(&[], style)
     }
 
     fn end_step(&mut self) {
@@ -111,7 +106,7 @@ impl<'a> Html<'a> {
             let graph = &page.story.graph;
             let table = match (self.is_live, is_result) {
                 (true, _) => live_table(view, graph),
-                (false, false) => matrix_table(view),
+                (false, false) => grid(view, &mut |_| String::new()),
                 (false, true) => {
                     let (table, made) = result_table(view, graph, &writer, &mut self.sources);
                     any_made |= made;
@@ -149,7 +144,7 @@ impl Markup for Html<'_> {
         self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
         if let Some(opening) = self.openings.get(self.begun - 1) {
-            self.text.push_str(&html_page::opening(opening));
+            self.text.push_str(&html_page::live_data(html_page::OPENING, opening));
         }
     }
 
@@ -201,10 +196,6 @@ impl Markup for Html<'_> {
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
         self.figure(equations, &parts);
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.figure(equations, &[("", view, true)]);
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -322,7 +313,7 @@ pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }
-    let (explanation, Derivation { lines, with, .. }) = short_derivation(writer, graph, cell)?;
+    let (explanation, Derivation { lines, with, .. }) = derivation_to(writer, graph, cell, SHOWN)?;
     let mut sum = writer.symbols.cell(cell);
     for (sign, line) in lines {
         sum.push_str(&format!(" {} {line}", sign.text()));
@@ -416,11 +407,6 @@ fn operand(writer: &ExplanationWriter<'_>, branch: &Branch) -> String {
 }
 
 // Tables in HTML: matrices with their labels, and tables of words.
-
-/// A matrix that is looked at, as an operand.
-pub fn matrix_table(view: &View) -> String {
-    grid(view, &mut |_| String::new())
-}
 
 /// A matrix whose cells carry references to their sources, and true if any cell does.
 pub fn result_table(
