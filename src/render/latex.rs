@@ -89,14 +89,12 @@ fn width_of(view: &View) -> usize {
 
 /// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
 fn columns_of(table: &Table) -> Vec<ColumnSpec> {
-    let width = |j: usize| {
-        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(60)
-    };
+    let cells = |j: usize| table.rows.iter().chain([&table.header]).filter_map(move |row| row.get(j));
+    let width = |j: usize| cells(j).map(|cell| cell.chars().count()).max().unwrap_or(0).min(60);
     let widths: Vec<usize> = (0..table.header.len()).map(width).collect();
     let longest_word = |j: usize| {
-        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
-        cells.flat_map(|cell| cell.split_whitespace()).map(|word| word.chars().count()).max().unwrap_or(0)
+        let words = cells(j).flat_map(|cell| cell.split_whitespace());
+        words.map(|word| word.chars().count()).max().unwrap_or(0)
     };
     let is_narrow = |j: usize| widths[j] <= NARROW || table.numbers.contains(&j);
     let gaps = 2 * widths.len();

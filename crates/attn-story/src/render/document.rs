@@ -164,20 +164,16 @@ pub fn write_end(page: &Page, markup: &mut dyn Markup) {
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
     let mut nodes: Vec<ComputedNode> = Vec::new();
     for shown in &step.shown {
-        match shown {
-            StepItem::Node(id) => {
-                nodes.push(computed(*id, viewer));
-                continue;
-            }
-            StepItem::Open(id) => {
-                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.open(*id))));
-                continue;
-            }
-            StepItem::Symbols(id) => {
-                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.symbols(*id))));
-                continue;
-            }
-            _ => flush(&mut nodes, markup),
+        let by_itself = |id, value| ComputedNode::alone(equation(id, viewer), Some(value));
+        let node = match shown {
+            StepItem::Node(id) => Some(computed(*id, viewer)),
+            StepItem::Open(id) => Some(by_itself(*id, viewer.open(*id))),
+            StepItem::Symbols(id) => Some(by_itself(*id, viewer.symbols(*id))),
+            _ => None,
+        };
+        match node {
+            Some(node) => nodes.push(node),
+            None => flush(&mut nodes, markup),
         }
         match shown {
             StepItem::Together(ids) => {

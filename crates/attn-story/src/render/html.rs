@@ -440,7 +440,18 @@ pub fn live_table(view: &View, graph: &Graph) -> String {
 }
 
 fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
-    let place = place(view);
+    let node = shown_node(view);
+    let place = match node {
+        Some((node, false)) => format!(" data-node=\"{}\"", node.position()),
+        Some((node, true)) => format!(" data-node=\"{}\" data-turned", node.position()),
+        None => String::new(),
+    };
+    let place_of = |cell: &Cell| match cell.of {
+        Some(CellId { node: of, row, col }) if node.is_none() => {
+            format!(" data-at=\"{}:{},{}\"", of.position(), row + 1, col + 1)
+        }
+        _ => String::new(),
+    };
     let name = if view.name.is_empty() {
         "<td></td>".to_string()
     } else {
@@ -449,15 +460,14 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     let heads: String =
         view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();
     let mut out = format!(
-        "<div class=\"scroll\"><table class=\"matrix\"{}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n",
-        place.attributes()
+        "<div class=\"scroll\"><table class=\"matrix\"{place}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n"
     );
     for (i, (label, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
         let note = view.notes.get(i).filter(|note| !note.is_empty());
         let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
         out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
         for cell in cells {
-            let (look, place, more) = (look(cell.shade), place.of(cell), more(cell));
+            let (look, place, more) = (look(cell.shade), place_of(cell), more(cell));
             out.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
         }
         out.push_str("</tr>\n");
@@ -466,46 +476,17 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     out
 }
 
-/// The cells of the graph that a table shows.
-enum CellOrder {
-    /// The rows and columns of a node.
-    Upright(NodeId),
-    /// Its columns and rows.
-    Turned(NodeId),
-    /// Each cell says it itself.
-    Mixed,
-}
-
-fn place(view: &View) -> CellOrder {
-    let first = view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of);
-    let Some(CellId { node, .. }) = first else { return CellOrder::Mixed };
+/// The node whose rows and columns a table shows, and whether it shows them turned; `None` where each cell says it itself.
+fn shown_node(view: &View) -> Option<(NodeId, bool)> {
+    let CellId { node, .. } = view.cells.first()?.first()?.of?;
     let all = |at: &dyn Fn(usize, usize) -> CellId| {
         let mut rows = view.cells.iter().enumerate();
         rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
     };
     if all(&|row, col| CellId { node, row, col }) {
-        CellOrder::Upright(node)
-    } else if all(&|col, row| CellId { node, row, col }) {
-        CellOrder::Turned(node)
+        Some((node, false))
     } else {
-        CellOrder::Mixed
-    }
-}
-
-impl CellOrder {
-    fn attributes(&self) -> String {
-        match self {
-            CellOrder::Upright(node) => format!(" data-node=\"{}\"", node.position()),
-            CellOrder::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
-            CellOrder::Mixed => String::new(),
-        }
-    }
-
-    fn of(&self, cell: &Cell) -> String {
-        let Some(CellId { node, row, col }) = cell.of.filter(|_| matches!(self, CellOrder::Mixed)) else {
-            return String::new();
-        };
-        format!(" data-at=\"{}:{},{}\"", node.position(), row + 1, col + 1)
+        all(&|col, row| CellId { node, row, col }).then_some((node, true))
     }
 }
 
