@@ -305,11 +305,6 @@ impl Array {
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
-/// The help for a matrix that is too large for the exact path.
-pub(super) fn smaller() -> String {
-    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases".to_string()
-}
-
 /// The number of cells that dimensions span, at least one and at most `most`.
 ///
 /// # Errors
@@ -324,7 +319,7 @@ pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
                 .help("the header is wrong: save the array again"))
         }
         _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
-            .help(smaller())),
+            .help("save a part of it; attn attend --fast reads larger Q, K, V, masks and biases")),
     }
 }
 

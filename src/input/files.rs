@@ -17,7 +17,7 @@ use super::container::{Container, Content, Format, ReadOptions, allowed};
 use super::inline::inline;
 use super::json::Nodes;
 use super::layers::LayerOptions;
-use super::open::{Input, examined, regular, unreadable};
+use super::open::{Input, examined, names_in, regular, unreadable};
 use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};
 use super::words::{Stream, WordVectors};
 use super::{bundle, words};
@@ -339,12 +339,7 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
             .in_source(shown)
             .help("name the folder that contains the files"));
     }
-    let mut names: Vec<OsString> = Vec::new();
-    for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
-        names.push(entry.map_err(|error| failed(&error))?.file_name());
-    }
-    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
-    names.sort();
+    let names = names_in(path).map_err(|error| failed(&error))?;
     if names.is_empty() {
         return Err(Error::new("a folder with no files in it").in_source(shown));
     }

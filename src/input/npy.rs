@@ -435,11 +435,11 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     } else {
         String::from_utf8(text.to_vec()).map_err(|_| damaged())?
     };
-    let fields = fields(literal(&text, old).ok_or_else(damaged)?)?;
-    let (kind, big_endian) = descr(fields.descr)?;
-    let dims = shape(fields.shape)?;
+    let [elements, order, sides] = fields(literal(&text, old).ok_or_else(damaged)?)?;
+    let (kind, big_endian) = descr(elements)?;
+    let dims = shape(sides)?;
     checked_cells(&dims, usize::MAX)?;
-    let Literal::Truth(fortran) = fields.fortran_order else { return Err(damaged()) };
+    let Literal::Truth(fortran) = order else { return Err(damaged()) };
     Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
 }
 
@@ -471,16 +471,11 @@ fn damaged() -> Error {
     Error::new("the header cannot be read").help("save it again with numpy.save")
 }
 
-/// The three fields of a header.
-struct Fields {
-    descr: Literal,
-    fortran_order: Literal,
-    shape: Literal,
-}
-
+/// The type, the order and the shape of the elements, as the header has them.
+///
 /// # Errors
 /// If there are other fields than these three, or one of them twice.
-fn fields(header: Literal) -> Result<Fields> {
+fn fields(header: Literal) -> Result<[Literal; 3]> {
     let Literal::Dictionary(entries) = header else { return Err(damaged()) };
     let mut fields = [None, None, None];
     for (key, value) in entries {
@@ -496,7 +491,7 @@ fn fields(header: Literal) -> Result<Fields> {
         }
     }
     match fields {
-        [Some(descr), Some(fortran_order), Some(shape)] => Ok(Fields { descr, fortran_order, shape }),
+        [Some(descr), Some(fortran_order), Some(shape)] => Ok([descr, fortran_order, shape]),
         _ => Err(damaged()),
     }
 }

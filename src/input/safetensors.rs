@@ -13,7 +13,7 @@ use safetensors::tensor::Metadata;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::foreign::{from_path, visible};
+use crate::foreign::visible;
 use crate::tensor::{Element, Storage, StoredNumbers, Tensor};
 use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
@@ -21,7 +21,7 @@ use crate::{memory, tensor};
 
 use super::array::{Item, Limit, checked_cells, entry_name};
 use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::open::{Input, ReadSeek, regular, unreadable};
+use super::open::{Input, ReadSeek, regular, shown, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -229,15 +229,10 @@ fn place<'a>(name: &'a str, tensor: &Value) -> Option<Place<'a>> {
 /// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
 /// numbers that attention computes with.
 pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
-    let name = visible(&from_path(path)).into_owned();
+    let name = shown(path);
     let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
     let Some(HeaderEntry { dtype, dims, start, .. }) = tensors.entry(entry) else {
-        let names = || tensors.names.iter().map(String::as_str);
-        let error = Error::new(format!("there is no tensor `{}`", visible(entry))).in_source(name);
-        return Err(match nearest(entry, names()) {
-            Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
-            None => error.help(format!("it has {}", listed_briefly(names()))),
-        });
+        return Err(no_tensor(&name, entry, tensors.names.iter()));
     };
     let place = || entry_name(&name, entry);
     let dtype = match dtype {
@@ -257,6 +252,20 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
     let storage = StoredFile::new(place(), file)?;
     let numbers = StoredNumbers::new(Arc::new(storage), start, dtype, count)?;
     Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
+}
+
+/// The error for a tensor that is not among these.
+pub(super) fn no_tensor<'a>(
+    place: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a String> + Clone,
+) -> Error {
+    let names = names.map(String::as_str);
+    let error = Error::new(format!("there is no tensor `{}`", visible(name))).in_source(place);
+    match nearest(name, names.clone()) {
+        Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
+        None => error.help(format!("it has {}", listed_briefly(names))),
+    }
 }
 
 /// An open file that is read from anywhere, as long as nobody changes it.

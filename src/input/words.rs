@@ -286,13 +286,12 @@ pub(super) fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resu
     }
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| {
-            if number > 1 || header_width(line).is_none() {
-                let (word, _) = split_word(line);
-                if let Ok(word) = std::str::from_utf8(word)
-                    && word.len() <= LONGEST_WORD
-                {
-                    neighbours.iter_mut().for_each(|neighbours| neighbours.consider(word));
-                }
+            let is_header = number == 1 && header_width(line).is_some();
+            if let Ok(word) = str::from_utf8(split_word(line).0)
+                && word.len() <= LONGEST_WORD
+                && !is_header
+            {
+                neighbours.iter_mut().for_each(|neighbours| neighbours.consider(word));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -514,12 +513,17 @@ pub fn sentence(text: &str) -> Result<Vec<String>> {
 /// # Errors
 /// If a label is not UTF-8 text.
 pub fn label_list(text: &str) -> Result<Vec<String>> {
-    let labels: Vec<&str> = if text.contains(',') {
+    let labels = entries(text).into_iter().filter(|label| !label.is_empty());
+    all_text(labels.map(str::to_string).collect())
+}
+
+/// The entries of a list: split at commas if there is one, which may leave some empty, else at white space.
+pub(super) fn entries(text: &str) -> Vec<&str> {
+    if text.contains(',') {
         text.split(',').map(str::trim).collect()
     } else {
         text.split_whitespace().collect()
-    };
-    all_text(labels.into_iter().filter(|label| !label.is_empty()).map(str::to_string).collect())
+    }
 }
 
 /// The same labels, unless one has bytes that are not UTF-8: no file of text could hold it as it is.
