@@ -139,11 +139,6 @@ impl<T: Element> Array<T> {
         self.facts.inexact
     }
 
-    /// True if the header of a text has one name fewer than there are columns, so that the first column has the names of rows.
-    pub(super) fn has_short_header(&self) -> bool {
-        self.facts.short_header
-    }
-
     /// Checks that `allow` admits every number; `name` is the file, and the entry in it.
     ///
     /// # Errors
@@ -286,7 +281,7 @@ impl Array {
             return Err(self.stack_where_a_matrix_belongs(several));
         }
         let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
-        Ok(matrix.with_row_labels(self.facts.row_labels).with_col_labels(self.facts.col_labels))
+        Ok(matrix.labelled_by(self.row_labels(), self.col_labels()))
     }
 
     /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
@@ -295,11 +290,7 @@ impl Array {
     /// If it has four dimensions and the first is not 1, or more than four.
     pub fn into_heads(self) -> Result<Vec<Matrix>> {
         let (heads, rows, cols) = self.heads()?;
-        let labelled = |matrix: Matrix| {
-            matrix
-                .with_row_labels(self.facts.row_labels.clone())
-                .with_col_labels(self.facts.col_labels.clone())
-        };
+        let labelled = |matrix: Matrix| matrix.labelled_by(self.row_labels(), self.col_labels());
         // All sides are at least 1: `checked_cells` refuses an empty array.
         self.values
             .chunks_exact(rows * cols)
@@ -313,11 +304,6 @@ impl Array {
 
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
-
-/// The help for a matrix that is too large for the exact path.
-pub(super) fn smaller() -> String {
-    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases".to_string()
-}
 
 /// The number of cells that dimensions span, at least one and at most `most`.
 ///
@@ -333,7 +319,7 @@ pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
                 .help("the header is wrong: save the array again"))
         }
         _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
-            .help(smaller())),
+            .help("save a part of it; attn attend --fast reads larger Q, K, V, masks and biases")),
     }
 }
 
@@ -350,7 +336,7 @@ pub(super) fn shape_text(dims: &[usize]) -> String {
 // Which numbers may stand where.
 
 /// The non-finite numbers that are allowed at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AllowedNumbers {
     /// ∞ and −∞, as in a mask or in scores.
     pub infinite: bool,
@@ -398,7 +384,7 @@ pub struct Limit {
     /// The most bytes that are read or unpacked.
     pub(super) whole: u64,
     /// The most numbers of an array in binary.
-    cells: usize,
+    pub(super) cells: usize,
     /// The count of numbers from which the limit was computed, if it was; then no larger file is opened.
     pub(super) numbers: Option<usize>,
 }
@@ -416,11 +402,6 @@ impl Limit {
     pub fn of_numbers(numbers: usize) -> Limit {
         let bytes = (numbers as u64).saturating_mul(64).clamp(1, MOST_BYTES);
         Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers), ..Limit::ANY }
-    }
-
-    /// The most numbers that an array in binary has.
-    pub(super) fn cells(self) -> usize {
-        self.cells
     }
 
     /// The most bytes of arrays that are read from one file, or unpacked from it.
@@ -456,9 +437,17 @@ pub(super) enum Item<T = f64> {
     Words(Vec<String>),
 }
 
-/// The error for words where numbers are needed.
-pub(super) fn words_not_numbers(name: &str) -> Error {
-    Error::new("this holds words, but numbers are needed").in_source(name)
+impl<T> Item<T> {
+    /// The numbers of an array.
+    ///
+    /// # Errors
+    /// If these are words; the error has no place yet.
+    pub(super) fn into_array(self) -> Result<Array<T>> {
+        match self {
+            Item::Array(array) => Ok(array),
+            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
+        }
+    }
 }
 
 /// The name of an entry in errors: `weights.npz, W_Q`.

@@ -144,13 +144,8 @@ impl LayerFile<'_> {
     fn part(&mut self, position: usize, role: Role) -> Result<Part> {
         let place = self.place(position);
         self.container.keep_within(Limit::ANY);
-        match self.container.read(position)? {
-            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed").in_source(place)),
-            Item::Array(array) => {
-                let array = array.row_by_row().checked(&place, allowed(role))?;
-                Ok(Part { array, layout: None, heads: None, name: self.names[position].clone() })
-            }
-        }
+        let array = self.container.array(&place, position)?.row_by_row().checked(&place, allowed(role))?;
+        Ok(Part { array, layout: None, heads: None, name: self.names[position].clone() })
     }
 
     /// Takes the matrix at a position, whose name is one of ours.

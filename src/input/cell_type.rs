@@ -1,6 +1,5 @@
 //! The binary types of one number, and their bytes as `f64`.
 
-use std::io;
 use std::io::Read;
 
 use half::{bf16, f16};
@@ -50,14 +49,17 @@ impl ArrayFormat {
         memory::hold(bytes).map_err(|error| error.in_source(name))?.keep();
         let mut reader = reader.take(expected);
         let (mut values, mut losses) = (Vec::new(), Losses::default());
-        let mut bytes = vec![0; PIECE];
+        let mut bytes = Vec::with_capacity(PIECE);
         let mut read = 0;
         loop {
-            let filled = fill(&mut reader, &mut bytes).map_err(|error| unreadable(name, &error))?;
-            read += filled as u64;
-            memory::grow(&mut values, filled / cell.size(), count).map_err(|error| error.in_source(name))?;
-            cell.push(&bytes[..filled], big_endian, &mut values, &mut losses);
-            if filled < bytes.len() {
+            bytes.clear();
+            let filled = reader.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
+            filled.map_err(|error| unreadable(name, &error))?;
+            read += bytes.len() as u64;
+            memory::grow(&mut values, bytes.len() / cell.size(), count)
+                .map_err(|error| error.in_source(name))?;
+            cell.push(&bytes, big_endian, &mut values, &mut losses);
+            if bytes.len() < PIECE {
                 break;
             }
         }
@@ -205,20 +207,6 @@ fn each<const N: usize, T>(
         }
         read(cell)
     }));
-}
-
-/// Fills `bytes` as far as the reader can; the count of bytes that were read.
-fn fill(reader: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match reader.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 /// The fewest digits that `round` takes back to `value`: a half-precision 0.43 is 4.3e-1, not 4.2993e-1.

@@ -11,7 +11,7 @@ use crate::graph::Role;
 use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
 
-use super::array::{AllowedNumbers, Array, Item, Limit, entry_name, words_not_numbers};
+use super::array::{AllowedNumbers, Array, Item, Limit, entry_name};
 use super::delimited::{Delimiter, DelimiterChoice, delimited};
 use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
 use super::npy::Npz;
@@ -162,8 +162,9 @@ pub(super) enum Content<T = f64> {
     Many(Container),
 }
 
-/// Named entries, read when they are asked for.
+/// Named entries, read when they are asked for; a `.npy` file is one without a name.
 pub(super) enum Container {
+    Npy(Input),
     Npz(Npz),
     Safetensors(Tensors),
     Json { name: String, entries: Vec<(String, Json)> },
@@ -176,17 +177,14 @@ impl<T: Element> Content<T> {
     /// # Errors
     /// If the content is not of that format.
     pub(super) fn read(
-        mut input: Input,
+        input: Input,
         format: Format,
         allow: AllowedNumbers,
         nodes: Nodes,
     ) -> Result<Content<T>> {
         let name = input.name.clone();
         match format {
-            Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {
-                Item::Array(array) => Ok(Content::One(array)),
-                Item::Words(_) => Err(words_not_numbers(&name)),
-            },
+            Format::Npy => Ok(Content::One(Container::Npy(input).array(&name, 0)?)),
             Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
@@ -214,10 +212,7 @@ impl<T: Element> Content<T> {
             Content::Many(container) => container,
         };
         container.check_single(name)?;
-        match container.read(0)? {
-            Item::Array(array) => Ok(array),
-            Item::Words(_) => Err(words_not_numbers(name)),
-        }
+        container.array(name, 0)
     }
 }
 
@@ -248,8 +243,9 @@ impl Container {
     /// The names of the entries as the file spells them.
     pub(super) fn names(&self) -> Vec<String> {
         match self {
-            Container::Npz(npz) => npz.names(),
-            Container::Safetensors(tensors) => tensors.names(),
+            Container::Npy(_) => vec![String::new()],
+            Container::Npz(npz) => npz.names.clone(),
+            Container::Safetensors(tensors) => tensors.names.clone(),
             Container::Json { entries, .. } => entries.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
@@ -260,6 +256,7 @@ impl Container {
     /// If it cannot be read as an array or as words.
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         match self {
+            Container::Npy(input) => npy::read(&input.name, &mut input.reader, input.length, input.limit),
             Container::Npz(npz) => npz.read(position),
             Container::Safetensors(tensors) => tensors.read(position),
             Container::Json { name, entries } => match entries.get_mut(position) {
@@ -274,6 +271,14 @@ impl Container {
                 None => Err(Error::new("no such entry").in_source(name.clone())),
             },
         }
+    }
+
+    /// Reads the array at a position of [`Container::names`], once; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// If it cannot be read as an array.
+    pub(super) fn array<T: Element>(&mut self, name: &str, position: usize) -> Result<Array<T>> {
+        self.read(position)?.into_array().map_err(|error| error.in_source(name))
     }
 
     /// # Errors
@@ -295,8 +300,9 @@ impl Container {
     /// From now on no entry may be larger than this.
     pub(super) fn keep_within(&mut self, limit: Limit) {
         match self {
-            Container::Npz(npz) => npz.keep_within(limit),
-            Container::Safetensors(tensors) => tensors.keep_within(limit),
+            Container::Npy(input) => input.limit = limit,
+            Container::Npz(npz) => npz.limit = limit,
+            Container::Safetensors(tensors) => tensors.limit = limit,
             Container::Json { .. } => {}
         }
     }
@@ -339,25 +345,6 @@ impl ReadOptions {
         };
         tensor.map_err(|error| error.in_source(name))
     }
-
-    /// An array in binary as a tensor for the kernel: of truth values where they are wanted, or where the file has them.
-    ///
-    /// # Errors
-    /// As [`ReadOptions::of_array`].
-    pub(super) fn of_reader<T: Element, R: ArrayReader>(
-        self,
-        name: &str,
-        reader: &mut R,
-        role: Role,
-    ) -> Result<Tensor> {
-        let is_truth = self.is_truth(role) || (role == Role::Mask && reader.is_boolean()?);
-        let tensor = if is_truth {
-            reader.read::<bool>()?.checked(name, allowed(role))?.into_typed(role)
-        } else {
-            reader.read::<T>()?.checked(name, allowed(role))?.into_typed(role)
-        };
-        tensor.map_err(|error| error.in_source(name))
-    }
 }
 
 /// Which numbers may stand in a role.
@@ -369,17 +356,9 @@ pub(super) fn allowed(role: Role) -> AllowedNumbers {
     }
 }
 
-/// An array in binary that has not been read yet.
-pub(super) trait ArrayReader {
-    /// True if it holds truth values, as far as its header says.
-    fn is_boolean(&mut self) -> Result<bool>;
-
-    /// Reads it, once.
-    fn read<T: Element>(&mut self) -> Result<Array<T>>;
-}
-
 impl Container {
-    /// The entry at a position of [`Container::names`] as the kernel reads it, in type T.
+    /// The entry at a position of [`Container::names`] as the kernel reads it, in type T: of truth values where they are wanted, or
+    /// where the file has them.
     ///
     /// # Errors
     /// If it cannot be read, or has another shape than the role.
@@ -392,33 +371,27 @@ impl Container {
     ) -> Result<Tensor> {
         self.keep_within(Limit::LARGE);
         if let Container::Json { .. } = self {
-            let Item::Array(array) = self.read::<f64>(position)? else { return Err(words_not_numbers(name)) };
-            return want.of_array::<T>(name, array, role);
+            return want.of_array::<T>(name, self.array(name, position)?, role);
         }
-        want.of_reader::<T, _>(name, &mut Entry { container: self, position, name }, role)
+        let tensor = if want.is_truth(role) || (role == Role::Mask && self.is_boolean(position)?) {
+            self.array::<bool>(name, position)?.checked(name, allowed(role))?.into_typed(role)
+        } else {
+            self.array::<T>(name, position)?.checked(name, allowed(role))?.into_typed(role)
+        };
+        tensor.map_err(|error| error.in_source(name))
     }
-}
 
-/// An entry of a container.
-struct Entry<'a> {
-    container: &'a mut Container,
-    position: usize,
-    name: &'a str,
-}
-
-impl ArrayReader for Entry<'_> {
-    fn is_boolean(&mut self) -> Result<bool> {
-        match self.container {
-            Container::Npz(npz) => npz.is_boolean(self.position),
-            Container::Safetensors(tensors) => Ok(tensors.is_boolean(self.position)),
+    /// True if an array in binary holds truth values, as far as its header says.
+    fn is_boolean(&mut self, position: usize) -> Result<bool> {
+        match self {
+            Container::Npy(input) => {
+                let is_boolean = npy::is_boolean(&input.name, &mut input.reader)?;
+                input.rewind()?;
+                Ok(is_boolean)
+            }
+            Container::Npz(npz) => npz.is_boolean(position),
+            Container::Safetensors(tensors) => Ok(tensors.is_boolean(position)),
             Container::Json { .. } => Ok(false),
-        }
-    }
-
-    fn read<T: Element>(&mut self) -> Result<Array<T>> {
-        match self.container.read(self.position)? {
-            Item::Array(array) => Ok(array),
-            Item::Words(_) => Err(words_not_numbers(self.name)),
         }
     }
 }

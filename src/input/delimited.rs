@@ -43,7 +43,7 @@ pub(super) fn delimited(
     let second = Row::read(&mut records)?;
     let layout = Layout::detect(&first, second.as_ref());
     let mut records = Records::new(name, text, begin, delimiter);
-    let mut table = Table::new(layout, allow);
+    let mut table = Table { layout, cells: Cells::new(allow), ..Table::default() };
     if layout.header {
         let Some(second) = second else {
             return Err(Error::new("there are no numbers under the header row")
@@ -61,6 +61,7 @@ pub(super) fn delimited(
 }
 
 /// A table on its way to an array.
+#[derive(Default)]
 struct Table {
     layout: Layout,
     cells: Cells,
@@ -74,18 +75,6 @@ struct Table {
 }
 
 impl Table {
-    fn new(layout: Layout, allow: AllowedNumbers) -> Table {
-        Table {
-            layout,
-            cells: Cells::new(allow),
-            rows: 0,
-            width: None,
-            row_labels: Vec::new(),
-            header: 0,
-            col_labels: None,
-        }
-    }
-
     /// Takes the names of the columns from the next record, from a field on.
     fn header(&mut self, records: &mut Records<'_>, skipped: usize) -> Result<()> {
         self.header = records.start().unwrap_or_default();
@@ -252,7 +241,7 @@ pub(super) fn label(text: &str, quoted: bool) -> String {
 }
 
 /// The labels of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) header: bool,
     pub(super) first_column: bool,
@@ -420,7 +409,7 @@ impl<'t> Records<'t> {
     fn cell(&mut self) -> Result<Field<'_>> {
         let (start, bytes) = (self.next, self.text.as_bytes());
         let mut length = 0;
-        loop {
+        self.ended = loop {
             let rest = &bytes[self.next..];
             let (found, read, written) = self.csv.read_field(rest, &mut self.field[length..]);
             (self.next, length) = (self.next + read, length + written);
@@ -428,16 +417,10 @@ impl<'t> Records<'t> {
                 // At the end of the text the next call ends the field.
                 ReadFieldResult::InputEmpty => {}
                 ReadFieldResult::OutputFull => self.field.resize(2 * self.field.len(), 0),
-                ReadFieldResult::Field { record_end } => {
-                    self.ended = record_end;
-                    break;
-                }
-                ReadFieldResult::End => {
-                    self.ended = true;
-                    break;
-                }
+                ReadFieldResult::Field { record_end } => break record_end,
+                ReadFieldResult::End => break true,
             }
-        }
+        };
         let text = str::from_utf8(&self.field[..length]);
         let text = text.map_err(|_| Error::new("this is not UTF-8 text").at(self.place(start)))?;
         Ok(Field { text, start, quoted: bytes.get(start) == Some(&b'"') })

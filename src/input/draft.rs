@@ -258,31 +258,22 @@ impl FolderDraft {
         written
     }
 
-    /// Takes the place of a target that is missing or empty.
-    pub(super) fn persist_new(self) -> io::Result<()> {
-        self.persist(false, |_| ())
-    }
-
-    /// Takes the place of the target. `clean` is called for the folder that was there, under its hidden name, and for those that killed
-    /// programs have left.
-    pub(super) fn replace(self, clean: impl Fn(&Path)) -> io::Result<()> {
-        self.persist(true, clean)
-    }
-
-    fn persist(self, replace: bool, clean: impl Fn(&Path)) -> io::Result<()> {
+    /// Takes the place of a target that is missing or empty, and with `clean` of any. `clean` is called for the folder that was there,
+    /// under its hidden name, and for those that killed programs have left.
+    pub(super) fn persist(self, clean: Option<&dyn Fn(&Path)>) -> io::Result<()> {
         let FolderDraft { folder, target, _lock } = self;
         let _held = DeferredSignals::new();
         if let Ok(there) = fs::metadata(&target) {
             fs::set_permissions(folder.path(), plain(there.permissions()))?;
         }
         synced(folder.path())?;
-        let left = put_in_place(folder.path(), &target, replace)?;
+        let left = put_in_place(folder.path(), &target, clean.is_some())?;
         // Its name belongs to what was there, or to nobody.
         let _ = folder.keep();
         // A folder that has its name keeps it, even if that is lost when the power fails now.
         let _ = File::open(folder_of(&target)).and_then(|above| above.sync_all());
-        left.iter().for_each(|left| clean(left));
-        if replace {
+        if let Some(clean) = clean {
+            left.iter().for_each(|left| clean(left));
             for left in leftovers(&target) {
                 if let Lock::Own(_lock) = locked(&left) {
                     clean(&left);

@@ -11,16 +11,16 @@ use crate::graph::Role;
 use crate::matrix::Matrix;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::array::{AllowedNumbers, Array, Item, Limit, words_not_numbers};
+use super::array::{AllowedNumbers, Array, Limit};
 use super::bundle::Bundle;
-use super::container::{ArrayReader, Content, Format, ReadOptions, allowed};
+use super::container::{Container, Content, Format, ReadOptions, allowed};
 use super::inline::inline;
 use super::json::Nodes;
 use super::layers::LayerOptions;
-use super::open::{Input, examined, regular, unreadable};
+use super::open::{Input, examined, names_in, regular, unreadable};
 use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};
 use super::words::{Stream, WordVectors};
-use super::{bundle, npy, words};
+use super::{bundle, words};
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
@@ -73,7 +73,7 @@ impl<'a> Files<'a> {
         let note = format!(
             "The first column of {name} is taken for the names of the rows: the header has one name fewer than there are columns."
         );
-        if array.has_short_header() && !self.notes.contains(&note) {
+        if array.facts.short_header && !self.notes.contains(&note) {
             self.notes.push(note);
         }
         array
@@ -107,13 +107,13 @@ impl<'a> Files<'a> {
     fn typed<T: Element>(&mut self, source: &str, role: Role, want: ReadOptions) -> Result<Tensor> {
         let name = visible(source).into_owned();
         let allow = allowed(role);
-        let (mut input, format) = match self.opened(source, Limit::LARGE)? {
+        let (input, format) = match self.opened(source, Limit::LARGE)? {
             SourceContent::Inline(text) => return want.of_array::<T>(&name, inline(&text, allow)?, role),
             SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         if format == Format::Npy {
-            return want.of_reader::<T, _>(&name, &mut Npy { input: &mut input }, role);
+            return Container::Npy(input).typed::<T>(&name, 0, role, want);
         }
         match Content::<f64>::read(input, format, allow, Nodes::Given)? {
             Content::One(array) => want.of_array::<T>(&name, self.noted(&name, array), role),
@@ -246,43 +246,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A `.npy` file, at its start.
-struct Npy<'a> {
-    input: &'a mut Input,
-}
-
-impl ArrayReader for Npy<'_> {
-    fn is_boolean(&mut self) -> Result<bool> {
-        let is_boolean = npy::is_boolean(&self.input.name, &mut self.input.reader)?;
-        self.input.rewind()?;
-        Ok(is_boolean)
-    }
-
-    fn read<T: Element>(&mut self) -> Result<Array<T>> {
-        let Input { name, reader, length, limit } = self.input;
-        match npy::read(name, reader, *length, *limit)? {
-            Item::Array(array) => Ok(array),
-            Item::Words(_) => Err(words_not_numbers(name)),
-        }
-    }
-}
-
-/// All arrays of a file, called `name` in errors; as [`Files::named`].
-pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-    let (input, format) = open(name, path, limit)?;
-    all(input, format)
-}
-
-/// All arrays of a file that travels with the program; as [`Files::named`].
-pub(super) fn named_in_bundled(
-    name: &str,
-    file: &BundledFile,
-    limit: Limit,
-) -> Result<Vec<(Option<String>, Array)>> {
-    let (input, format) = open_bundled(name, file, limit)?;
-    all(input, format)
-}
-
+/// All arrays of a file; as [`Files::named`].
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
     Content::<f64>::read(input, format, AllowedNumbers::ANYTHING, Nodes::Computed)?.into_all(&name)
@@ -333,15 +297,15 @@ impl FolderEntry {
     /// # Errors
     /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-        let path = match &self.place {
-            Place::Disk(path) => path,
-            Place::Program(file) => return named_in_bundled(&self.name, file, limit),
+        let (input, format) = match &self.place {
+            // A link may lead to a file of the reader's own, and an error quotes what it reads.
+            Place::Disk(path) if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) => {
+                return Err(Error::new("this is a link, and links are not followed").in_source(&*self.name));
+            }
+            Place::Disk(path) => open(&self.name, path, limit)?,
+            Place::Program(file) => open_bundled(&self.name, file, limit)?,
         };
-        // A link may lead to a file of the reader's own, and an error quotes what it reads.
-        if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
-            return Err(Error::new("this is a link, and links are not followed").in_source(self.name.clone()));
-        }
-        named_in(&self.name, path, limit)
+        all(input, format)
     }
 }
 
@@ -375,12 +339,7 @@ pub fn folder(path: &str, reading: &ReadPermission) -> Result<Vec<FolderEntry>> 
             .in_source(shown)
             .help("name the folder that contains the files"));
     }
-    let mut names: Vec<OsString> = Vec::new();
-    for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
-        names.push(entry.map_err(|error| failed(&error))?.file_name());
-    }
-    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
-    names.sort();
+    let names = names_in(path).map_err(|error| failed(&error))?;
     if names.is_empty() {
         return Err(Error::new("a folder with no files in it").in_source(shown));
     }

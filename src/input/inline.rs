@@ -146,7 +146,7 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
     for row in body.split(['[', ']']) {
         check_commas(row).map_err(|error| error.in_source(name))?;
     }
-    let mut brackets = Brackets::new(name, allow);
+    let mut brackets = Brackets { name, cells: Cells::new(allow), expects: true, ..Brackets::default() };
     let mut rest = body;
     while let Some(character) = rest.chars().next() {
         let length = match character {
@@ -169,13 +169,10 @@ pub(super) fn printed(name: &str, text: &str, allow: AllowedNumbers) -> Result<A
         return Err(wrong("a bracket is not closed".into()));
     }
     let behind = if prefix { close(rest).map_err(|error| error.in_source(name))? } else { Some(rest) };
-    match behind {
-        Some("") => {}
-        Some(behind) => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
-        None if rest.is_empty() => {
-            return Err(wrong("the parenthesis before the array is not closed".into()));
-        }
-        None => return Err(wrong(format!("`{}` stands after the last bracket", clip(rest)))),
+    match behind.unwrap_or(rest) {
+        "" if behind.is_some() => {}
+        "" => return Err(wrong("the parenthesis before the array is not closed".into())),
+        behind => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
     }
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
 }
@@ -212,6 +209,7 @@ fn ends_word(character: char) -> bool {
 }
 
 /// The brackets as far as they have been read.
+#[derive(Default)]
 struct Brackets<'n> {
     name: &'n str,
     cells: Cells,
@@ -227,20 +225,7 @@ struct Brackets<'n> {
     expects: bool,
 }
 
-impl<'n> Brackets<'n> {
-    fn new(name: &'n str, allow: AllowedNumbers) -> Brackets<'n> {
-        let cells = Cells::new(allow);
-        Brackets {
-            name,
-            cells,
-            open: Vec::new(),
-            lengths: Vec::new(),
-            innermost: None,
-            rows: 0,
-            expects: true,
-        }
-    }
-
+impl Brackets<'_> {
     fn open(&mut self) -> Result<()> {
         if self.open.len() == MOST_DIMENSIONS {
             return Err(self.wrong(format!("the array has more than {MOST_DIMENSIONS} dimensions")));
@@ -290,10 +275,9 @@ impl<'n> Brackets<'n> {
     }
 
     fn number(&mut self, word: &str) -> Result<()> {
-        let place = |row, count| Place::Cell(self.name.to_string(), row, count);
         let depth = self.open.len();
         let column = self.open.last().map_or(1, |count| count + 1);
-        let place = place(self.rows + 1, column);
+        let place = Place::Cell(self.name.to_string(), self.rows + 1, column);
         if ELISIONS.contains(&word) {
             return Err(Error::new(format!("`{word}` stands for numbers that were not printed"))
                 .at(place)
@@ -326,39 +310,14 @@ const NAMES: [&str; 9] =
 /// The modules in which Python's packages have their types.
 const MODULES: [&str; 7] = ["torch.", "np.", "numpy.", "jnp.", "jax.numpy.", "ml_dtypes.", ""];
 
-/// Types of real numbers and truth values as NumPy, PyTorch and JAX name them, and the sizes, in bits, that each is written
-/// with; 0 stands for none.
-const TYPES: [(&str, &[u32]); 21] = [
-    ("float", &[0, 16, 32, 64, 96, 128]),
-    ("bfloat", &[16]),
-    ("int", &[0, 8, 16, 32, 64]),
-    ("uint", &[0, 8, 16, 32, 64]),
-    ("bool", &[0]),
-    ("bool_", &[0]),
-    ("half", &[0]),
-    ("single", &[0]),
-    ("double", &[0]),
-    ("longdouble", &[0]),
-    ("float_", &[0]),
-    ("int_", &[0]),
-    ("long", &[0]),
-    ("short", &[0]),
-    ("byte", &[0]),
-    ("ubyte", &[0]),
-    ("ushort", &[0]),
-    ("intc", &[0]),
-    ("uintc", &[0]),
-    ("longlong", &[0]),
-    ("ulonglong", &[0]),
-];
-
-/// Types of eight bits, of which the size is not the end: how many bits the exponent and the fraction have follows.
-const SMALL_FLOATS: [&str; 5] =
-    ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e4m3b11fnuz"];
+/// Types of real numbers and truth values as NumPy, PyTorch and JAX name them.
+const TYPES: &str = "float float16 float32 float64 float96 float128 float_ half single double longdouble bfloat16 \
+    float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e4m3b11fnuz \
+    int int8 int16 int32 int64 int_ byte short intc long longlong \
+    uint uint8 uint16 uint32 uint64 ubyte ushort uintc ulonglong bool bool_";
 
 /// NumPy's letters for types with another order of bytes, and their sizes in bytes: `'>f8'`.
-const LETTERS: [(&str, &[u32]); 4] =
-    [("f", &[2, 4, 8, 12, 16]), ("i", &[1, 2, 4, 8]), ("u", &[1, 2, 4, 8]), ("b", &[1])];
+const LETTERS: &str = "f2 f4 f8 f12 f16 i1 i2 i4 i8 u1 u2 u4 u8 b1";
 
 /// The text after the parenthesis that closes the array; `None` if there is no such parenthesis.
 ///
@@ -408,19 +367,10 @@ fn length_of(text: &str) -> Option<usize> {
 fn is_real(dtype: &str) -> bool {
     let bare =
         ['\'', '"'].iter().find_map(|&mark| dtype.strip_prefix(mark)?.strip_suffix(mark)).unwrap_or(dtype);
-    let is_one_of = |types: &[(&str, &[u32])], name: &str| {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let digits = &name[stem.len()..];
-        let size = if digits.is_empty() {
-            Some(0)
-        } else {
-            digits.parse().ok().filter(|_| !digits.starts_with('0'))
-        };
-        types.iter().any(|(of, sizes)| *of == stem && size.is_some_and(|size| sizes.contains(&size)))
-    };
+    let is_one_of = |types: &str, name: &str| types.split(' ').any(|known| known == name);
     let name = MODULES.iter().find_map(|module| bare.strip_prefix(module)).unwrap_or(bare);
     let in_bytes = bare.strip_prefix(['<', '>', '=', '|']).unwrap_or(bare);
-    SMALL_FLOATS.contains(&name) || is_one_of(&TYPES, name) || is_one_of(&LETTERS, in_bytes)
+    is_one_of(TYPES, name) || is_one_of(LETTERS, in_bytes)
 }
 
 #[cfg(test)]

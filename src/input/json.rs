@@ -136,13 +136,13 @@ impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> ParseResult<(), A::Error> {
-        let mut list = List::default();
+        let mut list = Json::Nothing;
         let mut add = |element| {
-            list = mem::take(&mut list).push(element)?;
+            list = mem::replace(&mut list, Json::Nothing).push(element)?;
             Ok(())
         };
         while seq.next_element_seed(ValueVisitor { budget: self.budget, to: &mut add })?.is_some() {}
-        self.found(list.finish())
+        self.found(list)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> ParseResult<(), A::Error> {
@@ -325,6 +325,11 @@ impl Rectangle {
         let values: Outcome<Vec<f64>> = texts.iter().map(|text| number_in(text)).collect();
         Ok(Rectangle { dims: vec![texts.len()], values: values?, boolean: false })
     }
+
+    /// True if it is one row, and not several.
+    fn is_row(&self) -> bool {
+        self.dims.len() == 1
+    }
 }
 
 /// A number that had to be written as a string.
@@ -342,121 +347,90 @@ fn grow(values: &mut Vec<f64>, more: usize) -> Outcome<()> {
     memory::grow(values, more, MOST_CELLS).map_err(|_| memory::EXHAUSTED.to_string())
 }
 
-/// A list as far as it has been read.
-#[derive(Default)]
-pub(super) enum List {
-    #[default]
-    Nothing,
-    /// Numbers and truth values themselves, or strings among numbers.
-    Flat {
-        values: Vec<f64>,
-        boolean: bool,
-    },
-    /// Strings alone so far: labels, or numbers that had to be strings.
-    Texts(Vec<String>),
-    /// Lists of these dimensions.
-    Stack {
-        count: usize,
-        inner: Vec<usize>,
-        values: Vec<f64>,
-        boolean: bool,
-    },
-    Objects(Vec<Json>),
-}
-
-impl List {
-    /// The list with one more element.
+impl Json {
+    /// The list with one more element; without any it is [`Json::Nothing`].
     ///
     /// # Errors
     /// If the element does not go with those before it.
-    pub(super) fn push(self, element: Json) -> Outcome<List> {
+    fn push(self, element: Json) -> Outcome<Json> {
         match (self, element) {
-            (List::Nothing, Json::Text(text)) => Ok(List::Texts(vec![text])),
+            (Json::Nothing, Json::Text(text)) => Ok(Json::Texts(vec![text])),
             // A list this long holds numbers, not labels, and a number takes less memory than a string.
-            (List::Texts(texts), Json::Text(text)) if texts.len() == MOST_TEXTS => {
-                let Rectangle { values, boolean, .. } = Rectangle::of_texts(&texts)
+            (Json::Texts(texts), Json::Text(text)) if texts.len() == MOST_TEXTS => {
+                let numbers = Rectangle::of_texts(&texts)
                     .map_err(|_| format!("there are more than {MOST_TEXTS} strings"))?;
-                List::Flat { values, boolean }.push(Json::Text(text))
+                Json::Numbers(numbers).push(Json::Text(text))
             }
-            (List::Texts(mut texts), Json::Text(text)) => {
+            (Json::Texts(mut texts), Json::Text(text)) => {
                 texts.push(text);
-                Ok(List::Texts(texts))
+                Ok(Json::Texts(texts))
             }
-            (List::Nothing, object @ Json::Object(_)) => Ok(List::Objects(vec![object])),
-            (List::Objects(mut objects), object @ Json::Object(_)) => {
+            (Json::Nothing, object @ Json::Object(_)) => Ok(Json::Objects(vec![object])),
+            (Json::Objects(mut objects), object @ Json::Object(_)) => {
                 objects.push(object);
-                Ok(List::Objects(objects))
+                Ok(Json::Objects(objects))
             }
             (_, Json::Null) => Err("there is null, but a number is needed".into()),
             (_, Json::Nothing) => Err("a row is empty".into()),
             (list, Json::Number(value)) => list.push_cell(value, false),
             (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
-            (list @ List::Flat { .. }, Json::Text(text)) => list.push_cell(number_in(&text)?, false),
+            (Json::Numbers(row), Json::Text(text)) if row.is_row() => {
+                Json::Numbers(row).push_cell(number_in(&text)?, false)
+            }
             (list, Json::Numbers(row)) => list.push_row(row),
             (list, Json::Texts(texts)) => list.push_row(Rectangle::of_texts(&texts)?),
             (_, other) => Err(format!("{} follows elements of another kind", other.kind())),
         }
     }
 
-    fn push_cell(self, value: f64, is_truth: bool) -> Outcome<List> {
-        let (mut values, boolean) = match self {
-            List::Nothing => (Vec::new(), is_truth),
-            List::Flat { values, boolean } => (values, boolean),
-            List::Texts(texts) => (Rectangle::of_texts(&texts)?.values, false),
-            List::Stack { .. } => return Err("a number follows rows".into()),
-            List::Objects(_) => return Err("a number follows objects".into()),
+    fn push_cell(self, value: f64, is_truth: bool) -> Outcome<Json> {
+        let mut row = match self {
+            Json::Numbers(row) if row.is_row() => row,
+            Json::Numbers(_) => return Err("a number follows rows".into()),
+            Json::Objects(_) => return Err("a number follows objects".into()),
+            Json::Texts(texts) => Rectangle::of_texts(&texts)?,
+            _ => Rectangle { dims: vec![0], values: Vec::new(), boolean: is_truth },
         };
-        if boolean != is_truth {
+        if row.boolean != is_truth {
             return Err("this mixes numbers with true and false".into());
         }
-        if values.len() == MOST_CELLS {
+        if row.values.len() == MOST_CELLS {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
-        grow(&mut values, 1)?;
-        values.push(value);
-        Ok(List::Flat { values, boolean })
+        grow(&mut row.values, 1)?;
+        row.values.push(value);
+        row.dims[0] += 1;
+        Ok(Json::Numbers(row))
     }
 
-    fn push_row(self, row: Rectangle) -> Outcome<List> {
-        let (count, inner, mut values, boolean) = match self {
-            List::Nothing => (0, row.dims.clone(), Vec::new(), row.boolean),
-            List::Stack { count, inner, values, boolean } => (count, inner, values, boolean),
+    fn push_row(self, row: Rectangle) -> Outcome<Json> {
+        let mut rows = match self {
+            Json::Numbers(rows) if !rows.is_row() => rows,
+            Json::Nothing => {
+                let dims = [&[0], &row.dims[..]].concat();
+                Rectangle { dims, values: Vec::new(), boolean: row.boolean }
+            }
             _ => return Err("a row follows elements that are not rows".into()),
         };
-        if inner != row.dims {
-            let (has, first) = (side(&row.dims), side(&inner));
-            return Err(format!("row {} has {has}, but row 1 has {first}", count + 1));
+        if rows.dims[1..] != row.dims {
+            let (number, has, first) = (rows.dims[0] + 1, side(&row.dims), side(&rows.dims[1..]));
+            return Err(format!("row {number} has {has}, but row 1 has {first}"));
         }
-        if boolean != row.boolean {
+        if rows.boolean != row.boolean {
             return Err("this mixes numbers with true and false".into());
         }
-        if values.len() + row.values.len() > MOST_CELLS {
+        if rows.values.len() + row.values.len() > MOST_CELLS {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
         // One row alone is not copied.
-        if values.is_empty() {
-            values = row.values;
+        if rows.values.is_empty() {
+            rows.values = row.values;
         } else {
-            grow(&mut values, row.values.len())?;
-            values.extend(row.values);
+            grow(&mut rows.values, row.values.len())?;
+            rows.values.extend(row.values);
         }
-        Ok(List::Stack { count: count + 1, inner, values, boolean })
-    }
-
-    /// The list as a value, once it has ended.
-    pub(super) fn finish(self) -> Json {
-        match self {
-            List::Nothing => Json::Nothing,
-            List::Flat { values, boolean } => {
-                Json::Numbers(Rectangle { dims: vec![values.len()], values, boolean })
-            }
-            List::Texts(texts) => Json::Texts(texts),
-            List::Stack { count, mut inner, values, boolean } => {
-                inner.insert(0, count);
-                Json::Numbers(Rectangle { dims: inner, values, boolean })
-            }
-            List::Objects(objects) => Json::Objects(objects),
-        }
+        rows.dims[0] += 1;
+        Ok(Json::Numbers(rows))
     }
 }
 
@@ -502,10 +476,7 @@ pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
     // Beside `keys`, `values` are those of attention.
     let is_bundle = entries.iter().any(|(key, _)| key != "values" && own(key).is_some());
     if find(&entries, "values").is_some() && !is_bundle {
-        return match item(Json::Object(entries))? {
-            Item::Array(array) => Ok(Document::One(array)),
-            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
-        };
+        return Ok(Document::One(item(Json::Object(entries))?.into_array()?));
     }
     Ok(Document::Many(entries))
 }
@@ -553,6 +524,10 @@ fn find<'a>(entries: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
+fn taken(entries: Vec<(String, Json)>, key: &str) -> Option<Json> {
+    entries.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
 fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
     match find(entries, key) {
         None | Some(Json::Null | Json::Nothing) => Ok(None),
@@ -586,10 +561,9 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             "{found} of the schema `{GRAPH_SCHEMA}` is not supported, only versions 1 to {GRAPH_VERSION}"
         )));
     }
-    let graphs = document.into_iter().find(|(key, _)| key == "graphs").map(|(_, graphs)| graphs);
-    let nodes = match graphs {
+    let nodes = match taken(document, "graphs") {
         Some(Json::Objects(mut graphs)) if graphs.len() == 1 => match graphs.swap_remove(0) {
-            Json::Object(graph) => graph.into_iter().find(|(key, _)| key == "nodes").map(|(_, nodes)| nodes),
+            Json::Object(graph) => taken(graph, "nodes"),
             _ => None,
         },
         Some(Json::Objects(graphs)) => return Err(several(&graphs)),
@@ -635,17 +609,14 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
 }
 
 fn several(graphs: &[Json]) -> Error {
-    let titles: Vec<&str> = graphs
-        .iter()
-        .filter_map(|graph| match graph {
-            Json::Object(entries) => find(entries, "title"),
-            _ => None,
-        })
-        .filter_map(|title| match title {
-            Json::Text(title) => Some(title.as_str()),
-            _ => None,
-        })
-        .collect();
+    let titles = graphs.iter().filter_map(|graph| match graph {
+        Json::Object(entries) => find(entries, "title"),
+        _ => None,
+    });
+    let titles = titles.filter_map(|title| match title {
+        Json::Text(title) => Some(title.as_str()),
+        _ => None,
+    });
     Error::new(format!(
         "the file has {} computations, but one is needed: {}",
         graphs.len(),

@@ -32,7 +32,7 @@ pub(super) fn read<T: Element>(
     limit: Limit,
 ) -> Result<Item<T>> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
-    let expected = checked_cells(&header.dims, limit.cells())
+    let expected = checked_cells(&header.dims, limit.cells)
         .map_err(|error| error.in_source(name))?
         .checked_mul(header.kind.size())
         .map(|bytes| bytes as u64)
@@ -435,11 +435,11 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     } else {
         String::from_utf8(text.to_vec()).map_err(|_| damaged())?
     };
-    let fields = fields(literal(&text, old).ok_or_else(damaged)?)?;
-    let (kind, big_endian) = descr(fields.descr)?;
-    let dims = shape(fields.shape)?;
+    let [elements, order, sides] = fields(literal(&text, old).ok_or_else(damaged)?)?;
+    let (kind, big_endian) = descr(elements)?;
+    let dims = shape(sides)?;
     checked_cells(&dims, usize::MAX)?;
-    let Literal::Truth(fortran) = fields.fortran_order else { return Err(damaged()) };
+    let Literal::Truth(fortran) = order else { return Err(damaged()) };
     Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
 }
 
@@ -471,16 +471,11 @@ fn damaged() -> Error {
     Error::new("the header cannot be read").help("save it again with numpy.save")
 }
 
-/// The three fields of a header.
-struct Fields {
-    descr: Literal,
-    fortran_order: Literal,
-    shape: Literal,
-}
-
+/// The type, the order and the shape of the elements, as the header has them.
+///
 /// # Errors
 /// If there are other fields than these three, or one of them twice.
-fn fields(header: Literal) -> Result<Fields> {
+fn fields(header: Literal) -> Result<[Literal; 3]> {
     let Literal::Dictionary(entries) = header else { return Err(damaged()) };
     let mut fields = [None, None, None];
     for (key, value) in entries {
@@ -496,7 +491,7 @@ fn fields(header: Literal) -> Result<Fields> {
         }
     }
     match fields {
-        [Some(descr), Some(fortran_order), Some(shape)] => Ok(Fields { descr, fortran_order, shape }),
+        [Some(descr), Some(fortran_order), Some(shape)] => Ok([descr, fortran_order, shape]),
         _ => Err(damaged()),
     }
 }
@@ -533,10 +528,11 @@ pub(super) struct Npz {
     name: String,
     archive: ZipArchive<Box<dyn ReadSeek>>,
     /// The names of the arrays, in the order of the archive.
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// Bytes that may still be unpacked.
     left: u64,
-    limit: Limit,
+    /// No array may be larger than this.
+    pub(super) limit: Limit,
 }
 
 impl Npz {
@@ -552,17 +548,12 @@ impl Npz {
         Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
     }
 
-    /// The names of the arrays, in the order of the archive.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.names.clone()
-    }
-
-    /// The name in errors of the array at a position of [`Npz::names`].
+    /// The name in errors of the array at a position of `names`.
     fn entry_name(&self, position: usize) -> String {
         entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
     }
 
-    /// Unpacks the array at a position of [`Npz::names`].
+    /// Unpacks the array at a position of `names`.
     ///
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
@@ -580,7 +571,7 @@ impl Npz {
         npy::read(&name, &mut file, length, self.limit)
     }
 
-    /// True if the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    /// True if the array at a position of `names` holds truth values, as far as its header says.
     ///
     /// # Errors
     /// If the entry is damaged, or is no array.
@@ -588,11 +579,6 @@ impl Npz {
         let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| bad_archive(&name, &error))?;
         npy::is_boolean(&name, &mut file)
-    }
-
-    /// From now on no array may be larger than this.
-    pub(super) fn keep_within(&mut self, limit: Limit) {
-        self.limit = limit;
     }
 }
 

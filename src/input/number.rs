@@ -227,6 +227,7 @@ pub(super) fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> 
 // The cells of a text, gathered one by one.
 
 /// Gathers the cells of a text, which are all numbers or all truth values.
+#[derive(Default)]
 pub(super) struct Cells {
     values: Vec<f64>,
     boolean: Option<bool>,
@@ -237,7 +238,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn new(allow: AllowedNumbers) -> Cells {
-        Cells { values: Vec::new(), boolean: None, decimals: 0, longest: Longest::default(), allow }
+        Cells { allow, ..Cells::default() }
     }
 
     /// Reads one more cell.
@@ -275,12 +276,8 @@ impl Cells {
     pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
         let boolean = self.boolean == Some(true);
         let (decimals, digits) = ((!boolean).then_some(self.decimals), self.longest.digits());
-        Ok(Array::new(dims, self.values)?.with(ArrayFacts {
-            boolean,
-            decimals,
-            digits,
-            ..ArrayFacts::default()
-        }))
+        let facts = ArrayFacts { boolean, decimals, digits, ..ArrayFacts::default() };
+        Ok(Array::new(dims, self.values)?.with(facts))
     }
 }
 

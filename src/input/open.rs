@@ -1,7 +1,8 @@
 //! Opening what a user named: only regular files and standard input, and never more of them than fits.
 
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::{fs, io};
 
@@ -97,14 +98,14 @@ impl Input {
     pub(super) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut start = Vec::new();
         let read = self.reader.by_ref().take(count as u64).read_to_end(&mut start);
-        read.and_then(|_| self.reader.seek(SeekFrom::Start(0)))
-            .map_err(|error| unreadable(&self.name, &error))?;
+        read.map_err(|error| unreadable(&self.name, &error))?;
+        self.rewind()?;
         Ok(start)
     }
 
     /// Back to the start.
     pub(super) fn rewind(&mut self) -> Result<()> {
-        self.reader.seek(SeekFrom::Start(0)).map(drop).map_err(|error| unreadable(&self.name, &error))
+        self.reader.rewind().map_err(|error| unreadable(&self.name, &error))
     }
 
     /// The whole as text, which is charged to the budget until the command is over.
@@ -163,6 +164,20 @@ pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
+/// The names of what is in a folder, sorted, without those that begin with a dot.
+pub(super) fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = names.collect::<io::Result<Vec<OsString>>>()?;
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    names.sort();
+    Ok(names)
+}
+
+/// A path as errors show it.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&from_path(path)).into_owned()
+}
+
 /// What has a path, as `fs::metadata` or `fs::symlink_metadata` `found` it; `None` where nothing has it. All questions of this kind are
 /// asked here: what cannot be examined may well be there, and is never taken for nothing.
 ///
@@ -176,7 +191,7 @@ pub(super) fn examined(path: &Path, found: io::Result<fs::Metadata>) -> Result<O
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if nothing.contains(&error.kind()) => Ok(None),
         Err(error) => {
-            let name = visible(&from_path(path)).into_owned();
+            let name = shown(path);
             Err(match error.kind() {
                 ErrorKind::PermissionDenied => Error::new("permission denied")
                     .of_kind(error::ErrorKind::File)
@@ -234,7 +249,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     said.of_kind(error::ErrorKind::File).in_source(name)
 }
 
-fn empty(name: &str) -> Error {
+pub(super) fn empty(name: &str) -> Error {
     Error::new("the file is empty (0 bytes)")
         .in_source(name)
         .help("check how it was made: the program that wrote it may have failed")

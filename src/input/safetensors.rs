@@ -13,7 +13,7 @@ use safetensors::tensor::Metadata;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::foreign::{from_path, visible};
+use crate::foreign::visible;
 use crate::tensor::{Element, Storage, StoredNumbers, Tensor};
 use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
@@ -21,7 +21,7 @@ use crate::{memory, tensor};
 
 use super::array::{Item, Limit, checked_cells, entry_name};
 use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::open::{Input, ReadSeek, regular, unreadable};
+use super::open::{Input, ReadSeek, regular, shown, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -34,11 +34,12 @@ pub(super) struct Tensors {
     name: String,
     reader: Box<dyn ReadSeek>,
     metadata: Metadata,
-    /// The tensors in the order in which they are stored.
-    names: Vec<String>,
+    /// The names of the tensors, in the order in which they are stored.
+    pub(super) names: Vec<String>,
     /// Bytes before the first tensor.
     start: u64,
-    limit: Limit,
+    /// No tensor may be larger than this.
+    pub(super) limit: Limit,
 }
 
 /// True if a file may start with a header: its length as a `u64`, then an object in JSON.
@@ -54,21 +55,12 @@ fn header_length(start: &[u8]) -> Option<u64> {
 /// What the header says of a tensor of any type.
 pub(super) struct HeaderEntry<'a> {
     pub(super) name: &'a str,
-    /// The type as the header writes it.
-    pub(super) dtype: String,
+    pub(super) dtype: Dtype,
     pub(super) dims: &'a [usize],
     /// The first byte in the file.
     pub(super) start: u64,
     /// The number of its bytes.
     pub(super) bytes: u64,
-}
-
-/// The position of a tensor in its file.
-pub(super) struct TensorPlace {
-    /// The first byte.
-    pub(super) start: u64,
-    pub(super) dtype: tensor::Dtype,
-    pub(super) dims: Vec<usize>,
 }
 
 impl Tensors {
@@ -118,26 +110,21 @@ impl Tensors {
         Ok(Tensors { name, reader, metadata, names, start, limit: input.limit })
     }
 
-    /// The names of the tensors, in the order in which they are stored.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.names.clone()
-    }
-
-    /// Reads the tensor at a position of [`Tensors::names`].
+    /// Reads the tensor at a position of `names`.
     ///
     /// # Errors
     /// If its numbers are of a type that is not read, or there are too many.
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
         let name = entry_name(&self.name, entry);
-        let Some(info) = self.metadata.info(entry) else {
+        let Some(HeaderEntry { dtype, dims, start, .. }) = self.entry(entry) else {
             return Err(Error::new("no such tensor").in_source(name));
         };
-        let cell = cell_type(info.dtype).map_err(|error| error.in_source(&name))?;
-        checked_cells(&info.shape, self.limit.cells()).map_err(|error| error.in_source(&name))?;
-        let seek = self.reader.seek(SeekFrom::Start(self.start + info.data_offsets.0 as u64));
+        let cell = cell_type(dtype).map_err(|error| error.in_source(&name))?;
+        checked_cells(dims, self.limit.cells).map_err(|error| error.in_source(&name))?;
+        let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: dims.to_vec() };
+        let seek = self.reader.seek(SeekFrom::Start(start));
         seek.map_err(|error| unreadable(&name, &error))?;
-        let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
         match stored.read(&name, &mut self.reader)? {
             Payload::Whole(array) => Ok(Item::Array(array)),
             Payload::CutOff(_) => Err(unreadable(&name, &io::ErrorKind::UnexpectedEof.into())),
@@ -146,52 +133,21 @@ impl Tensors {
 
     /// What the header says, in the order in which the tensors are stored.
     pub(super) fn entries(&self) -> impl Iterator<Item = HeaderEntry<'_>> {
-        self.names.iter().filter_map(|name| {
-            let info = self.metadata.info(name)?;
-            let (begin, end) = info.data_offsets;
-            Some(HeaderEntry {
-                name,
-                dtype: info.dtype.to_string(),
-                dims: &info.shape,
-                start: self.start + begin as u64,
-                bytes: (end - begin) as u64,
-            })
-        })
+        self.names.iter().filter_map(|name| self.entry(name))
     }
 
-    /// The position of a tensor; `None` if there is none of this name.
-    ///
-    /// # Errors
-    /// If they are of a type that is not read where it lies, or there are none.
-    pub(super) fn place(&self, entry: &str) -> Result<Option<TensorPlace>> {
-        let Some(info) = self.metadata.info(entry) else { return Ok(None) };
-        let name = entry_name(&self.name, entry);
-        let dtype = match info.dtype {
-            Dtype::F64 => tensor::Dtype::F64,
-            Dtype::F32 => tensor::Dtype::F32,
-            Dtype::F16 => tensor::Dtype::F16,
-            Dtype::BF16 => tensor::Dtype::Bf16,
-            Dtype::BOOL => tensor::Dtype::Bool,
-            other => {
-                return Err(Error::new(format!("numbers of type {other:?} cannot stay in their file"))
-                    .in_source(name)
-                    .help("save the tensor as F32, F64, F16, BF16 or BOOL"));
-            }
-        };
-        checked_cells(&info.shape, usize::MAX).map_err(|error| error.in_source(&name))?;
-        let start = self.start + info.data_offsets.0 as u64;
-        Ok(Some(TensorPlace { start, dtype, dims: info.shape.clone() }))
+    /// What the header says of a tensor; `None` if there is none of this name.
+    fn entry<'a>(&'a self, name: &'a str) -> Option<HeaderEntry<'a>> {
+        let info = self.metadata.info(name)?;
+        let (begin, end) = info.data_offsets;
+        let (start, bytes) = (self.start + begin as u64, (end - begin) as u64);
+        Some(HeaderEntry { name, dtype: info.dtype, dims: &info.shape, start, bytes })
     }
 
-    /// True if the tensor at a position of [`Tensors::names`] holds truth values.
+    /// True if the tensor at a position of `names` holds truth values.
     pub(super) fn is_boolean(&self, position: usize) -> bool {
         let info = self.names.get(position).and_then(|name| self.metadata.info(name));
         info.is_some_and(|info| info.dtype == Dtype::BOOL)
-    }
-
-    /// From now on no tensor may be larger than this.
-    pub(super) fn keep_within(&mut self, limit: Limit) {
-        self.limit = limit;
     }
 }
 
@@ -273,22 +229,43 @@ fn place<'a>(name: &'a str, tensor: &Value) -> Option<Place<'a>> {
 /// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
 /// numbers that attention computes with.
 pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
-    let name = visible(&from_path(path)).into_owned();
+    let name = shown(path);
     let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
-    let Some(place) = tensors.place(entry)? else {
-        let names = tensors.names();
-        let error = Error::new(format!("there is no tensor `{}`", visible(entry))).in_source(name);
-        let known = || names.iter().map(String::as_str);
-        return Err(match nearest(entry, known()) {
-            Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
-            None => error.help(format!("it has {}", listed_briefly(known()))),
-        });
+    let Some(HeaderEntry { dtype, dims, start, .. }) = tensors.entry(entry) else {
+        return Err(no_tensor(&name, entry, tensors.names.iter()));
     };
+    let place = || entry_name(&name, entry);
+    let dtype = match dtype {
+        Dtype::F64 => tensor::Dtype::F64,
+        Dtype::F32 => tensor::Dtype::F32,
+        Dtype::F16 => tensor::Dtype::F16,
+        Dtype::BF16 => tensor::Dtype::Bf16,
+        Dtype::BOOL => tensor::Dtype::Bool,
+        other => {
+            return Err(Error::new(format!("numbers of type {other:?} cannot stay in their file"))
+                .in_source(place())
+                .help("save the tensor as F32, F64, F16, BF16 or BOOL"));
+        }
+    };
+    let count = checked_cells(dims, usize::MAX).map_err(|error| error.in_source(place()))?;
     let (file, _) = regular(&name, path)?;
-    let storage = StoredFile::new(entry_name(&name, entry), file)?;
-    let count = place.dims.iter().product();
-    let numbers = StoredNumbers::new(Arc::new(storage), place.start, place.dtype, count)?;
-    Tensor::stored(numbers, &place.dims).map_err(|error| error.in_source(entry_name(&name, entry)))
+    let storage = StoredFile::new(place(), file)?;
+    let numbers = StoredNumbers::new(Arc::new(storage), start, dtype, count)?;
+    Tensor::stored(numbers, dims).map_err(|error| error.in_source(place()))
+}
+
+/// The error for a tensor that is not among these.
+pub(super) fn no_tensor<'a>(
+    place: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a String> + Clone,
+) -> Error {
+    let names = names.map(String::as_str);
+    let error = Error::new(format!("there is no tensor `{}`", visible(name))).in_source(place);
+    match nearest(name, names.clone()) {
+        Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
+        None => error.help(format!("it has {}", listed_briefly(names))),
+    }
 }
 
 /// An open file that is read from anywhere, as long as nobody changes it.
@@ -296,7 +273,7 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
 pub(super) struct StoredFile {
     name: String,
     opened: FileState,
-    file: SharedFile,
+    file: File,
 }
 
 /// What shows that a file was changed. A change that keeps the length is not seen within one tick of the file system's clock, a
@@ -321,7 +298,7 @@ impl StoredFile {
     /// If the system does not tell its length.
     pub(super) fn new(name: String, file: File) -> Result<StoredFile> {
         let metadata = file.metadata().map_err(|error| unreadable(&name, &error))?;
-        Ok(StoredFile { name, opened: FileState::of(&metadata), file: SharedFile::new(file) })
+        Ok(StoredFile { name, opened: FileState::of(&metadata), file })
     }
 
     /// # Errors
@@ -343,7 +320,7 @@ impl Storage for StoredFile {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.check_unchanged()?;
-        match self.file.fill(offset, buffer) {
+        match fill(&self.file, offset, buffer) {
             // Its length was right before: it was cut off in between.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(changed(&self.name)),
             Err(error) => Err(unreadable(&self.name, &error)),
@@ -359,47 +336,19 @@ fn changed(name: &str) -> Error {
         .help("wait until nothing writes to it, then run the command again")
 }
 
-/// A file whose readers do not disturb each other.
+/// Fills a buffer with the bytes from a place of a file on; readers do not disturb each other.
 #[cfg(unix)]
-#[derive(Debug)]
-struct SharedFile(File);
-
-#[cfg(unix)]
-impl SharedFile {
-    fn new(file: File) -> SharedFile {
-        SharedFile(file)
-    }
-
-    fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.0.metadata()
-    }
-
-    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
-    }
+fn fill(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-/// A file that one reader has at a time, because where it is read next belongs to all of them.
+/// The same, for one reader at a time, because where a file is read next belongs to all of them.
 #[cfg(not(unix))]
-#[derive(Debug)]
-struct SharedFile(std::sync::Mutex<File>);
-
-#[cfg(not(unix))]
-impl SharedFile {
-    fn new(file: File) -> SharedFile {
-        SharedFile(std::sync::Mutex::new(file))
-    }
-
-    fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).metadata()
-    }
-
-    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        use std::io::{Read, Seek, SeekFrom};
-        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(buffer)
-    }
+fn fill(mut file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(buffer)
 }
 
 #[cfg(test)]
@@ -432,7 +381,7 @@ mod tests {
     fn a_tensor_is_read_from_its_offset() {
         let data = [1.5f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat();
         let mut tensors = open(file(TWO, &data)).unwrap();
-        assert_eq!(tensors.names(), ["X"]);
+        assert_eq!(tensors.names, ["X"]);
         assert!(
             matches!(tensors.read::<f64>(0).unwrap(), Item::Array(array) if array.values() == [1.5, -2.0])
         );

@@ -22,7 +22,7 @@ use super::array::Limit;
 use super::draft::{Draft, FolderDraft, WriteResult, behind_links, write_whole};
 use super::layers::TOKENS;
 use super::number::{is_meant_as_number, shortest};
-use super::open::{Input, examined, unreadable};
+use super::open::{Input, examined, names_in, shown, unreadable};
 
 /// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl WritePermission {
                 .help("give a name; a shell variable that is not set is an empty one")),
             WritePermission::Allowed => Ok(()),
             WritePermission::Refused => Err(Error::new("a lesson cannot write files")
-                .in_source(visible(&from_path(path)))
+                .in_source(shown(path))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
     }
@@ -77,7 +77,7 @@ impl Format {
                     other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
-                    .in_source(visible(&from_path(path)))
+                    .in_source(shown(path))
                     .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
@@ -151,7 +151,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
-            .in_source(visible(&from_path(path)))
+            .in_source(shown(path))
             .help("change its ending to .npz or .json")),
     }
 }
@@ -182,21 +182,19 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult
 /// That a file can have this name: there is its folder, and nothing but a file has it.
 pub(super) fn is_for_a_file(path: &Path) -> Result<()> {
     WritePermission::Allowed.check(path)?;
-    let shown = visible(&from_path(path)).into_owned();
     let is_link = examined(path, fs::symlink_metadata(path))?.is_some_and(|found| found.is_symlink());
     let target = if is_link { behind_links(path) } else { Ok(path.to_path_buf()) };
     let target = target.map_err(|error| not_written(path, &*error))?;
     if examined(&target, fs::metadata(&target))?.is_some_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
-            .in_source(shown)
+            .in_source(shown(path))
             .help("choose another name"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && examined(folder, fs::metadata(folder))?.is_none_or(|folder| !folder.is_dir())
     {
-        let folder = visible(&from_path(folder)).into_owned();
-        return Err(Error::new(format!("there is no folder `{folder}`"))
-            .in_source(shown)
+        return Err(Error::new(format!("there is no folder `{}`", shown(folder)))
+            .in_source(shown(path))
             .help("create the folder first, or choose another name"));
     }
     Ok(())
@@ -212,7 +210,7 @@ pub(super) fn not_written(path: &Path, error: &(dyn std::error::Error + 'static)
         None => error.to_string(),
     };
     Error::new(format!("the file cannot be written: {why}"))
-        .in_source(visible(&from_path(path)))
+        .in_source(shown(path))
         .help("name a file in a folder that you may write to, and check the free space")
 }
 
@@ -238,16 +236,17 @@ pub fn check_ending(path: &Path) -> Result<()> {
 
 fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResult {
     let mut out = BufWriter::new(out);
-    if let Some(cols) = table.col_labels() {
-        if table.row_labels().is_some() {
+    let [rows, cols] = table.labels();
+    if let Some(cols) = cols {
+        if rows.is_some() {
             out.write_all(&[delimiter])?;
         }
-        let is_alone = cols.len() == 1 && table.row_labels().is_none();
+        let is_alone = cols.len() == 1 && rows.is_none();
         let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter, is_alone)).collect();
         writeln!(out, "{}", labels.join(&char::from(delimiter).to_string()))?;
     }
     for i in 0..table.shape().rows {
-        if let Some(rows) = table.row_labels() {
+        if let Some(rows) = rows {
             write!(out, "{}", quoted(&rows[i], delimiter, false))?;
             out.write_all(&[delimiter])?;
         }
@@ -384,7 +383,7 @@ pub(super) struct TableObject<'m>(pub(super) &'m dyn Table);
 impl Serialize for TableObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (key, labels) in [("rows", self.0.row_labels()), ("cols", self.0.col_labels())] {
+        for (key, labels) in ["rows", "cols"].into_iter().zip(self.0.labels()) {
             if let Some(labels) = labels {
                 map.serialize_entry(key, &labels[..] as &[String])?;
             }
@@ -453,10 +452,8 @@ pub trait Table {
     fn at(&self, i: usize, j: usize) -> f64;
     /// The type in which a binary file has them.
     fn dtype(&self) -> Dtype;
-    /// The names of the rows, where they have any.
-    fn row_labels(&self) -> Option<&Labels>;
-    /// The names of the columns, where they have any.
-    fn col_labels(&self) -> Option<&Labels>;
+    /// The names of the rows and of the columns, where they have any.
+    fn labels(&self) -> [Option<&Labels>; 2];
     /// Checks, after all numbers have been asked for, that each of them could be computed.
     ///
     /// # Errors
@@ -493,12 +490,8 @@ impl Table for Matrix {
         Dtype::F64
     }
 
-    fn row_labels(&self) -> Option<&Labels> {
-        self.row_labels()
-    }
-
-    fn col_labels(&self) -> Option<&Labels> {
-        self.col_labels()
+    fn labels(&self) -> [Option<&Labels>; 2] {
+        [self.row_labels(), self.col_labels()]
     }
 }
 
@@ -515,12 +508,8 @@ impl Table for Tensor {
         self.dtype()
     }
 
-    fn row_labels(&self) -> Option<&Labels> {
-        self.row_labels()
-    }
-
-    fn col_labels(&self) -> Option<&Labels> {
-        self.col_labels()
+    fn labels(&self) -> [Option<&Labels>; 2] {
+        [self.row_labels(), self.col_labels()]
     }
 }
 
@@ -531,7 +520,7 @@ impl Table for Tensor {
 /// # Errors
 /// If it cannot be read, is empty, larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    let name = visible(&from_path(path)).into_owned();
+    let name = shown(path);
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(Error::new("this is not a regular file")
             .in_source(name)
@@ -621,7 +610,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unreadable(&visible(&from_path(path)), &error))
+    builder.create(path).map_err(|error| unreadable(&shown(path), &error))
 }
 
 /// The Markdown files of a folder, sorted by name; what begins with a point is left aside, and folders are not entered.
@@ -629,16 +618,10 @@ pub fn make_folder(path: &Path) -> Result<()> {
 /// # Errors
 /// If it is no folder, or cannot be read.
 pub fn markdown_files(folder: &str) -> Result<Vec<String>> {
-    let (shown, path) = (visible(folder).into_owned(), to_path(folder));
-    let failed = |error: &std::io::Error| unreadable(&shown, error);
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&path).map_err(|error| failed(&error))? {
-        let name = entry.map_err(|error| failed(&error))?.file_name();
-        let text = name.to_string_lossy();
-        if text.ends_with(".md") && !text.starts_with('.') {
-            files.push(from_path(&path.join(&name)));
-        }
-    }
+    let path = to_path(folder);
+    let names = names_in(&path).map_err(|error| unreadable(&visible(folder), &error))?;
+    let files = names.iter().filter(|name| name.to_string_lossy().ends_with(".md"));
+    let mut files: Vec<String> = files.map(|name| from_path(&path.join(name))).collect();
     files.sort();
     Ok(files)
 }
@@ -675,7 +658,6 @@ pub fn put_files(
     writing: WritePermission,
 ) -> Result<Vec<PutOutcome>> {
     writing.check(folder)?;
-    let shown = visible(&from_path(folder)).into_owned();
     let put = |(name, bytes): &(&str, &[u8])| -> Result<PutOutcome> {
         let path = folder.join(name);
         let is_same = |path: &Path| {
@@ -696,22 +678,22 @@ pub fn put_files(
     if !others.is_empty() && !overwrite {
         let verb = if others.len() == 1 { "exists" } else { "exist" };
         return Err(Error::new(format!("{} already {verb} with other contents", listed_briefly(others)))
-            .in_source(shown)
+            .in_source(shown(folder))
             .help("name another folder, or replace them with --overwrite"));
     }
     if examined(folder, fs::metadata(folder))?.is_none() {
         // A new folder is there with all its files, or not at all.
-        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown, &error))?;
+        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown(folder), &error))?;
         let written =
             files.iter().try_for_each(|(name, bytes)| draft.write(name, |file| Ok(file.write_all(bytes)?)));
-        written.and_then(|()| Ok(draft.persist_new()?)).map_err(|error| not_written(folder, &*error))?;
+        written.and_then(|()| Ok(draft.persist(None)?)).map_err(|error| not_written(folder, &*error))?;
         return Ok(puts);
     }
     for ((name, bytes), put) in files.iter().zip(&puts) {
         if *put != PutOutcome::WasThere {
             let path = folder.join(name);
             if let Some(inner) = path.parent() {
-                fs::create_dir_all(inner).map_err(|error| no_folder(&shown, &error))?;
+                fs::create_dir_all(inner).map_err(|error| no_folder(&shown(folder), &error))?;
             }
             replaced(&path, |file| Ok(file.write_all(bytes)?))?;
         }
@@ -729,14 +711,15 @@ pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermi
     for (name, _) in files {
         let path = folder.join(name);
         writing.check(&path)?;
-        let shown = visible(&from_path(&path)).into_owned();
         if name.is_empty() {
             return Err(Error::new("this is no name of a file")
-                .in_source(shown)
+                .in_source(shown(&path))
                 .help("type a name such as step.md"));
         }
         if examined(&path, fs::symlink_metadata(&path))?.is_some() {
-            return Err(Error::new("this exists already").in_source(shown).help("choose another name"));
+            return Err(Error::new("this exists already")
+                .in_source(shown(&path))
+                .help("choose another name"));
         }
     }
     put_files(folder, files, false, writing).map(|_| ())
@@ -786,12 +769,8 @@ mod tests {
             Dtype::F64
         }
 
-        fn row_labels(&self) -> Option<&Labels> {
-            None
-        }
-
-        fn col_labels(&self) -> Option<&Labels> {
-            None
+        fn labels(&self) -> [Option<&Labels>; 2] {
+            [None, None]
         }
 
         fn check(&self) -> Result<()> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::foreign::{from_path, visible};
+use crate::foreign::from_path;
 use crate::json_tree::tree;
 use crate::model::Architecture;
 use crate::params::Family;
@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 
 use super::draft::{FolderDraft, folder_of, real};
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
-use super::open::examined;
+use super::open::{examined, shown};
 use super::save::{Table, WritePermission, no_folder, not_written, read_text, safetensors, takes_files};
 
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
@@ -81,7 +81,7 @@ impl ModelDraft {
         let ModelDraft { folder, draft } = self;
         check_model_folder(&folder, WritePermission::Allowed)?;
         let target = real(&folder);
-        draft.replace(|left| clean(left, &target)).map_err(|error| not_written(&folder, &error))
+        draft.persist(Some(&|left: &Path| clean(left, &target))).map_err(|error| not_written(&folder, &error))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -117,10 +117,6 @@ fn clean(left: &Path, target: &Path) {
         }
     }
     let _ = fs::remove_dir(left);
-}
-
-fn shown(path: &Path) -> String {
-    visible(&from_path(path)).into_owned()
 }
 
 /// Checks, before anything is computed, that a [`ModelDraft`] may take the place of a folder.

@@ -50,10 +50,8 @@ fn of_the_process() -> Option<u64> {
 /// The processor's name.
 pub fn processor() -> Option<String> {
     let cpuinfo = read_to_string("/proc/cpuinfo").ok()?;
-    let field =
-        |line: &str| line.split_once(':').map(|(name, value)| (name.trim().into(), value.trim().into()));
-    let fields = cpuinfo.lines().filter_map(field);
-    fields.into_iter().find_map(|(name, value): (String, String)| (name == "model name").then_some(value))
+    let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    fields.find_map(|(name, value)| (name.trim() == "model name").then(|| value.trim().to_string()))
 }
 
 /// The busy time of the processors so far, in the system's ticks.

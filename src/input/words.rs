@@ -18,7 +18,7 @@ use crate::text::{clip, counted, one_of};
 
 use super::array::AllowedNumbers;
 use super::number::number;
-use super::open::unreadable;
+use super::open::{empty, unreadable};
 
 /// The vectors that a file has for some words.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,13 +41,11 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| search.line(number, line))?;
     }
-    let Some((width @ 1.., _)) = search.width else {
+    let has_vectors = !search.found.is_empty() || search.is_plausible;
+    let Some((width @ 1.., _)) = search.width.filter(|_| has_vectors) else {
         return Err(Error::new("the file has no word vectors").in_source(name).help(EXAMPLE));
     };
     let found = |word: &str| search.found.get(word.as_bytes()).cloned();
-    if search.found.is_empty() && !search.is_plausible {
-        return Err(Error::new("the file has no word vectors").in_source(name).help(EXAMPLE));
-    }
     let rows: Vec<_> =
         words.iter().zip(&lower).map(|(word, lower)| found(word).or_else(|| found(lower))).collect();
     let missing = words.iter().zip(&rows).filter(|(_, row)| row.is_none()).map(|(word, _)| *word);
@@ -238,9 +236,7 @@ impl Stream<'_> {
         let mut start = Vec::new();
         raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
         if start.is_empty() {
-            return Err(Error::new("the file is empty (0 bytes)")
-                .in_source(name)
-                .help("check how it was made: the program that wrote it may have failed"));
+            return Err(empty(name));
         }
         let packed = start == [0x1f, 0x8b];
         let whole = Cursor::new(start).chain(raw);
@@ -290,13 +286,12 @@ pub(super) fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resu
     }
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| {
-            if number > 1 || header_width(line).is_none() {
-                let (word, _) = split_word(line);
-                if let Ok(word) = std::str::from_utf8(word)
-                    && word.len() <= LONGEST_WORD
-                {
-                    neighbours.iter_mut().for_each(|neighbours| neighbours.consider(word));
-                }
+            let is_header = number == 1 && header_width(line).is_some();
+            if let Ok(word) = str::from_utf8(split_word(line).0)
+                && word.len() <= LONGEST_WORD
+                && !is_header
+            {
+                neighbours.iter_mut().for_each(|neighbours| neighbours.consider(word));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -518,12 +513,17 @@ pub fn sentence(text: &str) -> Result<Vec<String>> {
 /// # Errors
 /// If a label is not UTF-8 text.
 pub fn label_list(text: &str) -> Result<Vec<String>> {
-    let labels: Vec<&str> = if text.contains(',') {
+    let labels = entries(text).into_iter().filter(|label| !label.is_empty());
+    all_text(labels.map(str::to_string).collect())
+}
+
+/// The entries of a list: split at commas if there is one, which may leave some empty, else at white space.
+pub(super) fn entries(text: &str) -> Vec<&str> {
+    if text.contains(',') {
         text.split(',').map(str::trim).collect()
     } else {
         text.split_whitespace().collect()
-    };
-    all_text(labels.into_iter().filter(|label| !label.is_empty()).map(str::to_string).collect())
+    }
 }
 
 /// The same labels, unless one has bytes that are not UTF-8: no file of text could hold it as it is.

@@ -5,7 +5,8 @@ use std::io::{BufWriter, Write};
 use std::sync::OnceLock;
 
 use attn_story::live::Opening;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,7 @@ use crate::diagnose::{
     CloseNumbers, Clue, Diagnosis, Distance, Evidence, JudgedNode, NamedMistake, Resemblance, Verdict,
 };
 use crate::error::{Error, Result};
-use crate::explain::{Branch, Explanation};
+use crate::explain::{Branch, Explanation, Note};
 use crate::foreign::hidden;
 use crate::graph::{
     CellId, Convention, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term, address_of,
@@ -34,23 +35,16 @@ const TABLE_VERSION: u64 = 1;
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
-    finish(&Document { pages, command }, out)
+    let graphs = pages.iter().map(PageObject).collect();
+    finish(&Document { schema: GRAPH_SCHEMA, version: GRAPH_VERSION, command, graphs }, out)
 }
 
+#[derive(Serialize)]
 struct Document<'a> {
-    pages: &'a [Page],
+    schema: &'a str,
+    version: u64,
     command: &'a str,
-}
-
-impl Serialize for Document<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("schema", GRAPH_SCHEMA)?;
-        map.serialize_entry("version", &GRAPH_VERSION)?;
-        map.serialize_entry("command", self.command)?;
-        map.serialize_entry("graphs", &self.pages.iter().map(PageObject).collect::<Vec<_>>())?;
-        map.end()
-    }
+    graphs: Vec<PageObject<'a>>,
 }
 
 struct PageObject<'a>(&'a Page);
@@ -221,7 +215,7 @@ const EXPLANATION_VERSION: u32 = 1;
 
 /// All explanations on the pages.
 pub(super) fn explanations(pages: &[Page], command: &str, style: &Style) -> Value {
-    let mut explanations = Vec::new();
+    let mut explanations: Vec<Map<String, Value>> = Vec::new();
     for page in pages {
         let graph = &page.story.graph;
         let writer = ExplanationJson { graph, symbols: Symbols::of(graph, style.convention) };
@@ -241,7 +235,7 @@ struct ExplanationJson<'a> {
 
 impl ExplanationJson<'_> {
     /// The keys that every cell has, explained or not.
-    fn cell(&self, cell: crate::graph::CellId) -> Map<String, Value> {
+    fn cell(&self, cell: CellId) -> Map<String, Value> {
         let entries = [
             ("address", Value::from(address_of(self.graph, cell))),
             ("node", self.graph[cell.node].name.as_str().into()),
@@ -254,30 +248,25 @@ impl ExplanationJson<'_> {
         entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
     }
 
-    fn explanation(&self, explanation: &Explanation) -> Value {
+    fn explanation(&self, explanation: &Explanation) -> Map<String, Value> {
         let mut entry = self.cell(explanation.cell);
         let notation = PlainSymbols { symbols: &self.symbols };
-        let note = |note: &crate::explain::Note| Value::from(note.text(self.graph, |x| x.to_string()));
+        let note = |note: &Note| Value::from(note.text(self.graph, |x| x.to_string()));
         entry.insert("symbolic".into(), written(&explanation.term, &notation).into());
         entry.insert("term".into(), self.term(&explanation.term));
         entry.insert("notes".into(), explanation.notes.iter().map(note).collect());
         entry.insert("operands".into(), explanation.operands.iter().map(|one| self.branch(one)).collect());
-        Value::Object(entry)
+        entry
     }
 
     fn branch(&self, branch: &Branch) -> Value {
-        let state = |state: &str, entry: Value| match entry {
-            Value::Object(mut entry) => {
-                entry.insert("state".into(), state.into());
-                Value::Object(entry)
-            }
-            other => other,
+        let (state, mut entry) = match branch {
+            Branch::Explained(explanation) => ("explained", self.explanation(explanation)),
+            Branch::Repeated(cell) => ("repeated", self.cell(*cell)),
+            Branch::Further(cell) => ("further", self.cell(*cell)),
         };
-        match branch {
-            Branch::Explained(explanation) => state("explained", self.explanation(explanation)),
-            Branch::Repeated(cell) => state("repeated", Value::Object(self.cell(*cell))),
-            Branch::Further(cell) => state("further", Value::Object(self.cell(*cell))),
-        }
+        entry.insert("state".into(), state.into());
+        Value::Object(entry)
     }
 
     /// A term as one key, its operation, with its parts.
@@ -356,8 +345,8 @@ pub fn unusable(file: &str, verdict: &str, why: &str, out: &mut dyn Write) -> Re
     finish(&Value::Object(object), out)
 }
 
-fn headed(file: Option<&str>) -> serde_json::Map<String, Value> {
-    let mut object = serde_json::Map::new();
+fn headed(file: Option<&str>) -> Map<String, Value> {
+    let mut object = Map::new();
     object.insert("schema".into(), DIAGNOSIS_SCHEMA.into());
     object.insert("version".into(), DIAGNOSIS_VERSION.into());
     if let Some(file) = file {
@@ -471,7 +460,7 @@ const PORTING_VERSION: u64 = 1;
 /// # Errors
 /// If `out` cannot be written.
 pub fn porting(report: &PortingReport, out: &mut dyn Write) -> Result<()> {
-    let names: serde_json::Map<String, Value> =
+    let names: Map<String, Value> =
         report.namings.iter().map(|(naming, count)| (naming.name().to_string(), (*count).into())).collect();
     let shapes: Vec<Value> =
         report.other_shapes.iter().map(|(name, dims)| json!({ "name": name, "shape": dims })).collect();

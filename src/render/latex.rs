@@ -5,7 +5,7 @@ use crate::graph::{CellId, Equation, Function, Notation, Symbols, written};
 use crate::story::{Digits, Table};
 
 use super::digits;
-use super::document::{ComputedNode, Markup};
+use super::document::Markup;
 use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
 use super::plane::Drawing;
@@ -89,14 +89,12 @@ fn width_of(view: &View) -> usize {
 
 /// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
 fn columns_of(table: &Table) -> Vec<ColumnSpec> {
-    let width = |j: usize| {
-        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(60)
-    };
+    let cells = |j: usize| table.rows.iter().chain([&table.header]).filter_map(move |row| row.get(j));
+    let width = |j: usize| cells(j).map(|cell| cell.chars().count()).max().unwrap_or(0).min(60);
     let widths: Vec<usize> = (0..table.header.len()).map(width).collect();
     let longest_word = |j: usize| {
-        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
-        cells.flat_map(|cell| cell.split_whitespace()).map(|word| word.chars().count()).max().unwrap_or(0)
+        let words = cells(j).flat_map(|cell| cell.split_whitespace());
+        words.map(|word| word.chars().count()).max().unwrap_or(0)
     };
     let is_narrow = |j: usize| widths[j] <= NARROW || table.numbers.contains(&j);
     let gaps = 2 * widths.len();
@@ -172,19 +170,9 @@ impl Markup for Latex {
         self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
     }
 
-    fn computed(&mut self, nodes: &[ComputedNode]) {
-        for node in nodes {
-            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
-        }
-    }
-
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         equations.iter().for_each(|each| self.paragraph(&equation(each)));
         matrices.iter().for_each(|view| self.matrix(view));
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.together(equations, std::slice::from_ref(view));
     }
 
     fn drawing(&mut self, drawing: &Drawing) {

@@ -186,7 +186,7 @@ pub(super) fn escaped(text: &str) -> String {
                 while let Some(next) = characters.next_if(|next| eighths(*next) > 0) {
                     length += eighths(next);
                 }
-                out.push_str(&format!("\\rule{{{}em}}{{1.5ex}}", f64::from(length) / 16.0));
+                out.push_str(&format!("\\rule{{{}em}}{{1.5ex}}", length as f64 / 16.0));
             }
             '√' => {
                 let radicand = take_name(&mut characters);
@@ -202,18 +202,8 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// The length of a piece of a bar, in eighths of a character; 0 for other characters. LaTeX draws a bar as a rule.
-fn eighths(character: char) -> u32 {
-    match character {
-        '▏' => 1,
-        '▎' => 2,
-        '▍' => 3,
-        '▌' => 4,
-        '▋' => 5,
-        '▊' => 6,
-        '▉' => 7,
-        '█' => 8,
-        _ => 0,
-    }
+fn eighths(character: char) -> usize {
+    "▏▎▍▌▋▊▉█".chars().position(|bar| bar == character).map_or(0, |at| at + 1)
 }
 
 /// The mathematical command for a character.

@@ -1,6 +1,6 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
-use super::document::{ComputedNode, Markup};
+use super::document::Markup;
 use super::explained::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
@@ -104,19 +104,9 @@ impl Markup for Markdown {
         self.paragraph(&format!("**{number}.** {}", escaped(text)));
     }
 
-    fn computed(&mut self, nodes: &[ComputedNode]) {
-        for node in nodes {
-            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
-        }
-    }
-
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         equations.iter().for_each(|equation| self.paragraph(&code(&equation.to_string())));
         matrices.iter().for_each(|view| self.matrix(view));
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.together(equations, std::slice::from_ref(view));
     }
 
     fn drawing(&mut self, drawing: &Drawing) {

@@ -8,7 +8,7 @@ use crate::elementary::ln;
 use crate::error::Result;
 use crate::text::ScreenWidth;
 
-use super::table::{Block, GAP, Level, rows, visible_width};
+use super::table::{Block, GAP, Level, rows};
 use super::{Charset, Style};
 
 /// The most columns of a plot.
@@ -70,20 +70,19 @@ impl Plot {
         let columns = style.width.min(MOST_COLUMNS).saturating_sub(margin + longest).max(8);
         let xs = self.across.iter().map(|(x, _)| *x).chain(points().map(|(x, _)| x));
         let across = Axis::around(xs, self.scale, columns * DOTS.0)?;
-        let mut canvas = Canvas::new((columns, longest), (across, up), style);
+        // Right of the drawing there is room for names.
+        let cells = vec![vec![CanvasCell::default(); columns + longest]; LINES];
+        let mut canvas = Canvas { cells, columns, across, up, style };
         canvas.draw(&self.curves);
         let width = margin + columns + longest;
         let mut lines = vec![self.title.clone()];
-        for (i, row) in canvas.lines().enumerate() {
+        for (i, row) in canvas.cells.iter().enumerate() {
             let tick = ticks.iter().rev().find(|(line, _)| *line == i);
             let (text, rule) = tick.map_or(("", '│'), |(_, text)| (text.as_str(), '┤'));
-            lines.push(format!("{text:>room$} {rule}{row}", room = margin - 2));
+            lines.push(format!("{text:>room$} {rule}{}", canvas.text(row), room = margin - 2));
         }
         lines.extend(self.axis(&canvas.across, margin, columns));
-        // Escapes for colours have no width; every other line is filled up.
-        let padded =
-            |line: String| format!("{line}{}", " ".repeat(width.saturating_sub(visible_width(&line))));
-        Some(Block { lines: lines.into_iter().map(padded).collect(), width })
+        Some(Block::coloured(lines, width))
     }
 
     /// The horizontal axis and as many of its numbers as there is room for.
@@ -194,29 +193,13 @@ struct Canvas<'a> {
     style: &'a Style,
 }
 
-impl<'a> Canvas<'a> {
-    /// An empty one: `columns` of drawing, and room for names `longest` wide.
-    fn new((columns, longest): (usize, usize), (across, up): (Axis, Axis), style: &'a Style) -> Canvas<'a> {
-        Canvas {
-            cells: vec![vec![CanvasCell::default(); columns + longest]; LINES],
-            columns,
-            across,
-            up,
-            style,
-        }
-    }
-
+impl Canvas<'_> {
     /// Draws lines, points over them, and names.
     fn draw(&mut self, curves: &[Curve]) {
         let curves = || curves.iter().enumerate();
         curves().for_each(|(number, curve)| self.line(number, curve));
         curves().for_each(|(number, curve)| self.marks(number, curve));
         curves().for_each(|(number, curve)| self.name(number, curve));
-    }
-
-    /// Its lines, from the top.
-    fn lines(&self) -> impl Iterator<Item = String> {
-        self.cells.iter().map(|row| self.text(row))
     }
 
     /// The dots of a point, from the left and from the top.
@@ -312,6 +295,7 @@ fn in_ascii(dots: u8) -> char {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::visible_width;
     use super::*;
     use crate::graph::Convention;
     use crate::render::{Charset, Format, Heat, Theme};

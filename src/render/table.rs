@@ -10,7 +10,6 @@ use comfy_table::{
     Attribute, Cell as GridCell, CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Table as Grid,
     TableStyle, Width,
 };
-use unicode_width::UnicodeWidthChar;
 
 use crate::foreign::visible;
 use crate::graph::{CellId, Graph, address_of};
@@ -19,15 +18,10 @@ use crate::story::diagnosis::FileRow;
 use crate::text::ScreenWidth;
 
 use super::view::{Cell, FRAME, View};
-use super::{Charset, Style};
+use super::{Charset, Style, plane};
 
-/// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
-/// move closer together where that saves a band.
-pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
-    apart(&[view], width, style)
-}
-
-/// Several matrices as boxes to be set from left to right; those of the same tokens share a frame where that saves lines.
+/// Matrices as boxes to be set from left to right, none wider than `width`: one each, or several bands of whole columns with the row
+/// labels repeated; those of the same tokens share a frame where that saves lines. Columns move closer together where that saves a band.
 pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     if views.len() < 2 {
         return apart(views, width, style);
@@ -49,7 +43,7 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
 pub(super) fn rows_and_sum(view: &View, width: usize, style: &Style) -> Option<Block> {
     let (rows, sums) = view.as_rows();
     let parts: Vec<&View> = std::iter::once(&rows).chain(&sums).collect();
-    let block = frame_within(&parts, width, style)?;
+    let block = (frame_width(&parts, 1) <= width).then(|| widest(&parts, width, style))?;
     (block.lines.len() < view.rows.len() + 4).then_some(block)
 }
 
@@ -188,11 +182,6 @@ fn ruled(line: &str, columns: &[Column]) -> String {
 // Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
 // frame's upper edge.
 
-/// All of them in one frame, if there is room.
-fn frame_within(views: &[&View], width: usize, style: &Style) -> Option<Block> {
-    (frame_width(views, 1) <= width).then(|| widest(views, width, style))
-}
-
 /// The width of a matrix within the frame, without the spaces on both sides: its name has to fit above it.
 fn part_width(view: &View, gap: usize) -> usize {
     let name = if view.name.is_empty() { 0 } else { view.name_width() + 2 };
@@ -276,21 +265,13 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     };
     let fewest = rows(1);
     let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
-    let bands_of =
-        |view: &View| {
-            let is_framed = is_framed(view, width, gap);
-            bands(view, width, gap)
-                .into_iter()
-                .map(|at| {
-                    if is_framed {
-                        frame(&[view], gap, style)
-                    } else {
-                        band(view, at.from, at.to, gap, style)
-                    }
-                })
-                .collect::<Vec<_>>()
-        };
-    views.iter().flat_map(|view| bands_of(view)).collect()
+    let boxes = |view: &Cow<'_, View>| -> Vec<Block> {
+        if is_framed(view, width, gap) {
+            return vec![frame(&[view], gap, style)];
+        }
+        bands(view, width, gap).into_iter().map(|at| band(view, at.from..at.to, gap, style)).collect()
+    };
+    views.iter().flat_map(boxes).collect()
 }
 
 /// The box of a matrix that needs no more than one.
@@ -366,17 +347,17 @@ fn note_width(view: &View) -> usize {
     view.notes.iter().map(|note| note.width() + 1).max().unwrap_or(0)
 }
 
-fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
-    if to - from == view.cols.len() && is_headless(view) {
+fn band(view: &View, places: Range<usize>, gap: usize, style: &Style) -> Block {
+    if places.len() == view.cols.len() && is_headless(view) {
         return frame(&[view], gap, style);
     }
     let mut grid = new_grid(style);
-    grid.set_header(once(&view.name).chain(&view.cols[from..to]));
+    grid.set_header(once(&view.name).chain(&view.cols[places.clone()]));
     grid.add_rows(view.rows.iter().zip(&view.cells).map(|(label, cells)| {
-        once(GridCell::new(label)).chain(cells[from..to].iter().map(|cell| shaded(cell, style)))
+        once(GridCell::new(label)).chain(cells[places.clone()].iter().map(|cell| shaded(cell, style)))
     }));
     let label = Column::of_words(view.label_width());
-    let columns = once(label).chain(number_columns(&view.column_widths()[from..to], gap, 0));
+    let columns = once(label).chain(number_columns(&view.column_widths()[places.clone()], gap, 0));
     let block = boxed(grid, &columns.collect::<Vec<_>>());
     noted(block, &view.notes)
 }
@@ -733,21 +714,12 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(space))
 }
 
-/// A text in at most this many columns; two dots stand for what is left out.
+/// A text in at most this many columns, two or more; two dots stand for what is left out.
 fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_string();
     }
-    let mut short = String::new();
-    let mut used = 2;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        short.push(character);
-    }
-    format!("{short}..")
+    format!("{}..", plane::cut(text, width.saturating_sub(2)))
 }
 
 #[cfg(test)]
@@ -803,7 +775,7 @@ mod tests {
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let grid = View { keeps_heads: true, ..view("layer", &["1", "2"], &heads) };
         for width in [40, 60, 70, 80, 81, 200] {
-            let blocks = matrix(&grid, width, &style());
+            let blocks = matrices(&[&grid], width, &style());
             let lines: Vec<&String> = blocks.iter().flat_map(|block| &block.lines).collect();
             let mut shown: Vec<&str> = Vec::new();
             for line in lines.iter().filter(|line| line.starts_with("│ layer │")) {

@@ -76,26 +76,11 @@ impl<'a> Terminal<'a> {
         self.style.width.saturating_sub(self.indent()).max(20)
     }
 
-    fn painted(&self, text: &str, paint: impl Fn(&str) -> ColoredString) -> String {
-        if self.style.colour { paint(text).to_string() } else { text.to_string() }
-    }
-
-    /// Words, wrapped, with something before the first line.
+    /// Words, wrapped, with something before the first line and before the others.
     fn prose(&mut self, first: &str, rest: &str, text: &str, paint: impl Fn(&str) -> ColoredString) {
-        self.wrapped(self.style.width.clamp(20, WIDEST_PROSE), (first, rest), text, paint);
-    }
-
-    /// Words in lines of this width, with something before the first line and before the others.
-    fn wrapped(
-        &mut self,
-        width: usize,
-        before: (&str, &str),
-        text: &str,
-        paint: impl Fn(&str) -> ColoredString,
-    ) {
-        for line in wrapped_prose(self.style, width, before, text) {
-            let line = self.painted(&line, &paint);
-            self.line(&line);
+        let width = self.style.width.clamp(20, WIDEST_PROSE);
+        for line in wrapped_prose(self.style, width, (first, rest), text) {
+            self.line(&painted(self.style, &line, &paint));
         }
     }
 
@@ -104,26 +89,6 @@ impl<'a> Terminal<'a> {
         if !std::mem::take(&mut self.begun) {
             self.gap();
         }
-    }
-
-    /// Equations, several in a line where there is room.
-    fn equations(&self, equations: &[Equation]) -> Vec<String> {
-        const BETWEEN: &str = "    ";
-        let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
-        let widths: Vec<usize> =
-            equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
-        let rows = table::rows_apart(&widths, self.room(), BETWEEN.len());
-        rows.into_iter().flat_map(|row| self.equation(&equations[row].join(BETWEEN))).collect()
-    }
-
-    /// Sentences stay narrow on a wide screen; an equation is not broken where it fits.
-    fn equation(&self, equation: &str) -> Vec<String> {
-        let lines = wrapped_prose(self.style, self.room(), ("", "    "), equation);
-        lines.iter().map(|line| self.painted(line, |line| line.bold())).collect()
-    }
-
-    fn block(&mut self, block: &Block) {
-        self.set_in(&block.lines);
     }
 
     fn set_in(&mut self, lines: &[String]) {
@@ -136,13 +101,10 @@ impl<'a> Terminal<'a> {
     /// Writes the parts of the step that have come up, with a picture of the plane where there is one.
     fn settle(&mut self, drawing: Option<&Drawing>) {
         let parts = std::mem::take(&mut self.parts);
-        let lines = {
-            let equations = |equations: &[Equation]| self.equations(equations);
-            let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
-            match drawing {
-                Some(drawing) => layout.with_drawing(&parts, drawing),
-                None => layout.lines(&parts),
-            }
+        let layout = StepLayout { style: self.style, room: self.room() };
+        let lines = match drawing {
+            Some(drawing) => layout.with_drawing(&parts, drawing),
+            None => layout.lines(&parts),
         };
         if lines.is_empty() {
             return;
@@ -151,6 +113,10 @@ impl<'a> Terminal<'a> {
         self.set_in(&lines);
         self.begun = drawing.is_none() && parts.last().is_some_and(|part| part.is_folded);
     }
+}
+
+fn painted(style: &Style, text: &str, paint: impl Fn(&str) -> ColoredString) -> String {
+    if style.colour { paint(text).to_string() } else { text.to_string() }
 }
 
 impl Markup for Terminal<'_> {
@@ -213,11 +179,9 @@ impl Markup for Terminal<'_> {
         let blocks = if table.shares.is_empty() {
             table::words(table, self.room(), self.style)
         } else {
-            table::matrix(&View::of_shares(table, self.style), self.room(), self.style)
+            table::matrices(&[&View::of_shares(table, self.style)], self.room(), self.style)
         };
-        for block in blocks {
-            self.block(&block);
-        }
+        blocks.iter().for_each(|block| self.set_in(&block.lines));
     }
 
     fn explained(&mut self, writer: &ExplanationWriter<'_>) {
@@ -226,7 +190,7 @@ impl Markup for Terminal<'_> {
             if !self.text.is_empty() {
                 self.gap();
             }
-            self.block(&block);
+            self.set_in(&block.lines);
         }
     }
 
@@ -322,8 +286,6 @@ pub(super) struct StepLayout<'a> {
     pub style: &'a Style,
     /// The number of columns of the screen.
     pub room: usize,
-    /// The lines of equations, several in a line where there is room.
-    pub equations: &'a dyn Fn(&[Equation]) -> Vec<String>,
 }
 
 impl StepPart {
@@ -406,6 +368,22 @@ impl StepLayout<'_> {
         spread
     }
 
+    /// Equations, several in a line where there is room.
+    fn equations(&self, equations: &[Equation]) -> Vec<String> {
+        const BETWEEN: &str = "    ";
+        let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
+        let widths: Vec<usize> =
+            equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
+        let rows = table::rows_apart(&widths, self.room, BETWEEN.len());
+        rows.into_iter().flat_map(|row| self.equation(&equations[row].join(BETWEEN))).collect()
+    }
+
+    /// Sentences stay narrow on a wide screen; an equation is not broken where it fits.
+    fn equation(&self, equation: &str) -> Vec<String> {
+        let lines = wrapped_prose(self.style, self.room, ("", "    "), equation);
+        lines.iter().map(|line| painted(self.style, line, |line| line.bold())).collect()
+    }
+
     /// One part by itself, or several under all their equations; nothing where they are not to be put together.
     fn group(&self, parts: &[StepPart]) -> Option<Vec<String>> {
         match parts {
@@ -417,13 +395,15 @@ impl StepLayout<'_> {
 
     fn alone(&self, part: &StepPart) -> Vec<String> {
         if part.are_columns {
-            let mut lines = (self.equations)(&part.equations);
+            let mut lines = self.equations(&part.equations);
             let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
             let boxes = match whole {
                 Some(rows) => vec![rows],
-                None => {
-                    part.views.iter().flat_map(|view| table::matrix(view, self.room, self.style)).collect()
-                }
+                None => part
+                    .views
+                    .iter()
+                    .flat_map(|view| table::matrices(&[view], self.room, self.style))
+                    .collect(),
             };
             lines.extend(in_rows(&boxes, self.room).into_iter().flat_map(|row| row.lines));
             return lines;
@@ -431,7 +411,7 @@ impl StepLayout<'_> {
         let flowed = self.flowed(&part.equations, &part.views.iter().collect::<Vec<_>>());
         let other = match &part.picture {
             Some(picture) => {
-                let mut lines = (self.equations)(&part.equations);
+                let mut lines = self.equations(&part.equations);
                 lines.extend(picture.lines.iter().cloned());
                 lines
             }
@@ -442,7 +422,7 @@ impl StepLayout<'_> {
     }
 
     fn flowed(&self, equations: &[Equation], views: &[&View]) -> Vec<String> {
-        let mut lines = (self.equations)(equations);
+        let mut lines = self.equations(equations);
         lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
         lines
     }
@@ -478,7 +458,7 @@ impl StepLayout<'_> {
                 best = Some(lines);
             }
         }
-        let mut lines = (self.equations)(&all_equations(parts));
+        let mut lines = self.equations(&all_equations(parts));
         lines.extend(best?);
         Some(lines)
     }
@@ -579,7 +559,7 @@ pub(super) fn write_all(pages: &[Page], style: &Style) -> String {
         write_steps(page, style, &mut terminal);
         document::write_end(page, &mut terminal);
     }
-    document::finished(&mut terminal)
+    terminal.finish()
 }
 
 /// The steps, one or two in a row, so that there are as few lines as possible.
@@ -591,7 +571,7 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
         let mut own = Terminal { in_steps: first < at, pointed: pointed[at], ..Terminal::new(style) };
         document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
-        document::finished(&mut own).lines().map(str::to_string).collect()
+        own.finish().lines().map(str::to_string).collect()
     };
     let pair = |at: usize| -> Option<Vec<String>> {
         // A step without a number belongs to the step above it.

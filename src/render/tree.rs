@@ -183,14 +183,11 @@ impl TreeWriter<'_> {
 
     /// Symbol, address and value of each operand, in columns.
     fn heads(&self, rows: &[Operand]) -> Vec<String> {
-        let column = |texts: Vec<String>| {
-            let width = texts.iter().map(|text| text.width()).max().unwrap_or(0);
-            let pad = |text: String| format!("{text}{}", " ".repeat(width - text.width()));
-            texts.into_iter().map(pad).collect::<Vec<String>>()
+        let column = |text: &dyn Fn(&Operand) -> String| {
+            Block::plain(rows.iter().map(|row| self.spelled(&text(row))).collect()).lines
         };
-        let symbols =
-            column(rows.iter().map(|row| self.spelled(&self.writer.symbols.cell(row.cell))).collect());
-        let addresses = column(rows.iter().map(|row| self.spelled(&row.address)).collect());
+        let symbols = column(&|row| self.writer.symbols.cell(row.cell));
+        let addresses = column(&|row| row.address.clone());
         let values = digits::aligned(rows.iter().map(|row| self.spelled(&row.value)).collect());
         let head = |((symbol, address), value)| format!("{symbol}  {address}  {value}");
         symbols.into_iter().zip(addresses).zip(values).map(head).collect()
@@ -297,11 +294,16 @@ fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
     if word.word.width() <= LONG || !word.word.contains('·') {
         return vec![word];
     }
-    let mut pieces: Vec<Word<'_>> = word.word.split_inclusive('·').map(Word::from).collect();
-    if let Some(last) = pieces.last_mut() {
+    in_parts(word, word.word.split_inclusive('·'))
+}
+
+/// A word in parts, between which a line may be broken.
+fn in_parts<'a>(word: Word<'a>, parts: impl Iterator<Item = &'a str>) -> Vec<Word<'a>> {
+    let mut parts: Vec<Word<'a>> = parts.map(Word::from).collect();
+    if let Some(last) = parts.last_mut() {
         last.whitespace = word.whitespace;
     }
-    pieces
+    parts
 }
 
 /// The words of a line in which the name of a weight may be broken behind its points and before its place:
@@ -312,17 +314,11 @@ pub(super) fn name_words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> 
 
 fn parts_of_name(word: Word<'_>) -> Vec<Word<'_>> {
     let behind_points = word.word.split_inclusive('.');
-    let mut parts: Vec<Word<'_>> = behind_points
-        .flat_map(|part| match part.find('[') {
-            Some(place) if place > 0 => vec![&part[..place], &part[place..]],
-            _ => vec![part],
-        })
-        .map(Word::from)
-        .collect();
-    if let Some(last) = parts.last_mut() {
-        last.whitespace = word.whitespace;
-    }
-    parts
+    let parts = behind_points.flat_map(|part| match part.find('[') {
+        Some(place) if place > 0 => vec![&part[..place], &part[place..]],
+        _ => vec![part],
+    });
+    in_parts(word, parts)
 }
 
 /// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor

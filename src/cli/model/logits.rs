@@ -83,12 +83,8 @@ impl Table for LogitsTable<'_> {
         self.rows.borrow().numbers.dtype()
     }
 
-    fn row_labels(&self) -> Option<&Labels> {
-        Some(&self.forward.text.tokens)
-    }
-
-    fn col_labels(&self) -> Option<&Labels> {
-        self.words.as_ref()
+    fn labels(&self) -> [Option<&Labels>; 2] {
+        [Some(&self.forward.text.tokens), self.words.as_ref()]
     }
 
     fn check(&self) -> Result<()> {

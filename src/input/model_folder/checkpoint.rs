@@ -9,15 +9,15 @@ use std::{fs, io};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::foreign::{from_os, from_path, to_path, visible};
+use crate::foreign::{from_os, from_path, to_path};
 use crate::input::array::{Limit, checked_cells, entry_name, shape_text};
-use crate::input::open::{Input, examined, regular, unreadable};
-use crate::input::safetensors::{StoredFile, Tensors};
+use crate::input::open::{self, Input, examined, regular, shown, unreadable};
+use crate::input::safetensors::{StoredFile, Tensors, no_tensor};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
 use crate::json_tree::tree;
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
-use crate::text::{all_of, choices, clip, grouped, listed_briefly, nearest, quoted};
+use crate::text::{all_of, choices, clip, grouped, listed_briefly, quoted};
 use crate::unique::check_names;
 
 /// Where one tensor of a model is, and what it is.
@@ -90,7 +90,7 @@ impl StoredTensors {
             };
             room.insert(StoredEntry {
                 file: file.clone(),
-                dtype: entry.dtype,
+                dtype: entry.dtype.to_string(),
                 dims: entry.dims.to_vec(),
                 offset: entry.start,
                 bytes: entry.bytes,
@@ -106,7 +106,9 @@ impl StoredTensors {
     /// # Errors
     /// If there is none, it has more than three dimensions or none, or its numbers are not F32, F16, BF16 or F64.
     pub fn get(&self, name: &str) -> Result<Tensor> {
-        let Some(entry) = self.entries.get(name) else { return Err(self.missing(name)) };
+        let Some(entry) = self.entries.get(name) else {
+            return Err(no_tensor(&self.place, name, self.entries.keys()).of_kind(ErrorKind::Unknown));
+        };
         let place = || entry_name(entry.storage.name(), name);
         let Some(dtype) = entry.number_type() else {
             return Err(refused_type(&entry.dtype).in_source(place()));
@@ -156,16 +158,6 @@ impl StoredTensors {
     /// The files that hold them, within the folder.
     pub fn files(&self) -> &[Arc<str>] {
         &self.files
-    }
-
-    fn missing(&self, name: &str) -> Error {
-        let error = Error::new(format!("there is no tensor `{}`", visible(name)))
-            .of_kind(ErrorKind::Unknown)
-            .in_source(&*self.place);
-        match nearest(name, self.names()) {
-            Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
-            None => error.help(format!("it has {}", listed_briefly(self.names()))),
-        }
     }
 }
 
@@ -454,11 +446,6 @@ enum Place {
 }
 
 impl ModelFile {
-    /// A file on disk, whose path has no links.
-    pub(super) fn on_disk(name: String, real: PathBuf) -> ModelFile {
-        ModelFile { name, place: Place::Disk(real) }
-    }
-
     /// A file that travels with the program.
     pub(super) fn bundled(name: String, bytes: &'static [u8]) -> ModelFile {
         ModelFile { name, place: Place::Program(bytes) }
@@ -591,7 +578,7 @@ impl Root {
             _ => unreadable(&name, &error),
         })?;
         self.reading.check(&from_path(&real))?;
-        Ok(Some(ModelFile::on_disk(name, real)))
+        Ok(Some(ModelFile { name, place: Place::Disk(real) }))
     }
 
     /// The folders in it that look like models, as they can be typed.
@@ -604,11 +591,6 @@ impl Root {
     }
 }
 
-/// A path as errors show it.
-fn shown(path: &Path) -> String {
-    visible(&from_path(path)).into_owned()
-}
-
 /// True if there is something of this name, even a link to nothing.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
@@ -616,13 +598,9 @@ fn exists(path: &Path) -> bool {
 
 /// The names in a folder that a condition holds for, sorted, without those that begin with a dot.
 pub(super) fn names_in(folder: &Path, is: impl Fn(&Path) -> bool) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|error| not_opened(folder, &error))? {
-        let name = entry.map_err(|error| not_opened(folder, &error))?.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") && is(&folder.join(&name)) {
-            names.push(from_os(&name).into_owned());
-        }
-    }
+    let names = open::names_in(folder).map_err(|error| not_opened(folder, &error))?;
+    let names = names.iter().filter(|name| is(&folder.join(name)));
+    let mut names: Vec<String> = names.map(|name| from_os(name).into_owned()).collect();
     names.sort();
     Ok(names)
 }

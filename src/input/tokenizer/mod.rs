@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{hidden, to_os, visible};
+use crate::input::words::entries;
 use crate::memory;
 use crate::text::{ScreenWidth, clip, grouped, near, one_of, quoted};
 
@@ -458,11 +459,7 @@ fn is_combining(c: char) -> bool {
 /// # Errors
 /// If an entry is no whole number or not below `vocabulary`, with its position; or if there is none.
 pub fn parse_ids(text: &str, vocabulary: usize) -> Result<Vec<u32>> {
-    let entries = if text.contains(',') {
-        text.split(',').map(str::trim).collect::<Vec<_>>()
-    } else {
-        text.split_whitespace().collect()
-    };
+    let entries = entries(text);
     if entries.iter().all(|entry| entry.is_empty()) {
         return Err(Error::new("there is no token id").help("write ids with commas between them: 464,3290"));
     }

@@ -13,11 +13,12 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Judge;
 use crate::error::{Error, Result};
+use crate::explain::SHOWN;
 use crate::explore::{Event, Knob, Message, Mode, Setting, State, update};
 use crate::graph::recipes::Scale;
 use crate::graph::{CellId, Graph, NodeId};
 use crate::json_number;
-use crate::render::{CellLines, Page, Style, cell_lines, html, number_alone};
+use crate::render::{CellLines, Page, Style, cell_lines_to, html, number_alone};
 use crate::story::Digits;
 
 pub use opening::{ChangedField, Opening, changed_fields};
@@ -219,7 +220,8 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
 /// The cell under the cursor: its place, its number with every digit, and where that came from.
 fn cell(state: &State, page: &Page, style: &Style) -> Value {
     let at = state.cursor();
-    let CellLines { address, step, symbol, mut lines, with, notes, .. } = cell_lines(&page.story, style, at);
+    let CellLines { address, step, symbol, mut lines, with, notes, .. } =
+        cell_lines_to(&page.story, style, at, SHOWN);
     let is_hidden = state.is_hidden();
     if is_hidden && lines.len() > 1 {
         // The result of a guess is not told.

@@ -34,7 +34,11 @@ pub trait Markup {
     /// The sentence that begins a step.
     fn step(&mut self, number: usize, text: &str);
     /// Computed nodes, one after the other.
-    fn computed(&mut self, nodes: &[ComputedNode]);
+    fn computed(&mut self, nodes: &[ComputedNode]) {
+        for node in nodes {
+            self.together(std::slice::from_ref(&node.equation), node.value.as_slice());
+        }
+    }
     /// Matrices next to each other, under their equations.
     fn together(&mut self, equations: &[Equation], matrices: &[View]);
     /// Equations of this many matrices, which are not shown.
@@ -42,7 +46,9 @@ pub trait Markup {
         self.together(equations, &[]);
     }
     /// Several nodes as the columns of one table, under all their equations.
-    fn columns(&mut self, equations: &[Equation], view: &View);
+    fn columns(&mut self, equations: &[Equation], view: &View) {
+        self.together(equations, std::slice::from_ref(view));
+    }
     /// Points and movements in the plane.
     fn drawing(&mut self, drawing: &Drawing);
     /// A table of words.
@@ -96,12 +102,12 @@ pub struct NumberedStep<'a> {
 /// The steps of a story with their numbers.
 pub fn numbered(page: &Page) -> Vec<NumberedStep<'_>> {
     let mut number = page.skipped;
-    let mut count = |step| {
-        let Step { text, .. }: &Step = step;
-        number += usize::from(!text.is_empty());
-        NumberedStep { number: (!text.is_empty()).then_some(number), step }
-    };
-    page.story.steps.iter().map(&mut count).collect()
+    let steps = page.story.steps.iter().map(|step| {
+        let is_told = !step.text.is_empty();
+        number += usize::from(is_told);
+        NumberedStep { number: is_told.then_some(number), step }
+    });
+    steps.collect()
 }
 
 fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
@@ -155,28 +161,19 @@ pub fn write_end(page: &Page, markup: &mut dyn Markup) {
     }
 }
 
-/// Everything written so far.
-pub fn finished(markup: &mut dyn Markup) -> String {
-    markup.finish()
-}
-
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
     let mut nodes: Vec<ComputedNode> = Vec::new();
     for shown in &step.shown {
-        match shown {
-            StepItem::Node(id) => {
-                nodes.push(computed(*id, viewer));
-                continue;
-            }
-            StepItem::Open(id) => {
-                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.open(*id))));
-                continue;
-            }
-            StepItem::Symbols(id) => {
-                nodes.push(ComputedNode::alone(equation(*id, viewer), Some(viewer.symbols(*id))));
-                continue;
-            }
-            _ => flush(&mut nodes, markup),
+        let by_itself = |id, value| ComputedNode::alone(equation(id, viewer), Some(value));
+        let node = match shown {
+            StepItem::Node(id) => Some(computed(*id, viewer)),
+            StepItem::Open(id) => Some(by_itself(*id, viewer.open(*id))),
+            StepItem::Symbols(id) => Some(by_itself(*id, viewer.symbols(*id))),
+            _ => None,
+        };
+        match node {
+            Some(node) => nodes.push(node),
+            None => flush(&mut nodes, markup),
         }
         match shown {
             StepItem::Together(ids) => {

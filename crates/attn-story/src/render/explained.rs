@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::view::Viewer;
 use super::{Style, digits};
 use crate::elementary;
-use crate::explain::{Branch, Explanation, SHOWN, notes, shortened_to, steps, stored_weight, worked_out};
+use crate::explain::{Branch, Explanation, notes, shortened_to, steps, stored_weight, worked_out};
 use crate::graph::{
     self, CellId, Convention, Equation, Graph, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of,
     number_text, written,
@@ -423,12 +423,7 @@ pub struct CellLines {
     pub notes: Vec<String>,
 }
 
-/// The lines about a cell of the story's graph.
-pub fn cell_lines(story: &Story, style: &Style, cell: CellId) -> CellLines {
-    cell_lines_to(story, style, cell, SHOWN)
-}
-
-/// The lines about a cell, in which long sums keep this many terms.
+/// The lines about a cell of the story's graph, in which long sums keep this many terms.
 pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) -> CellLines {
     let viewer = Viewer { story, style };
     let graph = &story.graph;
@@ -446,16 +441,8 @@ pub fn cell_lines_to(story: &Story, style: &Style, cell: CellId, kept: usize) ->
 }
 
 /// The derivation of a cell in symbols, with the numbers put in, and the value: the steps between are for `--explain`. `None` for a
-/// number that is not derived.
-pub fn short_derivation(
-    writer: &ExplanationWriter<'_>,
-    graph: &Graph,
-    cell: CellId,
-) -> Option<(Explanation, Derivation)> {
-    derivation_to(writer, graph, cell, SHOWN)
-}
-
-fn derivation_to(
+/// number that is not derived. Long sums keep this many terms.
+pub fn derivation_to(
     writer: &ExplanationWriter<'_>,
     graph: &Graph,
     cell: CellId,

@@ -1,13 +1,13 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, short_derivation};
+use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
 use super::heat::Shade;
 use super::html_page::{self, escaped};
 use super::plane::Drawing;
 use super::view::{Cell, HATCH, OPEN, View, Viewer};
 use super::{Page, Style, html_plane};
-use crate::explain::{Branch, Explanation, Note};
+use crate::explain::{Branch, Explanation, Note, SHOWN};
 use crate::explore::{Sources, sources};
 use crate::graph::{CellId, Equation, Graph, NodeId, Op, Origin, Precision, Symbols, address_of};
 use crate::matrix::Shape;
@@ -52,7 +52,7 @@ impl<'a> Html<'a> {
     }
 
     /// What stands inside of a page.
-    fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
+    pub fn part(pages: &'a [Page], style: &'a Style) -> Html<'a> {
         Html {
             pages,
             style,
@@ -74,11 +74,6 @@ impl<'a> Html<'a> {
     /// For stories that compute for themselves: a page holds the data of each.
     pub fn computing(self, openings: &'a [String], program: &'a str) -> Html<'a> {
         Html { openings, program, ..self }
-    }
-
-    /// For tables of words that stand inside of a page.
-    pub fn inside_of_a_page(style: &'a Style) -> Html<'a> {
-        Html::part(&[], style)
     }
 
     fn end_step(&mut self) {
@@ -111,7 +106,7 @@ impl<'a> Html<'a> {
             let graph = &page.story.graph;
             let table = match (self.is_live, is_result) {
                 (true, _) => live_table(view, graph),
-                (false, false) => matrix_table(view),
+                (false, false) => grid(view, &mut |_| String::new()),
                 (false, true) => {
                     let (table, made) = result_table(view, graph, &writer, &mut self.sources);
                     any_made |= made;
@@ -149,7 +144,7 @@ impl Markup for Html<'_> {
         self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
         if let Some(opening) = self.openings.get(self.begun - 1) {
-            self.text.push_str(&html_page::opening(opening));
+            self.text.push_str(&html_page::live_data(html_page::OPENING, opening));
         }
     }
 
@@ -201,10 +196,6 @@ impl Markup for Html<'_> {
     fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
         self.figure(equations, &parts);
-    }
-
-    fn columns(&mut self, equations: &[Equation], view: &View) {
-        self.figure(equations, &[("", view, true)]);
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -322,7 +313,7 @@ pub fn sum(writer: &ExplanationWriter<'_>, graph: &Graph, cell: CellId, in_table
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }
-    let (explanation, Derivation { lines, with, .. }) = short_derivation(writer, graph, cell)?;
+    let (explanation, Derivation { lines, with, .. }) = derivation_to(writer, graph, cell, SHOWN)?;
     let mut sum = writer.symbols.cell(cell);
     for (sign, line) in lines {
         sum.push_str(&format!(" {} {line}", sign.text()));
@@ -417,11 +408,6 @@ fn operand(writer: &ExplanationWriter<'_>, branch: &Branch) -> String {
 
 // Tables in HTML: matrices with their labels, and tables of words.
 
-/// A matrix that is looked at, as an operand.
-pub fn matrix_table(view: &View) -> String {
-    grid(view, &mut |_| String::new())
-}
-
 /// A matrix whose cells carry references to their sources, and true if any cell does.
 pub fn result_table(
     view: &View,
@@ -454,7 +440,18 @@ pub fn live_table(view: &View, graph: &Graph) -> String {
 }
 
 fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
-    let place = place(view);
+    let node = shown_node(view);
+    let place = match node {
+        Some((node, false)) => format!(" data-node=\"{}\"", node.position()),
+        Some((node, true)) => format!(" data-node=\"{}\" data-turned", node.position()),
+        None => String::new(),
+    };
+    let place_of = |cell: &Cell| match cell.of {
+        Some(CellId { node: of, row, col }) if node.is_none() => {
+            format!(" data-at=\"{}:{},{}\"", of.position(), row + 1, col + 1)
+        }
+        _ => String::new(),
+    };
     let name = if view.name.is_empty() {
         "<td></td>".to_string()
     } else {
@@ -463,15 +460,14 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     let heads: String =
         view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();
     let mut out = format!(
-        "<div class=\"scroll\"><table class=\"matrix\"{}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n",
-        place.attributes()
+        "<div class=\"scroll\"><table class=\"matrix\"{place}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n"
     );
     for (i, (label, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
         let note = view.notes.get(i).filter(|note| !note.is_empty());
         let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
         out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
         for cell in cells {
-            let (look, place, more) = (look(cell.shade), place.of(cell), more(cell));
+            let (look, place, more) = (look(cell.shade), place_of(cell), more(cell));
             out.push_str(&format!("<td{look}{place}{more}>{}</td>", text(cell)));
         }
         out.push_str("</tr>\n");
@@ -480,46 +476,17 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     out
 }
 
-/// The cells of the graph that a table shows.
-enum CellOrder {
-    /// The rows and columns of a node.
-    Upright(NodeId),
-    /// Its columns and rows.
-    Turned(NodeId),
-    /// Each cell says it itself.
-    Mixed,
-}
-
-fn place(view: &View) -> CellOrder {
-    let first = view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of);
-    let Some(CellId { node, .. }) = first else { return CellOrder::Mixed };
+/// The node whose rows and columns a table shows, and whether it shows them turned; `None` where each cell says it itself.
+fn shown_node(view: &View) -> Option<(NodeId, bool)> {
+    let CellId { node, .. } = view.cells.first()?.first()?.of?;
     let all = |at: &dyn Fn(usize, usize) -> CellId| {
         let mut rows = view.cells.iter().enumerate();
         rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
     };
     if all(&|row, col| CellId { node, row, col }) {
-        CellOrder::Upright(node)
-    } else if all(&|col, row| CellId { node, row, col }) {
-        CellOrder::Turned(node)
+        Some((node, false))
     } else {
-        CellOrder::Mixed
-    }
-}
-
-impl CellOrder {
-    fn attributes(&self) -> String {
-        match self {
-            CellOrder::Upright(node) => format!(" data-node=\"{}\"", node.position()),
-            CellOrder::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
-            CellOrder::Mixed => String::new(),
-        }
-    }
-
-    fn of(&self, cell: &Cell) -> String {
-        let Some(CellId { node, row, col }) = cell.of.filter(|_| matches!(self, CellOrder::Mixed)) else {
-            return String::new();
-        };
-        format!(" data-at=\"{}:{},{}\"", node.position(), row + 1, col + 1)
+        all(&|col, row| CellId { node, row, col }).then_some((node, true))
     }
 }
 

@@ -121,7 +121,7 @@ impl ModelPage<'_> {
     /// The inside of the page, without the numbers of the heads.
     fn main(&self, detail: (Detail, usize), style: &Style) -> String {
         let section = |part: &(String, Table)| {
-            let inside = tables(std::slice::from_ref(part), &mut Html::inside_of_a_page(style));
+            let inside = tables(std::slice::from_ref(part), &mut Html::part(&[], style));
             format!("<section>\n{inside}</section>\n")
         };
         let inside = |parts: &[(String, Table)]| {

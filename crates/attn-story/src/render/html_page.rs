@@ -162,11 +162,6 @@ pub fn is_single(tensor: &Tensor) -> bool {
 const LIVE_STYLE: &str = include_str!("html_live.css");
 const LIVE_SCRIPT: &str = include_str!("html_live.js");
 
-/// The data of a story, as the script reads it.
-pub(super) fn opening(json: &str) -> String {
-    live_data(OPENING, json)
-}
-
 /// The class of the data of a story.
 pub const OPENING: &str = "opening";
 

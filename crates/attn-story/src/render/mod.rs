@@ -14,7 +14,7 @@ pub mod style;
 pub mod view;
 
 pub use digits::number_alone;
-pub use explained::{CellLines, cell_lines, cell_lines_to};
+pub use explained::{CellLines, cell_lines_to};
 pub use heat::{Heat, Theme};
 pub use html_heads::{ModelPage, PageToken, model_page};
 pub use html_page::base64;

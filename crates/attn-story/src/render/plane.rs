@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::Charset;
-use super::view::Viewer;
+use super::view::{Viewer, label};
 use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};
@@ -191,8 +191,8 @@ fn spots(matrix: &Matrix) -> Vec<Spot> {
     if matrix.cols() != 2 || matrix.cells().any(|x| !x.is_finite()) {
         return Vec::new();
     }
-    let name = |i: usize| matrix.row_labels().map_or((i + 1).to_string(), |labels| labels[i].clone());
-    (0..matrix.rows()).map(|i| Spot { name: name(i), x: matrix[(i, 0)], y: matrix[(i, 1)] }).collect()
+    let spot = |i| Spot { name: label(matrix.row_labels(), i), x: matrix[(i, 0)], y: matrix[(i, 1)] };
+    (0..matrix.rows()).map(spot).collect()
 }
 
 // The plane in characters.
@@ -230,7 +230,7 @@ fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<String> {
 }
 
 /// The longest start of a line that is at most this wide.
-fn cut(line: &str, width: usize) -> String {
+pub fn cut(line: &str, width: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {
         used += c.width().unwrap_or(0);

@@ -302,13 +302,11 @@ impl Viewer<'_> {
             of.and_then(|_| shown.next()).map_or_else(left_out, |cell| Cell { of, ..cell })
         };
         let cells = rows.iter().map(|&row| cols.iter().map(|&col| cell(row, col)).collect()).collect();
-        let label = |labels: Option<&Labels>, place: Option<usize>| match (labels, place) {
-            (_, None) => ELIDED.to_string(),
-            (Some(labels), Some(place)) => labels[place].clone(),
-            (None, Some(place)) => (place + 1).to_string(),
+        let named = |labels, places: Vec<Option<usize>>| {
+            let name = |place: Option<usize>| place.map_or(ELIDED.to_string(), |at| label(labels, at));
+            places.into_iter().map(name).collect()
         };
-        let rows = rows.into_iter().map(|row| label(row_labels, row)).collect();
-        let cols = cols.into_iter().map(|col| label(col_labels, col)).collect();
+        let (rows, cols) = (named(row_labels, rows), named(col_labels, cols));
         self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }
 
@@ -401,7 +399,10 @@ impl Viewer<'_> {
         let shape = node.shape();
         let (rows, cols) = match node.labels() {
             _ if cells.is_empty() => (Vec::new(), Vec::new()),
-            (rows, cols) => (labels(rows, shape.rows), labels(cols, shape.cols)),
+            (rows, cols) => {
+                let named = |labels, count| (0..count).map(|at| label(labels, at)).collect();
+                (named(rows, shape.rows), named(cols, shape.cols))
+            }
         };
         self.in_convention(View::new(heading(node), rows, cols, cells), turned)
     }
@@ -433,11 +434,9 @@ fn with_room_for_hatching(texts: Vec<String>, shades: &[Shade]) -> Vec<String> {
     texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
 
-fn labels(labels: Option<&Labels>, count: usize) -> Vec<String> {
-    match labels {
-        Some(labels) => labels.to_vec(),
-        None => (1..=count).map(|i| i.to_string()).collect(),
-    }
+/// The label of a row or column, or its number.
+pub(super) fn label(labels: Option<&Labels>, at: usize) -> String {
+    labels.map_or_else(|| (at + 1).to_string(), |labels| labels[at].clone())
 }
 
 fn texts(rows: usize, cols: usize, text: impl Fn(usize, usize) -> String) -> Vec<Vec<Cell>> {
