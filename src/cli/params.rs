@@ -8,7 +8,7 @@ use crate::input::{Files, ModelFolder, ReadPermission};
 use crate::model::Architecture;
 use crate::params::{Cache, Counts, Model, ModelPart, Weight};
 use crate::render::Format;
-use crate::story::{Table, numbers_of_tables};
+use crate::story::Table;
 use crate::text::{grouped, size};
 use crate::{input, params};
 
@@ -75,8 +75,7 @@ impl ParamsArgs {
         };
         let code = self.write(&self.parts(&models, written)?, env, streams)?;
         let data = self.parts(&models, CountFormat { for_people: false, joined: false, stacked: false })?;
-        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
-        Ok(Outcome { code, graphs: graph.into_iter().collect() })
+        Outcome::of_tables(code, &data)
     }
 
     fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

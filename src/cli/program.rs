@@ -12,6 +12,7 @@ use crate::foreign::from_os;
 use crate::graph::Graph;
 use crate::input::{ReadPermission, WritePermission};
 use crate::render::{Charset, Page, Theme};
+use crate::story::{Table, numbers_of_tables};
 
 /// Runs one command line, without the name of the program.
 pub(super) type RunFn = fn(&[OsString], &Env, &mut Streams<'_>) -> Outcome;
@@ -316,6 +317,12 @@ impl Outcome {
     pub(super) fn of_pages(code: u8, pages: Vec<Page>) -> Outcome {
         let computations = pages.into_iter().filter(|page| !page.explains());
         Outcome { code, graphs: computations.map(|page| page.story.graph).collect() }
+    }
+
+    /// The command that showed these tables; the graph has their numbers.
+    pub(super) fn of_tables(code: u8, parts: &[(String, Table)]) -> Result<Outcome> {
+        let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
+        Ok(Outcome { code, graphs: graph.into_iter().collect() })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::foreign::{to_path, visible};
 use crate::input;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
 use crate::input::{Files, ModelFolder, WORDS};
-use crate::story::{Table, numbers_of_tables};
+use crate::story::Table;
 
 use super::output::TablesArgs;
 use super::program::Program;
@@ -70,9 +70,7 @@ impl TokensArgs {
         let for_people = self.look.look().is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;
         output::shown(&self.look, env, streams, |streams| self.look.tables("tokens", &shown, env, streams))?;
-        let data = self.parts(&tokenizer, &tokens, &text, false)?;
-        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
-        Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
+        Outcome::of_tables(EXIT_DONE, &self.parts(&tokenizer, &tokens, &text, false)?)
     }
 
     fn parts(
