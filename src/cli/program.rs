@@ -303,14 +303,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A command that computed no graph.
-    pub(super) fn of_code(code: u8) -> Outcome {
-        Outcome { code, graphs: Vec::new() }
-    }
-
     /// A command that failed. A closed pipe, as in `attn … | head`, counts as success.
     pub(super) fn of_error(error: &Error) -> Outcome {
-        Outcome::of_code(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
+        Outcome::from(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
     }
 
     /// The command that showed these pages. An explanation shows where a number comes from, not a computation.
@@ -327,14 +322,15 @@ impl Outcome {
 }
 
 impl From<u8> for Outcome {
+    /// A command that computed no graph.
     fn from(code: u8) -> Outcome {
-        Outcome::of_code(code)
+        Outcome { code, graphs: Vec::new() }
     }
 }
 
 impl From<()> for Outcome {
     fn from((): ()) -> Outcome {
-        Outcome::of_code(EXIT_DONE)
+        Outcome::from(EXIT_DONE)
     }
 }
 

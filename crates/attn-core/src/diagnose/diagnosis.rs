@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use half::{bf16, f16};
+
 use crate::graph::{CellId, Graph, address_of};
 use crate::matrix::{Matrix, Shape};
 use crate::text::counted;
@@ -181,26 +183,19 @@ pub(super) static HALF_PRECISIONS: [HalfPrecision; 2] = [
     HalfPrecision {
         name: "float16",
         unit: 1.0 / 2048.0,
-        around: |x| {
-            let nearest = half::f16::from_f64(x);
-            let [below, above] = beside(nearest.to_bits()).map(half::f16::from_bits);
-            [below.to_f64(), nearest.to_f64(), above.to_f64()]
-        },
+        around: |x| around(f16::from_f64(x).to_bits(), |bits| f16::from_bits(bits).to_f64()),
     },
     HalfPrecision {
         name: "bfloat16",
         unit: 1.0 / 256.0,
-        around: |x| {
-            let nearest = half::bf16::from_f64(x);
-            let [below, above] = beside(nearest.to_bits()).map(half::bf16::from_bits);
-            [below.to_f64(), nearest.to_f64(), above.to_f64()]
-        },
+        around: |x| around(bf16::from_f64(x).to_bits(), |bits| bf16::from_bits(bits).to_f64()),
     },
 ];
 
-/// The bits of the next number towards 0 and away from it, in either type.
-fn beside(bits: u16) -> [u16; 2] {
-    [if bits & 0x7fff == 0 { bits } else { bits - 1 }, bits + 1]
+/// The number with these bits between the next one towards 0 and the next one away from it, in either type.
+fn around(bits: u16, number: impl Fn(u16) -> f64) -> [f64; 3] {
+    let below = if bits & 0x7fff == 0 { bits } else { bits - 1 };
+    [below, bits, bits + 1].map(number)
 }
 
 impl HalfPrecision {
