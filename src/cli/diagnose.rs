@@ -34,7 +34,7 @@ use answers::Submission;
 ///
 /// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///

@@ -22,7 +22,7 @@ use super::program::{Env, Program, Streams};
 ///
 /// Shows every entry that contains all the words. The beginning of a word is enough.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct FindArgs {
     /// What to search for
     #[arg(value_name = "WORD", required = true)]

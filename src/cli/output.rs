@@ -27,9 +27,12 @@ pub(super) struct LookArgs {
     pub screen: ScreenArgs,
 }
 
-/// `--format` of a command that shows a table of words.
-pub(super) fn of_words(format: clap::Arg) -> clap::Arg {
-    format.value_parser(choice(FORMATS_OF_WORDS)).help("Format: table, json, csv, markdown, latex, html")
+/// The options of a command that shows a table of words: `--format` has fewer formats.
+pub(super) fn of_words(arg: clap::Arg) -> clap::Arg {
+    if arg.get_id() != "format" {
+        return arg;
+    }
+    arg.value_parser(choice(FORMATS_OF_WORDS)).help("Format: table, json, csv, markdown, latex, html")
 }
 
 /// The format of numbers, and the screen.

@@ -18,7 +18,7 @@ use super::program::{Env, Outcome, Streams};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct ParamsArgs {
     /// A built-in model, a model's folder or its config.json; without one, the list
     ///

@@ -22,7 +22,7 @@ use super::program::{Env, Streams};
 /// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
 /// each paragraph is one line.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct ErrataArgs {
     /// Only one text: 000 to 004
     #[arg(long, value_name = "NUMBER")]
@@ -129,7 +129,7 @@ fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
 
 /// The letters of the five texts, compared with ours
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn notation --width 120", mut_arg("format", of_words))]
+#[command(after_help = "Example:\n  attn notation --width 120", mut_args(of_words))]
 pub(super) struct NotationArgs {
     #[command(flatten)]
     look: LookArgs,
@@ -184,7 +184,7 @@ pub(super) fn notation_of_models() -> Table {
 ///
 /// Each term comes with its formula, the name of its node, and commands that show it.
 #[derive(Args, Debug)]
-#[command(after_help = GLOSSARY_EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = GLOSSARY_EXAMPLES, mut_args(of_words))]
 pub(super) struct GlossaryArgs {
     /// A term; without one, the list of all terms
     #[arg(value_name = "TERM")]
@@ -266,7 +266,7 @@ fn term_row(term: &GlossaryTerm) -> Vec<String> {
 /// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
 /// them.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES_OF_EXAMPLES, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES_OF_EXAMPLES, mut_args(of_words))]
 pub(super) struct ExamplesArgs {
     /// The file to print; without one, the list
     #[arg(value_name = "NAME", conflicts_with = "write")]

@@ -21,7 +21,7 @@ use super::{Env, Outcome, Streams, output};
 /// Without a text it shows the whole vocabulary. The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
 /// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, override_usage = USAGE, mut_arg("format", of_words))]
+#[command(after_help = EXAMPLES, override_usage = USAGE, mut_args(of_words))]
 pub(super) struct TokensArgs {
     /// A model's folder, its tokenizer.json, or `words`
     ///

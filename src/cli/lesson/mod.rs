@@ -29,7 +29,7 @@ pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
     override_usage = "attn lesson [COMMAND]",
     args_conflicts_with_subcommands = true
 )]
-#[command(help_template = HELP, mut_arg("format", of_words))]
+#[command(help_template = HELP, mut_args(of_words))]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
     command: Option<LessonCommand>,
@@ -95,10 +95,7 @@ impl LessonArgs {
 ///
 /// Without a folder it lists the built-in lessons.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons",
-    mut_arg("format", of_words)
-)]
+#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons", mut_args(of_words))]
 struct ListArgs {
     /// A folder of lessons
     #[arg(value_name = "DIR")]

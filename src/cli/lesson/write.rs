@@ -256,7 +256,7 @@ impl NewArgs {
 ///
 /// Its head, directives, questions, functions and blocks. `attn lesson new NAME` writes a lesson with most of them.
 #[derive(Args, Debug)]
-#[command(mut_arg("format", of_words))]
+#[command(mut_args(of_words))]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
     look: LookArgs,
