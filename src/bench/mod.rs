@@ -272,15 +272,6 @@ pub struct ReadRates {
     pub memory: Option<f64>,
 }
 
-/// Flop in a second.
-#[derive(Clone, Copy, Debug)]
-pub struct Rates {
-    /// Useful flop over the median time.
-    pub median: f64,
-    /// Useful flop over the least time.
-    pub best: f64,
-}
-
 impl ShapeMeasurement {
     /// Measures a shape for about `budget`, and the limits of the machine for about as long.
     ///
@@ -300,10 +291,9 @@ impl ShapeMeasurement {
         Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, max_error, peak, reading })
     }
 
-    /// The rates of the computation.
-    pub fn rates(&self) -> Rates {
-        let flop = self.shape.flop() as f64;
-        Rates { median: flop / self.timing.median, best: flop / self.timing.least }
+    /// Useful flop in a second of a run that takes this long.
+    pub fn rate(&self, seconds: f64) -> f64 {
+        self.shape.flop() as f64 / seconds
     }
 }
 

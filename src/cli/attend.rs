@@ -21,7 +21,7 @@ use crate::tensor::{Dtype, MOST_SHOWN};
 use crate::text::counted;
 use crate::{input, story};
 
-use super::options::{DtypeArg, EditArgs, THREADS, choice, machine, simd_names};
+use super::options::{DTYPES, EditArgs, THREADS, choice, machine, simd_names};
 use super::output::{LiveArgs, OutputArgs};
 use super::presentation::Presentation;
 use super::program::{Env, Outcome, Program, Streams};
@@ -247,8 +247,8 @@ struct FastArgs {
     #[arg(long)]
     fast: bool,
     /// Type of the numbers: f32 or f64 [default: f32]
-    #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
-    dtype: Option<DtypeArg>,
+    #[arg(long, value_parser = choice(DTYPES), value_name = "TYPE", requires = "fast")]
+    dtype: Option<Dtype>,
     /// Number of threads [default: all]
     ///
     /// The result does not depend on it.
@@ -270,7 +270,7 @@ fn long_simd_help() -> String {
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     fn dtype(&self) -> Option<Dtype> {
-        self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
+        self.fast.then(|| self.dtype.unwrap_or(Dtype::F32))
     }
 
     /// Runs a computation on the fast path. Returns it with notes on its numbers, and with its instructions and its number of

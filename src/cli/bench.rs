@@ -4,7 +4,7 @@ mod overview;
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
 use crate::bench::{ModelMeasurement, Problem, ReadRates, Shape, ShapeMeasurement, Timing, estimate};
@@ -14,10 +14,11 @@ use crate::params::Positions;
 use crate::render;
 use crate::render::{Format, Style};
 use crate::story::Table;
+use crate::tensor::Dtype;
 use crate::text::{counted, giga, grouped, percent, seconds, size, three_digits, waiting};
 
 use super::model::OpenedModel;
-use super::options::{DtypeArg, THREADS, machine, positive, simd_names};
+use super::options::{DTYPES, THREADS, choice, machine, positive, simd_names};
 use super::output::{LookArgs, ScreenArgs};
 use super::program::{Env, Streams};
 
@@ -53,8 +54,8 @@ pub(super) struct BenchArgs {
     #[arg(long)]
     causal: bool,
     /// Type of the numbers in the fused path: f32 or f64
-    #[arg(long, value_enum, default_value = "f32", value_name = "TYPE")]
-    dtype: DtypeArg,
+    #[arg(long, value_parser = choice(DTYPES), default_value = "f32", value_name = "TYPE")]
+    dtype: Dtype,
     /// Threads of the fused path [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
@@ -65,8 +66,8 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "S")]
     seconds: Option<String>,
     /// Output format: table or json
-    #[arg(long, value_enum, default_value = "table")]
-    format: BenchFormat,
+    #[arg(long, value_parser = choice(FORMATS), default_value = "table")]
+    format: Format,
     #[command(flatten)]
     screen: ScreenArgs,
 }
@@ -93,13 +94,10 @@ fn long_simd_help() -> String {
 }
 
 /// `--format`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BenchFormat {
-    /// Tables and curves for a terminal
-    Table,
-    /// One line for each measurement, with every digit
-    Json,
-}
+const FORMATS: [(&str, &str, Format); 2] = [
+    ("table", "Tables and curves for a terminal", Format::Table),
+    ("json", "One line for each measurement, with every digit", Format::Json),
+];
 
 /// The longest measurement.
 const MOST_SECONDS: f64 = 3600.0;
@@ -110,10 +108,10 @@ impl BenchArgs {
             return self.model(folder, env, streams);
         }
         match (self.shape()?, self.dtype) {
-            (Some(shape), DtypeArg::F32) => self.single::<f32>(shape, env, streams),
-            (Some(shape), DtypeArg::F64) => self.single::<f64>(shape, env, streams),
-            (None, DtypeArg::F32) => self.overview::<f32>(env, streams),
-            (None, DtypeArg::F64) => self.overview::<f64>(env, streams),
+            (Some(shape), Dtype::F64) => self.single::<f64>(shape, env, streams),
+            (Some(shape), _) => self.single::<f32>(shape, env, streams),
+            (None, Dtype::F64) => self.overview::<f64>(env, streams),
+            (None, _) => self.overview::<f32>(env, streams),
         }
     }
 
@@ -227,18 +225,22 @@ impl BenchArgs {
         let (machine, budget) = (self.machine(env)?, self.budget(SECONDS_OF_SHAPE)?);
         check_time::<T>(shape, machine, budget)?;
         let single = ShapeMeasurement::measure::<T>(shape, machine, budget)?;
-        match self.format {
-            BenchFormat::Json => writeln!(streams.out, "{}", shape_line(&single))?,
-            BenchFormat::Table => {
-                render::tables(
-                    &[(shape_title(&single), shape_table(&single))],
-                    "bench",
-                    &self.style(env),
-                    streams.out,
-                )?;
-            }
+        let table = (shape_title(&single), shape_table(&single));
+        self.write(&shape_line(&single), table, env, streams)
+    }
+
+    /// Writes what was measured: a line for a script, or a table.
+    fn write(
+        &self,
+        line: &Value,
+        table: (String, Table),
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
+        if self.format == Format::Json {
+            return Ok(writeln!(streams.out, "{line}")?);
         }
-        Ok(())
+        render::tables(&[table], "bench", &self.style(env), streams.out)
     }
 }
 
@@ -269,7 +271,8 @@ fn shape_title(single: &ShapeMeasurement) -> String {
 }
 
 fn shape_table(single: &ShapeMeasurement) -> Table {
-    let (timing, rates, threads) = (&single.timing, single.rates(), single.machine.threads);
+    let (timing, threads) = (&single.timing, single.machine.threads);
+    let (median, best) = (single.rate(timing.median), single.rate(timing.least));
     let row = |name: &str, text: String| vec![name.to_string(), text];
     let runs = counted(timing.runs, "run");
     let mut rows = vec![
@@ -281,17 +284,14 @@ fn shape_table(single: &ShapeMeasurement) -> Table {
                 seconds(timing.least)
             ),
         ),
-        row(
-            "speed",
-            format!("{} GFLOP/s in the median run, {} in the best", giga(rates.median), giga(rates.best)),
-        ),
+        row("speed", format!("{} GFLOP/s in the median run, {} in the best", giga(median), giga(best))),
         row(
             "peak",
             format!(
                 "{} GFLOP/s of multiply-adds on {}; attention reaches {} of it",
                 giga(single.peak),
                 counted(single.used.threads, "thread"),
-                percent(rates.median.min(single.peak), single.peak)
+                percent(median.min(single.peak), single.peak)
             ),
         ),
     ];
@@ -371,20 +371,14 @@ impl BenchArgs {
         if self.n == Some(0) {
             return Err(Error::new("--n 0 leaves nothing to compute").help("give 1 token or more"));
         }
-        let model = OpenedModel::open(folder, env)?;
+        let model = OpenedModel::open_at(folder, None, env)?;
         let tokens = self.n.unwrap_or_else(|| usual_tokens(model.architecture.model.positions));
         let measured = model.with_tensors(|tensors| {
             ModelMeasurement::measure(&model.architecture, tensors, tokens, (machine, budget))
         })?;
-        match self.format {
-            BenchFormat::Json => writeln!(streams.out, "{}", model_line(&measured))?,
-            BenchFormat::Table => {
-                let threads = counted(machine.threads, "thread");
-                let title = format!("{}; f32, {}, {threads}", model.folder.name, machine.simd);
-                render::tables(&[(title, model_table(&measured))], "bench", &self.style(env), streams.out)?;
-            }
-        }
-        Ok(())
+        let threads = counted(machine.threads, "thread");
+        let title = format!("{}; f32, {}, {threads}", model.folder.name, machine.simd);
+        self.write(&model_line(&measured), (title, model_table(&measured)), env, streams)
     }
 }
 

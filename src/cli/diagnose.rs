@@ -23,7 +23,7 @@ use crate::{input, memory, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
-use super::output::{DigitsArgs, FormatArg, LookArgs, TablesArgs};
+use super::output::{DigitsArgs, FormatArg, LookArgs, of_words};
 use super::{Env, Streams, output};
 use answers::Submission;
 
@@ -34,7 +34,7 @@ use answers::Submission;
 ///
 /// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///
@@ -71,7 +71,7 @@ pub(super) struct DiagnoseArgs {
     #[command(flatten)]
     gradient: GradientArgs,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
     #[command(flatten)]
     digits: DigitsArgs,
 }
@@ -89,8 +89,7 @@ Examples:
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if let Some(id) = &self.list {
-            let write =
-                |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look.look(), env, streams);
+            let write = |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look, env, streams);
             return output::shown(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
@@ -116,10 +115,10 @@ impl DiagnoseArgs {
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder, &env.reading)?;
-                let style = self.digits.style(&self.look.look(), env);
+                let style = self.digits.style(&self.look, env);
                 output::warnings(task.right(), &notes, &style, streams);
                 let batch = Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
-                batch.run(&folder, &self.look.look(), env, streams)
+                batch.run(&folder, &self.look, env, streams)
             }
             None => {
                 let mut read = answers::submissions(&self.yours, &mut files, task.right())?;
@@ -138,15 +137,15 @@ impl DiagnoseArgs {
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
         let Submission { answers, remarks } = read;
-        if self.look.format() == FormatArg::Csv {
+        if self.look.format == FormatArg::Csv {
             let error = Error::new("a diagnosis is not a matrix");
             return Err(error.help("give --format json to get it as data"));
         }
         let diagnosis =
             examiner.examine(&answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
-        let style = self.digits.style(&self.look.look(), env);
-        if self.look.format() == FormatArg::Json {
+        let style = self.digits.style(&self.look, env);
+        if self.look.format == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
             output::warnings(right, &remarks, &style, streams);
@@ -195,19 +194,15 @@ struct PortedArgs {
 impl DiagnoseArgs {
     /// The tensors of a port against the model in this folder.
     fn ported(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let model = OpenedModel::open(folder, env)?;
-        let read = match (&self.ported.text, &self.ported.ids) {
-            (Some(text), _) => model.read(text)?,
-            (None, Some(ids)) => model.read_ids(ids)?,
-            (None, None) => {
-                return Err(Error::new("there is no text that the model has read")
-                    .help("give --text TEXT, or --ids 464,3290"));
-            }
-        };
+        let model = OpenedModel::open_at(folder, None, env)?;
+        let read = model.read_either(self.ported.text.as_deref(), self.ported.ids.as_deref())?;
+        let read = read.ok_or_else(|| {
+            Error::new("there is no text that the model has read").help("give --text TEXT, or --ids 464,3290")
+        })?;
         let dump = dumped(&self.yours, &mut Files::new(streams.input).within(env.reading.clone()))?;
         let options = PassOptions { measured: false, ..PassOptions::default() };
         let report = model.with_run(|run| diagnose(run, &read.text, model.beginning(), &dump, options))?;
-        if self.look.format() == FormatArg::Json {
+        if self.look.format == FormatArg::Json {
             render::porting(&report, streams.out)?;
         } else {
             let parts = story::porting(&report, &read.text);
@@ -288,7 +283,7 @@ const SEED: u32 = 0;
 impl DiagnoseArgs {
     /// Writes the input, and describes how to use it.
     fn write_suggestion(&self, file: &str, task: &Task, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let look = self.look.look();
+        let look = &self.look;
         if look.format == FormatArg::Csv {
             return Err(Error::new("the description of a suggested input is not a matrix")
                 .help("give --format json to get it as data; the matrices are in the file"));

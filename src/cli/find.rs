@@ -15,14 +15,14 @@ use crate::render::Format;
 use crate::text::{near, one_of, quoted};
 
 use super::output;
-use super::output::{Group, TablesArgs};
+use super::output::{Group, LookArgs, of_words};
 use super::program::{Env, Program, Streams};
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
 ///
 /// Shows every entry that contains all the words. The beginning of a word is enough.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct FindArgs {
     /// What to search for
     #[arg(value_name = "WORD", required = true)]
@@ -31,7 +31,7 @@ pub(super) struct FindArgs {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -78,10 +78,10 @@ impl FindArgs {
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
         }
-        let look = self.look.look();
+        let look = &self.look;
         let left_out: usize = groups.iter().map(|group| group.rows.len().saturating_sub(SHOWN)).sum();
         if self.all || left_out == 0 || look.format != Format::Table {
-            return output::write(&groups, "", "find", &look, env, streams);
+            return output::write(&groups, "", "find", look, env, streams);
         }
         let best = |mut group: Group| {
             group.rows.truncate(SHOWN);
@@ -89,7 +89,7 @@ impl FindArgs {
         };
         let groups: Vec<Group> = groups.into_iter().map(best).collect();
         let closing = format!("{left_out} more: attn find {} --all", quoted(&words.join(" ")));
-        output::write(&groups, &closing, "find", &look, env, streams)
+        output::write(&groups, &closing, "find", look, env, streams)
     }
 
     fn nothing(&self, kinds: &[SearchGroup], words: &[String]) -> Error {

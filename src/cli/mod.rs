@@ -100,7 +100,7 @@ fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome
                 let _account = memory::enter(memory.or(env.memory), system::memory_available);
                 cli.command.run(&program, env, streams)
             }
-            CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
+            CommandLine::Answered(code) => Ok(Outcome::from(code)),
         }
     });
     let outcome = outcome.and_then(|outcome| match streams.out.flush() {

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::explore::State;
@@ -58,22 +58,8 @@ pub(super) fn simd_names() -> String {
 }
 
 /// `--dtype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum DtypeArg {
-    /// Single precision.
-    F32,
-    /// Double precision.
-    F64,
-}
-
-impl From<DtypeArg> for Dtype {
-    fn from(dtype: DtypeArg) -> Dtype {
-        match dtype {
-            DtypeArg::F32 => Dtype::F32,
-            DtypeArg::F64 => Dtype::F64,
-        }
-    }
-}
+pub(super) const DTYPES: [(&str, &str, Dtype); 2] =
+    [("f32", "Single precision", Dtype::F32), ("f64", "Double precision", Dtype::F64)];
 
 /// The machine that `--threads` and `--simd` ask for, else the variable ATTN_SIMD; by default all of this machine.
 ///

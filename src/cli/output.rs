@@ -12,7 +12,7 @@ use crate::text::{ScreenWidth, abridged};
 use crate::{render, terminal};
 
 use super::options::choice;
-use super::program::{Env, Streams};
+use super::program::{Env, Outcome, Streams};
 
 pub(super) use crate::render::Format as FormatArg;
 
@@ -27,15 +27,12 @@ pub(super) struct LookArgs {
     pub screen: ScreenArgs,
 }
 
-/// The format of a table of words, and the screen.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
-pub(super) struct TablesArgs {
-    /// Format: table, json, csv, markdown, latex, html
-    #[arg(long, value_parser = choice(FORMATS_OF_WORDS), default_value = "table")]
-    format: Format,
-    #[command(flatten)]
-    screen: ScreenArgs,
+/// The options of a command that shows a table of words: `--format` has fewer formats.
+pub(super) fn of_words(arg: clap::Arg) -> clap::Arg {
+    if arg.get_id() != "format" {
+        return arg;
+    }
+    arg.value_parser(choice(FORMATS_OF_WORDS)).help("Format: table, json, csv, markdown, latex, html")
 }
 
 /// The format of numbers, and the screen.
@@ -163,34 +160,6 @@ impl LookArgs {
         streams: &mut Streams<'_>,
     ) -> Result<()> {
         render::tables(parts, command, &self.style(env), streams.out)
-    }
-}
-
-impl TablesArgs {
-    /// The format, as one of all formats.
-    pub(super) fn format(&self) -> Format {
-        self.format
-    }
-
-    /// The same options as a `LookArgs`.
-    pub(super) fn look(&self) -> LookArgs {
-        LookArgs { format: self.format, screen: self.screen.clone() }
-    }
-
-    /// The style under these options and surroundings.
-    pub(super) fn style(&self, env: &Env) -> Style {
-        self.look().style(env)
-    }
-
-    /// Writes tables of words.
-    pub(super) fn tables(
-        &self,
-        command: &str,
-        parts: &[(String, Table)],
-        env: &Env,
-        streams: &mut Streams<'_>,
-    ) -> Result<()> {
-        self.look().tables(command, parts, env, streams)
     }
 }
 
@@ -349,12 +318,12 @@ pub(super) fn paged_if_long(text: &[u8], env: &Env, streams: &mut Streams<'_>) -
 
 /// Writes what `write` writes; on a terminal that has fewer rows, a text for people is paged.
 pub(super) fn shown(
-    look: &TablesArgs,
+    look: &LookArgs,
     env: &Env,
     streams: &mut Streams<'_>,
     write: impl FnOnce(&mut Streams<'_>) -> Result<()>,
 ) -> Result<u8> {
-    paged_text(look.style(env).format, env, streams, write)
+    paged_text(look.format, env, streams, write)
 }
 
 /// Writes what `write` writes in a format, which is paged if it is for a terminal, and the terminal has fewer rows. Returns the exit
@@ -437,6 +406,19 @@ pub(super) fn paged(
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
     paged_text(style.format, env, streams, |streams| self::pages(pages, command, style, streams))
+}
+
+/// Writes one page as [`paged`] does.
+pub(super) fn one_page(
+    page: Page,
+    command: &str,
+    style: &Style,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<Outcome> {
+    let pages = vec![page];
+    let code = paged(&pages, command, style, env, streams)?;
+    Ok(Outcome::of_pages(code, pages))
 }
 
 /// Writes the warnings of a graph, and remarks that are not part of the output, to standard error.

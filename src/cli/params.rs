@@ -6,19 +6,19 @@ use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{Files, ModelFolder, ReadPermission};
 use crate::model::Architecture;
-use crate::params::{Cache, Counts, Model, ModelPart, Weight};
+use crate::params::{AssumedValue, Cache, Counts, Model, ModelPart, Weight};
 use crate::render::Format;
-use crate::story::{Table, numbers_of_tables};
+use crate::story::Table;
 use crate::text::{grouped, size};
 use crate::{input, params};
 
 use super::output;
-use super::output::{TablesArgs, note};
+use super::output::{LookArgs, note, of_words};
 use super::program::{Env, Outcome, Streams};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct ParamsArgs {
     /// A built-in model, a model's folder or its config.json; without one, the list
     ///
@@ -34,7 +34,7 @@ pub(super) struct ParamsArgs {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
     bytes: u64,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -67,16 +67,15 @@ impl ParamsArgs {
             return self.write(&parts, env, streams).map(Outcome::from);
         };
         let models = self.models(name, env, streams)?;
-        let joined = self.look.format() == Format::Table;
+        let joined = self.look.format == Format::Table;
         let written = CountFormat {
-            for_people: self.look.look().is_for_people(),
+            for_people: self.look.is_for_people(),
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };
         let code = self.write(&self.parts(&models, written)?, env, streams)?;
         let data = self.parts(&models, CountFormat { for_people: false, joined: false, stacked: false })?;
-        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
-        Ok(Outcome { code, graphs: graph.into_iter().collect() })
+        Outcome::of_tables(code, &data)
     }
 
     fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -132,17 +131,9 @@ impl ParamsArgs {
         if counts.part(ModelPart::Attention) > 0 && !model.is_encoder() {
             parts.push(self.cache_table(model, context, written)?);
         }
-        let assumed = model
-            .assumed
-            .iter()
-            .map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
-        let ratios = ratios(model);
-        let notes: Vec<Vec<String>> = ratios
-            .into_iter()
-            .chain(model.notes.iter().cloned())
-            .chain(assumed)
-            .map(|note| vec![note])
-            .collect();
+        let assumed = model.assumed.iter().map(AssumedValue::note);
+        let notes = ratios(model).into_iter().chain(model.notes.iter().cloned()).chain(assumed);
+        let notes: Vec<Vec<String>> = notes.map(|note| vec![note]).collect();
         if !notes.is_empty() {
             parts.push(("Notes".into(), Table::new(&["note"], notes)));
         }

@@ -12,6 +12,7 @@ use crate::foreign::from_os;
 use crate::graph::Graph;
 use crate::input::{ReadPermission, WritePermission};
 use crate::render::{Charset, Page, Theme};
+use crate::story::{Table, numbers_of_tables};
 
 /// Runs one command line, without the name of the program.
 pub(super) type RunFn = fn(&[OsString], &Env, &mut Streams<'_>) -> Outcome;
@@ -302,14 +303,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A command that computed no graph.
-    pub(super) fn of_code(code: u8) -> Outcome {
-        Outcome { code, graphs: Vec::new() }
-    }
-
     /// A command that failed. A closed pipe, as in `attn … | head`, counts as success.
     pub(super) fn of_error(error: &Error) -> Outcome {
-        Outcome::of_code(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
+        Outcome::from(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
     }
 
     /// The command that showed these pages. An explanation shows where a number comes from, not a computation.
@@ -317,17 +313,24 @@ impl Outcome {
         let computations = pages.into_iter().filter(|page| !page.explains());
         Outcome { code, graphs: computations.map(|page| page.story.graph).collect() }
     }
+
+    /// The command that showed these tables; the graph has their numbers.
+    pub(super) fn of_tables(code: u8, parts: &[(String, Table)]) -> Result<Outcome> {
+        let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
+        Ok(Outcome { code, graphs: graph.into_iter().collect() })
+    }
 }
 
 impl From<u8> for Outcome {
+    /// A command that computed no graph.
     fn from(code: u8) -> Outcome {
-        Outcome::of_code(code)
+        Outcome { code, graphs: Vec::new() }
     }
 }
 
 impl From<()> for Outcome {
     fn from((): ()) -> Outcome {
-        Outcome::of_code(EXIT_DONE)
+        Outcome::from(EXIT_DONE)
     }
 }
 

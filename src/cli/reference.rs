@@ -14,7 +14,7 @@ use crate::story::{Step, Story, Table};
 use crate::text::{counted, nearest, quoted};
 
 use super::output;
-use super::output::{Group, TablesArgs, wrapped};
+use super::output::{Group, LookArgs, of_words, wrapped};
 use super::program::{Env, Streams};
 
 /// Mistakes and contradictions in the five texts
@@ -22,7 +22,7 @@ use super::program::{Env, Streams};
 /// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
 /// each paragraph is one line.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
 pub(super) struct ErrataArgs {
     /// Only one text: 000 to 004
     #[arg(long, value_name = "NUMBER")]
@@ -31,7 +31,7 @@ pub(super) struct ErrataArgs {
     #[arg(long, value_name = "DEMO")]
     demo: Option<String>,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ impl ErrataArgs {
                 "no known mistake in the texts concerns this demo; attn errata lists all of them".to_string();
             output::warnings(&Graph::new(), &[remark], &self.look.style(env), streams);
         }
-        if self.look.look().is_for_people() {
+        if self.look.is_for_people() {
             let pages: Vec<Page> =
                 parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
             return output::pages(&pages, "errata", &self.look.style(env), streams);
@@ -129,10 +129,10 @@ fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
 
 /// The letters of the five texts, compared with ours
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  attn notation --width 120")]
+#[command(after_help = "Example:\n  attn notation --width 120", mut_args(of_words))]
 pub(super) struct NotationArgs {
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 impl NotationArgs {
@@ -184,13 +184,13 @@ pub(super) fn notation_of_models() -> Table {
 ///
 /// Each term comes with its formula, the name of its node, and commands that show it.
 #[derive(Args, Debug)]
-#[command(after_help = GLOSSARY_EXAMPLES)]
+#[command(after_help = GLOSSARY_EXAMPLES, mut_args(of_words))]
 pub(super) struct GlossaryArgs {
     /// A term; without one, the list of all terms
     #[arg(value_name = "TERM")]
     term: Vec<String>,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 const GLOSSARY_EXAMPLES: &str = "\
@@ -201,16 +201,16 @@ Examples:
 
 impl GlossaryArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        if self.term.is_empty() && self.look.format() == Format::Table {
+        if self.term.is_empty() && self.look.format == Format::Table {
             let rows = glossary().iter().map(|term| (term.name.to_string(), first_sentence(term.means)));
             let group = Group { title: "Terms".into(), head: ["term", "means"], rows: rows.collect() };
             let closing = "`attn glossary TERM` explains one, with its formula and a command that shows it.";
-            return output::write(&[group], closing, "glossary", &self.look.look(), env, streams);
+            return output::write(&[group], closing, "glossary", &self.look, env, streams);
         }
         let asked = self.term.join(" ");
         let terms: Vec<&GlossaryTerm> =
             if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
-        if let ([one], Format::Table) = (&terms[..], self.look.format()) {
+        if let ([one], Format::Table) = (&terms[..], self.look.format) {
             let style = self.look.style(env);
             let text = card(one, &style);
             return output::show(&text, &style, env, streams);
@@ -266,7 +266,7 @@ fn term_row(term: &GlossaryTerm) -> Vec<String> {
 /// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
 /// them.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES_OF_EXAMPLES)]
+#[command(after_help = EXAMPLES_OF_EXAMPLES, mut_args(of_words))]
 pub(super) struct ExamplesArgs {
     /// The file to print; without one, the list
     #[arg(value_name = "NAME", conflicts_with = "write")]
@@ -278,7 +278,7 @@ pub(super) struct ExamplesArgs {
     #[arg(long, requires = "write")]
     overwrite: bool,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 /// The command that checks the example results.
@@ -302,7 +302,7 @@ impl ExamplesArgs {
                 "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every command \
                  finds them: attn attend examples/data/bat.json\n\nTo have the seven results judged: {JUDGED}"
             );
-            return output::write(&bundled_groups(), &closing, "examples", &self.look.look(), env, streams);
+            return output::write(&bundled_groups(), &closing, "examples", &self.look, env, streams);
         };
         streams.out.write_all(bundled_file(name)?.bytes)?;
         Ok(EXIT_DONE)

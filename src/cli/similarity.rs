@@ -80,10 +80,8 @@ impl SimilarityArgs {
                 versus::page(base, other, options, &self.nodes.names(), self.output.digits.precision)?
             }
         };
-        let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = output::paged(&pages, "similarity", &style, env, streams)?;
-        Ok(Outcome::of_pages(code, pages))
+        output::one_page(page, "similarity", &style, env, streams)
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {

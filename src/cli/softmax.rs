@@ -78,10 +78,8 @@ impl SoftmaxArgs {
                 )?
             }
         };
-        let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = output::paged(&pages, "softmax", &style, env, streams)?;
-        Ok(Outcome::of_pages(code, pages))
+        output::one_page(page, "softmax", &style, env, streams)
     }
 
     fn story(&self) -> Result<Story> {

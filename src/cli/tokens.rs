@@ -10,9 +10,9 @@ use crate::foreign::{to_path, visible};
 use crate::input;
 use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
 use crate::input::{Files, ModelFolder, WORDS};
-use crate::story::{Table, numbers_of_tables};
+use crate::story::Table;
 
-use super::output::TablesArgs;
+use super::output::{LookArgs, of_words};
 use super::program::Program;
 use super::{Env, Outcome, Streams, output};
 
@@ -21,7 +21,7 @@ use super::{Env, Outcome, Streams, output};
 /// Without a text it shows the whole vocabulary. The model's `tokenizer.json` has the rules. Each token is a piece of its vocabulary, and its id is a row of the model's
 /// embedding matrix. Tokens that the rules add to every text are shown, and said to be added.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, override_usage = USAGE)]
+#[command(after_help = EXAMPLES, override_usage = USAGE, mut_args(of_words))]
 pub(super) struct TokensArgs {
     /// A model's folder, its tokenizer.json, or `words`
     ///
@@ -41,7 +41,7 @@ pub(super) struct TokensArgs {
     #[arg(long, requires = "text")]
     merges: bool,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 /// Written out: a text and ids exclude each other.
@@ -67,12 +67,10 @@ impl TokensArgs {
             (None, Some(_)) => tokenizer.encode(&text)?,
             (None, None) => tokenizer.vocabulary(),
         };
-        let for_people = self.look.look().is_for_people();
+        let for_people = self.look.is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;
         output::shown(&self.look, env, streams, |streams| self.look.tables("tokens", &shown, env, streams))?;
-        let data = self.parts(&tokenizer, &tokens, &text, false)?;
-        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
-        Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
+        Outcome::of_tables(EXIT_DONE, &self.parts(&tokenizer, &tokens, &text, false)?)
     }
 
     fn parts(

@@ -95,7 +95,7 @@ fn every_model_has_the_weights_that_transformers_gives_it() {
 fn every_part_has_the_parameters_that_transformers_gives_it() {
     for (name, model, golden) in all_models() {
         let counts = Counts::of(&weights(&model).unwrap()).unwrap();
-        for part in ModelPart::ALL {
+        for part in ModelPart::all() {
             let theirs = golden["parts"].get(part.name()).map_or(0, |count| count.as_u64().unwrap());
             assert_eq!(counts.part(part), theirs, "{name}, {part}");
         }

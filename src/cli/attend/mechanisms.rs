@@ -97,21 +97,11 @@ enum PositionArg {
     None,
 }
 
-impl PositionArg {
-    fn pairing(self) -> Option<Pairing> {
-        match self {
-            PositionArg::Rope => Some(Pairing::Halves),
-            PositionArg::RopeInterleaved => Some(Pairing::Neighbours),
-            PositionArg::Alibi | PositionArg::Sinusoidal | PositionArg::T5 | PositionArg::None => None,
-        }
-    }
-}
-
 impl MechanismArgs {
     /// The matrices that the options name, each with its role.
     pub(super) fn load(&self, files: &mut Files<'_>) -> Result<Vec<(Role, Tensor, Origin)>> {
         let mut all = Vec::new();
-        let divisors = self.rope_scaling.as_ref().and_then(RopeScalingArg::divisors);
+        let divisors = self.rope_scaling.as_ref().and_then(|scaling| scaling.divisors.as_deref());
         let named = [
             (Role::PositionTable, self.position_table.as_deref()),
             (Role::Divisors, divisors),
@@ -220,8 +210,9 @@ impl MechanismArgs {
 
     fn rotary(&self) -> Result<Rotary> {
         let usual = Rotary::default();
+        let is_interleaved = self.position == Some(PositionArg::RopeInterleaved);
         Ok(Rotary {
-            pairing: self.position.and_then(PositionArg::pairing).unwrap_or_default(),
+            pairing: if is_interleaved { Pairing::Neighbours } else { Pairing::Halves },
             base: match &self.rope_base {
                 Some(base) => above_one(base)?,
                 None => usual.base,
@@ -345,11 +336,6 @@ const CONFIG_NAMES: [(&str, &str); 10] = [
 ];
 
 impl RopeScalingArg {
-    /// The file of the divisors.
-    pub fn divisors(&self) -> Option<&str> {
-        self.divisors.as_deref()
-    }
-
     /// Reads `yarn:factor=4,original=4096`.
     pub fn parse(text: &str) -> std::result::Result<RopeScalingArg, String> {
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));

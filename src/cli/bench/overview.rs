@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::input::system::processor;
 use crate::kernel::{Kernels, Machine, Real, multiply_add_rate};
 use crate::render;
-use crate::render::{Curve, Plot, Scale, Style};
+use crate::render::{Curve, Format, Plot, Scale, Style};
 use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size, times};
 
-use super::{BenchArgs, BenchFormat, MeasurementLine};
+use super::{BenchArgs, MeasurementLine};
 
 /// The default time for all lengths.
 const USUAL_SECONDS: f64 = 20.0;
@@ -53,7 +53,7 @@ impl BenchArgs {
             longest,
             most_bytes: memory_limit(),
         };
-        let as_lines = self.format == BenchFormat::Json;
+        let as_lines = self.format == Format::Json;
         let has_screen = env.has_screen && !as_lines;
         let mut overview = Overview { growth, style: self.style(env), streams, has_screen, begun: false };
         overview.working("the peak")?;

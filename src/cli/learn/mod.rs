@@ -6,7 +6,7 @@ mod training;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -15,7 +15,7 @@ use crate::learn::{AdamSettings, Defaults, LONGEST, Line, ModelSize, Pair, Setti
 use crate::memory;
 use crate::tensor::Dtype;
 
-use super::options::{DtypeArg, path, positive};
+use super::options::{DTYPES, choice, path, positive};
 use super::output::OutputArgs;
 use super::selection::NodeArgs;
 use super::{Env, Outcome, Streams};
@@ -65,7 +65,7 @@ impl LearnArgs {
         let mut files = Files::new(streams.input).within(env.reading.clone());
         let (task, defaults) = self.task.task(&mut files)?;
         let settings = self.settings.settings(&task, &defaults)?;
-        match (self.at, self.settings.dtype.into()) {
+        match (self.at, self.settings.dtype) {
             (Some(at), Dtype::F64) => self.look_into::<f64>((task, settings), at as usize, env, streams),
             (Some(at), _) => self.look_into::<f32>((task, settings), at as usize, env, streams),
             (None, Dtype::F64) => self.train::<f64>((task, settings), env, streams),
@@ -81,28 +81,22 @@ const NAMES: &str = include_str!("../../../models/names/names.txt");
 /// What may stand between an input and its output.
 const ARROWS: [&str; 3] = ["→", "->", "\t"];
 
-/// The tasks that are built in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TaskArg {
-    /// Reverse a sequence of digits
-    Reverse,
-    /// Put a sequence of digits in order
-    Sort,
-    /// Finish words that the text has had before
-    Induction,
-    /// Add two numbers of two digits
-    Addition,
-    /// Write first names, letter by letter
-    Names,
-}
+/// The tasks that are built in, by their names.
+const TASKS: [(&str, &str, &str); 5] = [
+    ("reverse", "Reverse a sequence of digits", "reverse"),
+    ("sort", "Put a sequence of digits in order", "sort"),
+    ("induction", "Finish words that the text has had before", "induction"),
+    ("addition", "Add two numbers of two digits", "addition"),
+    ("names", "Write first names, letter by letter", "names"),
+];
 
 /// What is learned.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What is learned")]
 struct TaskArgs {
     /// reverse, sort, induction, addition or names
-    #[arg(value_enum, value_name = "TASK")]
-    task: Option<TaskArg>,
+    #[arg(value_parser = choice(TASKS), value_name = "TASK")]
+    task: Option<&'static str>,
     /// Learn to go on with this text, character by character
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     text: Option<String>,
@@ -115,20 +109,17 @@ struct TaskArgs {
     ///
     /// Digits of reverse and sort, a word of induction, the piece of --text that is read at once.
     #[arg(long, value_name = "A-B", value_parser = lengths)]
-    length: Option<Lengths>,
+    length: Option<(usize, usize)>,
 }
 
 /// The shortest and the longest length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Lengths(usize, usize);
-
-fn lengths(text: &str) -> std::result::Result<Lengths, String> {
+fn lengths(text: &str) -> std::result::Result<(usize, usize), String> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     match (least.trim().parse::<usize>(), most.trim().parse::<usize>()) {
         (Ok(0), Ok(_)) => Err("a length of 0 leaves nothing to learn".into()),
         (Ok(least), Ok(most)) if least > most => Err(format!("{least} is more than {most}")),
         (Ok(_), Ok(most)) if most > LONGEST => Err(format!("the longest is {LONGEST}")),
-        (Ok(least), Ok(most)) => Ok(Lengths(least, most)),
+        (Ok(least), Ok(most)) => Ok((least, most)),
         _ => Err("write a number, or two with a hyphen between, such as 8-12".into()),
     }
 }
@@ -139,29 +130,30 @@ impl TaskArgs {
     /// # Errors
     /// If a file cannot be read, has too little in it, or a length does not fit the task.
     fn task(&self, files: &mut Files<'_>) -> Result<(Task, Defaults)> {
-        if self.task.is_none() && self.text.is_none() && self.pairs.is_none() {
-            return Err(Error::new("attn learn needs to know what is to be learned").help(
-                "name a task: reverse, sort, induction, addition or names; or give --text FILE or --pairs FILE",
-            ));
-        }
-        let name = self.name();
+        let name = match (self.task, &self.text, &self.pairs) {
+            (Some(task), ..) => task,
+            (None, Some(_), _) => "text",
+            (None, None, Some(_)) => "pairs",
+            (None, None, None) => {
+                return Err(Error::new("attn learn needs to know what is to be learned").help(
+                    "name a task: reverse, sort, induction, addition or names; or give --text FILE or --pairs FILE",
+                ));
+            }
+        };
         let defaults = defaults(name);
         let lengths = match (self.length, defaults.lengths) {
-            (Some(Lengths(least, most)), Some(_)) => (least, most),
-            (None, Some(usual)) => usual,
+            (asked, Some(usual)) => asked.unwrap_or(usual),
             (None, None) => (1, 1),
             (Some(_), None) => {
                 return Err(Error::new(format!("the examples of {name} have lengths of their own"))
                     .help("leave out --length"));
             }
         };
-        let task = match (self.task, &self.text, &self.pairs) {
-            (Some(TaskArg::Reverse), ..) => Task::reverse(lengths),
-            (Some(TaskArg::Sort), ..) => Task::sort(lengths),
-            (Some(TaskArg::Induction), ..) => {
-                Task::induction(lengths).map_err(|error| error.in_source("--length"))?
-            }
-            (Some(TaskArg::Addition), ..) => Task::addition(),
+        let task = match (name, &self.text, &self.pairs) {
+            ("reverse", ..) => Task::reverse(lengths),
+            ("sort", ..) => Task::sort(lengths),
+            ("induction", ..) => Task::induction(lengths).map_err(|error| error.in_source("--length"))?,
+            ("addition", ..) => Task::addition(),
             (_, Some(file), _) => {
                 let text = files.text(file)?;
                 Task::text(&text, lengths).map_err(|error| error.in_source(visible(file)))?
@@ -174,19 +166,6 @@ impl TaskArgs {
             (_, None, None) => Task::lines(name, &lines(NAMES).collect::<Vec<_>>(), defaults.context)?,
         };
         Ok((task, defaults))
-    }
-
-    /// The task's name.
-    fn name(&self) -> &'static str {
-        match (self.task, &self.text) {
-            (Some(TaskArg::Reverse), _) => "reverse",
-            (Some(TaskArg::Sort), _) => "sort",
-            (Some(TaskArg::Induction), _) => "induction",
-            (Some(TaskArg::Addition), _) => "addition",
-            (Some(TaskArg::Names), _) => "names",
-            (None, Some(_)) => "text",
-            (None, None) => "pairs",
-        }
     }
 }
 
@@ -249,8 +228,8 @@ struct SettingsArgs {
     #[arg(long, value_name = "N", help_heading = "How it learns", default_value_t = 1)]
     seed: u32,
     /// Number type: f32 (fast) or f64 (exact)
-    #[arg(long, value_enum, default_value = "f32", help_heading = "How it learns")]
-    dtype: DtypeArg,
+    #[arg(long, value_parser = choice(DTYPES), default_value = "f32", help_heading = "How it learns")]
+    dtype: Dtype,
 }
 
 impl SettingsArgs {

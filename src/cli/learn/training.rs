@@ -81,7 +81,7 @@ impl LearnArgs {
         };
         let outcome = ended(&history.end, env, streams)?;
         if code != EXIT_DONE {
-            return Ok(Outcome::of_code(code));
+            return Ok(Outcome::from(code));
         }
         Ok(Outcome { graphs: vec![graph(&history)?], ..outcome })
     }
@@ -377,9 +377,7 @@ impl LearnArgs {
         }
         let mut page = nodes.page(story, &self.output)?;
         page.story.steps.splice(0..0, told);
-        let pages = vec![page];
-        let code = output::paged(&pages, "learn", &self.output.style(env, Convention::Rows), env, streams)?;
-        Ok(Outcome::of_pages(code, pages))
+        output::one_page(page, "learn", &self.output.style(env, Convention::Rows), env, streams)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 use crate::story::Table;
 use crate::text::quoted;
 
-use super::output::TablesArgs;
+use super::output::{LookArgs, of_words};
 use super::program::Program;
 use super::{Env, Streams, output};
 
@@ -29,12 +29,12 @@ pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
     override_usage = "attn lesson [COMMAND]",
     args_conflicts_with_subcommands = true
 )]
-#[command(help_template = HELP)]
+#[command(help_template = HELP, mut_args(of_words))]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
     command: Option<LessonCommand>,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 /// The help: all commands and keys on one screen.
@@ -73,20 +73,19 @@ enum LessonCommand {
 impl LessonArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let Some(command) = &self.command else {
-            return ListArgs::built_in(self.look.clone()).run(env, streams);
+            return ListArgs { folder: None, look: self.look.clone() }.run(env, streams);
         };
         match command {
-            LessonCommand::List(args) => return args.run(env, streams),
-            LessonCommand::Play(args) => return args.run(program, env, streams),
-            LessonCommand::Follow(args) => return args.run(env, streams),
-            LessonCommand::Quiz(args) => return args.run(program, env, streams),
-            LessonCommand::Check(args) => return args.run(program, env, streams),
-            LessonCommand::Update(args) => return args.run(program, env, streams),
-            LessonCommand::New(args) => args.run(program, env, streams)?,
-            LessonCommand::Directives(args) => return args.run(env, streams),
-            LessonCommand::Export(args) => args.run(program, env, streams)?,
+            LessonCommand::List(args) => args.run(env, streams),
+            LessonCommand::Play(args) => args.run(program, env, streams),
+            LessonCommand::Follow(args) => args.run(env, streams),
+            LessonCommand::Quiz(args) => args.run(program, env, streams),
+            LessonCommand::Check(args) => args.run(program, env, streams),
+            LessonCommand::Update(args) => args.run(program, env, streams),
+            LessonCommand::New(args) => args.run(program, env, streams).map(|()| EXIT_DONE),
+            LessonCommand::Directives(args) => args.run(env, streams),
+            LessonCommand::Export(args) => args.run(program, env, streams).map(|()| EXIT_DONE),
         }
-        Ok(EXIT_DONE)
     }
 }
 
@@ -96,21 +95,16 @@ impl LessonArgs {
 ///
 /// Without a folder it lists the built-in lessons.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons")]
+#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons", mut_args(of_words))]
 struct ListArgs {
     /// A folder of lessons
     #[arg(value_name = "DIR")]
     folder: Option<String>,
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 impl ListArgs {
-    /// Lists the built-in lessons.
-    fn built_in(look: TablesArgs) -> ListArgs {
-        ListArgs { folder: None, look }
-    }
-
     fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let table = table(self.folder.as_deref(), env)?;
         output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::output::ScreenArgs;
-use crate::cli::output::{FormatArg, LookArgs};
+use crate::cli::options::choice;
+use crate::cli::output::{LookArgs, ScreenArgs};
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
@@ -18,6 +18,7 @@ use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, QuizProgress, Runner, Store, open};
 use crate::render;
+use crate::render::Format;
 use crate::terminal::INTERRUPTED;
 use crate::text::quoted;
 
@@ -60,8 +61,8 @@ pub(super) struct QuizArgs {
     /// Write the results as data: json or csv
     ///
     /// The questions then go to standard error.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<ResultFormat>,
+    #[arg(long, value_parser = choice(FORMATS), value_name = "FORMAT")]
+    format: Option<Format>,
     /// Write the results to a file: .json or .csv
     #[arg(value_parser = crate::cli::options::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -72,13 +73,10 @@ pub(super) struct QuizArgs {
 }
 
 /// `--format`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ResultFormat {
-    /// A row for each question, and the score
-    Json,
-    /// A row for each question
-    Csv,
-}
+const FORMATS: [(&str, &str, Format); 2] = [
+    ("json", "A row for each question, and the score", Format::Json),
+    ("csv", "A row for each question", Format::Csv),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,13 +129,13 @@ impl QuizArgs {
     }
 
     /// The format of the results, if they are written.
-    fn result_format(&self) -> Result<Option<ResultFormat>> {
+    fn result_format(&self) -> Result<Option<Format>> {
         let Some(file) = &self.output else { return Ok(self.format) };
         refuse_lesson(file)?;
         let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         let by_ending = match ending.as_deref() {
-            Some("json") => Some(ResultFormat::Json),
-            Some("csv") => Some(ResultFormat::Csv),
+            Some("json") => Some(Format::Json),
+            Some("csv") => Some(Format::Csv),
             _ => None,
         };
         match self.format.or(by_ending) {
@@ -181,18 +179,9 @@ impl QuizArgs {
     }
 
     /// Writes the results.
-    fn write(
-        &self,
-        results: &Results,
-        format: ResultFormat,
-        env: &Env,
-        streams: &mut Streams<'_>,
-    ) -> Result<()> {
+    fn write(&self, results: &Results, format: Format, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let parts = tables(results, self.name.as_deref().unwrap_or_default());
-        let (format, parts) = match format {
-            ResultFormat::Json => (FormatArg::Json, &parts[..]),
-            ResultFormat::Csv => (FormatArg::Csv, &parts[..1]),
-        };
+        let parts = if format == Format::Csv { &parts[..1] } else { &parts[..] };
         let style = LookArgs { format, screen: self.screen.clone() }.style(env);
         let mut bytes = Vec::new();
         render::tables(parts, "lesson quiz", &style, &mut bytes)?;

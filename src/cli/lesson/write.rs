@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::output::TablesArgs;
+use crate::cli::output::{LookArgs, of_words};
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
 use crate::error::{Error, Place, Result};
@@ -256,9 +256,10 @@ impl NewArgs {
 ///
 /// Its head, directives, questions, functions and blocks. `attn lesson new NAME` writes a lesson with most of them.
 #[derive(Args, Debug)]
+#[command(mut_args(of_words))]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
-    look: TablesArgs,
+    look: LookArgs,
 }
 
 impl DirectivesArgs {

@@ -54,11 +54,8 @@ impl ModelToRead {
     /// error says which layers have not.
     pub(crate) fn graph(&self, env: &Env) -> Result<(Graph, usize)> {
         let model = OpenedModel::open_at(&self.folder, self.checkpoint, env)?;
-        let text = match (&self.text, &self.ids) {
-            (Some(text), _) => model.read(text)?,
-            (None, Some(ids)) => model.read_ids(ids)?,
-            (None, None) => return Err(Error::new("there is no text").help("give a text, or --ids")),
-        };
+        let text = model.read_either(self.text.as_deref(), self.ids.as_deref())?;
+        let text = text.ok_or_else(|| Error::new("there is no text").help("give a text, or --ids"))?;
         let tokens = text.text.ids.len();
         let mut options = self.numbers.chosen(&model, tokens, Edits::default()).options;
         options.measured = false;

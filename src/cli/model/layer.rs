@@ -30,11 +30,7 @@ const LOGITS: &str = "logits";
 impl ModelArgs {
     /// The text or the ids, as the model reads them.
     pub(super) fn read(&self, model: &OpenedModel) -> Result<Option<ReadText>> {
-        match (&self.text, &self.ids) {
-            (Some(text), _) => model.read(text).map(Some),
-            (None, Some(ids)) => model.read_ids(ids).map(Some),
-            (None, None) => Ok(None),
-        }
+        model.read_either(self.text.as_deref(), self.ids.as_deref())
     }
 
     /// The steps of a layer, or the nodes and cells that are asked for.
@@ -132,10 +128,8 @@ impl ModelArgs {
             &names,
             self.output.digits.precision,
         )?;
-        let pages = vec![page];
         let style = self.live.style(&self.output, env, Convention::Rows);
-        let code = output::paged(&pages, "model", &style, env, streams)?;
-        Ok(Outcome::of_pages(code, pages))
+        output::one_page(page, "model", &style, env, streams)
     }
 
     /// The model of this command where the other command opens other weights.

@@ -16,7 +16,7 @@ use clap::Args;
 use crate::error::{EXIT_DONE, Error, ErrorKind, Result};
 use crate::graph::Convention;
 use crate::render;
-use crate::story::{Table, numbers_of_tables};
+use crate::story::Table;
 
 use super::output::{LiveArgs, OutputArgs};
 use super::program::Program;
@@ -175,7 +175,7 @@ impl ModelArgs {
                     let (parts, forward) = reading::tables(model, &text, (self, program), env)?;
                     if self.output.is_page() {
                         survey::write(model, (&text, &forward), &parts, (self, program), (env, streams))?;
-                        return outcome(&parts);
+                        return Outcome::of_tables(EXIT_DONE, &parts);
                     }
                     parts
                 }
@@ -189,12 +189,6 @@ impl ModelArgs {
         let style = self.live.style(&self.output, env, Convention::Rows);
         let write = |streams: &mut Streams<'_>| render::tables(&parts, "model", &style, streams.out);
         let code = output::paged_text(style.format, env, streams, write)?;
-        Ok(Outcome { code, ..outcome(&parts)? })
+        Outcome::of_tables(code, &parts)
     }
-}
-
-/// The outcome of a command that has written tables of words.
-fn outcome(parts: &[(String, Table)]) -> Result<Outcome> {
-    let graph = numbers_of_tables(parts.iter().map(|(_, table)| table))?;
-    Ok(Outcome { code: EXIT_DONE, graphs: graph.into_iter().collect() })
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::options::positive;
+use crate::cli::options::{DTYPES, choice, positive};
 use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
@@ -16,6 +16,7 @@ use crate::matrix::Labels;
 use crate::memory;
 use crate::model::{Architecture, Edits, ModelRun, PassOptions, Tensors, Text, name_vocabulary};
 use crate::params::Positions;
+use crate::tensor::Dtype;
 use crate::text::{counted, grouped};
 
 /// A model's folder, opened.
@@ -72,18 +73,10 @@ fn mask(folder: &ModelFolder, tokenizer: Option<&Tokenizer>) -> Result<Option<u3
 }
 
 impl OpenedModel {
-    /// Opens a folder.
-    ///
-    /// # Errors
-    /// Those of [`ModelFolder::open`], and if its model cannot be run.
-    pub fn open(folder: &str, env: &Env) -> Result<OpenedModel> {
-        OpenedModel::open_at(folder, None, env)
-    }
-
     /// Opens a folder with the weights that were kept after a step of its training, where one is named.
     ///
     /// # Errors
-    /// Those of [`OpenedModel::open`], and if these weights were not kept.
+    /// Those of [`ModelFolder::within`], and if its model cannot be run, or these weights were not kept.
     pub fn open_at(folder: &str, step: Option<usize>, env: &Env) -> Result<OpenedModel> {
         if folder == WORDS {
             return match step {
@@ -219,6 +212,18 @@ impl OpenedModel {
         self.of_tokens(tokens, added)
     }
 
+    /// A text, or else ids, as the model reads them; nothing if there is neither.
+    ///
+    /// # Errors
+    /// Those of [`OpenedModel::read`] and [`OpenedModel::read_ids`].
+    pub fn read_either(&self, text: Option<&str>, ids: Option<&str>) -> Result<Option<ReadText>> {
+        match (text, ids) {
+            (Some(text), _) => self.read(text).map(Some),
+            (None, Some(ids)) => self.read_ids(ids).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
     /// Ids, as the model reads them.
     ///
     /// # Errors
@@ -327,20 +332,11 @@ pub(super) struct NumbersArgs {
     ///
     /// In f64 every number can be explained to its last bit. f32 is the fast path. By default f64 is taken while tokens times weights
     /// used per token are at most 10⁹.
-    #[arg(long, value_enum, value_name = "TYPE")]
-    dtype: Option<DtypeArg>,
+    #[arg(long, value_parser = choice(DTYPES), value_name = "TYPE")]
+    dtype: Option<Dtype>,
     /// Keep at most N numbers
     #[arg(long, value_name = "N", hide_short_help = true, help = format!("Keep at most N numbers [default: {MAX_CELLS}]"))]
     limit: Option<usize>,
-}
-
-/// `--dtype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DtypeArg {
-    /// Single precision
-    F32,
-    /// Double precision
-    F64,
 }
 
 /// How a pass is computed, and why.
@@ -379,7 +375,7 @@ impl NumbersArgs {
             Some(dtype) => (dtype, "as asked".to_string()),
             None => {
                 let is_small = products <= MOST_EXACT;
-                let dtype = if is_small { DtypeArg::F64 } else { DtypeArg::F32 };
+                let dtype = if is_small { Dtype::F64 } else { Dtype::F32 };
                 let why = if is_small {
                     "the model is small".to_string()
                 } else {
@@ -392,13 +388,13 @@ impl NumbersArgs {
                 (dtype, why)
             }
         };
-        let (precision, name) = match dtype {
-            DtypeArg::F64 => (Precision::Exact, "f64"),
-            DtypeArg::F32 => (Precision::Single(Machine::here()), "f32"),
+        let precision = match dtype {
+            Dtype::F64 => Precision::Exact,
+            _ => Precision::Single(Machine::here()),
         };
         let options =
             PassOptions { precision, limit: self.limit.unwrap_or(MAX_CELLS), edits, measured: true };
-        ChosenNumbers { options, why: format!("{name} ({why})"), products }
+        ChosenNumbers { options, why: format!("{} ({why})", dtype.name()), products }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cli::output::OutputArgs;
 use crate::error::Result;
 use crate::graph::recipes::{PositionKind, Recipe};
 use crate::model::{AfterNorm, Architecture, Block, Gain, Sublayers};
-use crate::params::{self, Counts, NormKind, Positions};
+use crate::params::{self, AssumedValue, Counts, NormKind, Positions};
 use crate::story::Table;
 use crate::text::{grouped, size};
 
@@ -46,7 +46,7 @@ fn about(model: &OpenedModel) -> Result<Table> {
         let bytes = params::cache(own, ONE_TOKEN, 2)?.bytes;
         rows.push(["key/value cache".into(), format!("{} per token, at 2 bytes a number", size(bytes))]);
     }
-    Ok(Table::new(&["model", "value"], rows.map_rows()))
+    Ok(Table::new(&["model", "value"], rows.into_iter().map(Vec::from)))
 }
 
 /// What makes logits of the last residual stream.
@@ -55,17 +55,6 @@ fn head(model: &OpenedModel) -> &'static str {
         (false, _) => "none: there are no logits",
         (true, true) => "W_U is the embedding W_E: both are tied",
         (true, false) => "W_U, weights of its own",
-    }
-}
-
-/// Rows of two cells as rows of a table.
-trait MapRows {
-    fn map_rows(self) -> Vec<Vec<String>>;
-}
-
-impl MapRows for Vec<[String; 2]> {
-    fn map_rows(self) -> Vec<Vec<String>> {
-        self.into_iter().map(Vec::from).collect()
     }
 }
 
@@ -186,9 +175,7 @@ fn parameters(model: &OpenedModel, for_people: bool) -> Result<Table> {
 
 /// What is not in the configuration, what is not read, what was found.
 pub(super) fn notes(model: &OpenedModel) -> Vec<String> {
-    let assumed = model.architecture.model.assumed.iter();
-    let assumed =
-        assumed.map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
+    let assumed = model.architecture.model.assumed.iter().map(AssumedValue::note);
     let ignored = (!model.ignored.is_empty()).then(|| format!("not read: {}", model.ignored.join("; ")));
     let tokenizer = model
         .unusable_tokenizer

@@ -321,9 +321,11 @@ impl MaskPattern {
         let rules = Mask { matrix: None, ..*mask };
         let given = Mask { matrix: mask.matrix, ..Mask::default() };
         let size = (queries, keys);
-        let by_rules = rules.pattern(queries, keys, None);
-        let by_matrix = given.pattern(queries, keys, matrix);
+        let (by_rules, by_matrix) =
+            (rules.pattern(queries, keys, None), given.pattern(queries, keys, matrix));
+        let shows = |i: usize, j: usize| by_rules[(i, j)] == 1.0;
         let allows = |i: usize, j: usize| by_matrix[(i, j)] == 1.0;
+        let is_seen = |i: usize, j: usize| shows(i, j) && allows(i, j);
         let line = |line: MaskLine, count: usize, allows: &dyn Fn(usize) -> bool| match line {
             MaskLine::First => allows(0),
             MaskLine::Last => allows(count - 1),
@@ -338,33 +340,27 @@ impl MaskPattern {
                 let others = open.is_visible((i, j), size, cell);
                 others && (j as i64) <= i as i64 + offset + i64::from(keys)
             }
-            MaskPattern::OnQueries => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i),
-            MaskPattern::OnQueriesAndKeys => {
-                by_rules[(i, j)] == 1.0 && i < keys && allows(0, i) && allows(i, j)
-            }
-            MaskPattern::OneRow(which) => {
-                by_rules[(i, j)] == 1.0 && line(which, queries, &|row| allows(row, j))
-            }
-            MaskPattern::OneColumn(which) => {
-                by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col))
-            }
-            MaskPattern::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
+            MaskPattern::OnQueries => shows(i, j) && i < keys && allows(0, i),
+            MaskPattern::OnQueriesAndKeys => is_seen(i, j) && i < keys && allows(0, i),
+            MaskPattern::OneRow(which) => shows(i, j) && line(which, queries, &|row| allows(row, j)),
+            MaskPattern::OneColumn(which) => shows(i, j) && line(which, keys, &|col| allows(i, col)),
+            MaskPattern::Turned => i < keys && j < queries && is_seen(j, i),
             MaskPattern::ItselfOnly => j as i64 == i as i64 + offset,
-            MaskPattern::FirstKeyShown => j == 0 || (by_rules[(i, j)] == 1.0 && allows(i, j)),
-            MaskPattern::FirstKeyHidden => j != 0 && by_rules[(i, j)] == 1.0 && allows(i, j),
-            MaskPattern::LastKeyHidden => j + 1 != keys && by_rules[(i, j)] == 1.0 && allows(i, j),
+            MaskPattern::FirstKeyShown => j == 0 || is_seen(i, j),
+            MaskPattern::FirstKeyHidden => j != 0 && is_seen(i, j),
+            MaskPattern::LastKeyHidden => j + 1 != keys && is_seen(i, j),
             MaskPattern::Blocks(width) => {
                 let width = width.max(1) as i64;
                 (i as i64 + offset).div_euclid(width) == (j as i64).div_euclid(width)
             }
-            MaskPattern::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
-            MaskPattern::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
-            MaskPattern::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
-            MaskPattern::Reversed => by_rules[(i, keys - 1 - j)] == 1.0 && allows(i, keys - 1 - j),
-            MaskPattern::MatrixReversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
+            MaskPattern::AnyMask => shows(i, j) || allows(i, j),
+            MaskPattern::Wider => shows(i, j) && around(j).all(|key| allows(i, key)),
+            MaskPattern::Narrower => shows(i, j) && around(j).any(|key| allows(i, key)),
+            MaskPattern::Reversed => is_seen(i, keys - 1 - j),
+            MaskPattern::MatrixReversed => shows(i, j) && allows(i, keys - 1 - j),
             MaskPattern::Rolled(later) => {
                 let from = (j as i64 - i64::from(later)).rem_euclid(keys as i64) as usize;
-                by_rules[(i, from)] == 1.0 && allows(i, from)
+                is_seen(i, from)
             }
         };
         Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))

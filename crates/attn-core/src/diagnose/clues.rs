@@ -6,7 +6,7 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::compare::{CellTolerance, Tolerance, distance, residual, spread};
+use super::compare::{CellTolerance, Tolerance, distance, ends, residual, spread};
 use super::diagnosis::{Clue, Resemblance};
 use super::{Task, catalogue};
 
@@ -109,10 +109,7 @@ impl AnswerMatrix<'_> {
         let columns: Vec<f64> = (0..self.yours.cols()).map(|j| sum(&mut self.yours.col(j))).collect();
         let near = 1e-6 + self.allowed.rounding() * self.yours.cols().max(self.yours.rows()) as f64;
         let are_one = |sums: &[f64]| sums.iter().all(|sum| (sum - 1.0).abs() <= near || *sum == 0.0);
-        let ends = |sums: &mut dyn Iterator<Item = f64>| {
-            sums.filter(|x| x.is_finite())
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
-        };
+        let ends = |sums: &mut dyn Iterator<Item = f64>| ends(sums.filter(|x| x.is_finite()));
         // A sum with NaN is no evidence, and beside a sink the right weights do not sum to 1 either.
         let right_sums =
             |right: &Matrix| (0..right.rows()).map(|i| sum(&mut right.row(i))).collect::<Vec<f64>>();

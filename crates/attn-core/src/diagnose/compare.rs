@@ -348,11 +348,14 @@ pub fn decimals_of(difference: f64) -> Option<usize> {
     (0..=MOST_DECIMALS).rev().find(|&decimals| difference <= half_unit(decimals))
 }
 
+/// Min and max; ∞ and −∞ of no numbers.
+pub(super) fn ends(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+}
+
 /// Max minus min of the finite numbers.
 pub(super) fn spread(matrix: &Matrix) -> f64 {
-    let finite = || matrix.cells().filter(|x| x.is_finite());
-    let (low, high) =
-        finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    let (low, high) = ends(matrix.cells().filter(|x| x.is_finite()));
     if low <= high { high - low } else { 0.0 }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use half::{bf16, f16};
+
 use crate::graph::{CellId, Graph, address_of};
 use crate::matrix::{Matrix, Shape};
 use crate::text::counted;
@@ -181,26 +183,19 @@ pub(super) static HALF_PRECISIONS: [HalfPrecision; 2] = [
     HalfPrecision {
         name: "float16",
         unit: 1.0 / 2048.0,
-        around: |x| {
-            let nearest = half::f16::from_f64(x);
-            let [below, above] = beside(nearest.to_bits()).map(half::f16::from_bits);
-            [below.to_f64(), nearest.to_f64(), above.to_f64()]
-        },
+        around: |x| around(f16::from_f64(x).to_bits(), |bits| f16::from_bits(bits).to_f64()),
     },
     HalfPrecision {
         name: "bfloat16",
         unit: 1.0 / 256.0,
-        around: |x| {
-            let nearest = half::bf16::from_f64(x);
-            let [below, above] = beside(nearest.to_bits()).map(half::bf16::from_bits);
-            [below.to_f64(), nearest.to_f64(), above.to_f64()]
-        },
+        around: |x| around(bf16::from_f64(x).to_bits(), |bits| bf16::from_bits(bits).to_f64()),
     },
 ];
 
-/// The bits of the next number towards 0 and away from it, in either type.
-fn beside(bits: u16) -> [u16; 2] {
-    [if bits & 0x7fff == 0 { bits } else { bits - 1 }, bits + 1]
+/// The number with these bits between the next one towards 0 and the next one away from it, in either type.
+fn around(bits: u16, number: impl Fn(u16) -> f64) -> [f64; 3] {
+    let below = if bits & 0x7fff == 0 { bits } else { bits - 1 };
+    [below, bits, bits + 1].map(number)
 }
 
 impl HalfPrecision {
@@ -279,7 +274,7 @@ pub(super) fn evidence(
         let mistaken = mistaken.filter(|mistaken| mistaken.shape() == yours.shape());
         let allowed = CellTolerance::between(part.answer, right.unwrap_or(yours), tolerance);
         let told = right.map_or(std::borrow::Cow::Borrowed(*yours), |right| hiding_like(yours, right));
-        for at in (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))) {
+        for at in yours.shape().places() {
             let own = told[at];
             let off = match (right, &mistaken) {
                 (Some(right), _) if distance(own, right[at]) > allowed.around(right[at]) => {
@@ -442,20 +437,8 @@ impl Clue {
                 let order: Vec<String> = order.iter().map(|row| (row + 1).to_string()).collect();
                 format!("The rows of {node} are right, but in the order {}.", order.join(" "))
             }
-            Clue::SomeRows(node, first, 1) => {
-                format!("Only row {} of {node} is wrong; the others are right.", first + 1)
-            }
-            Clue::SomeRows(node, first, wrong) => format!(
-                "Only {wrong} rows of {node} are wrong, the first of them row {}; the others are right.",
-                first + 1
-            ),
-            Clue::SomeColumns(node, first, 1) => {
-                format!("Only column {} of {node} is wrong; the others are right.", first + 1)
-            }
-            Clue::SomeColumns(node, first, wrong) => format!(
-                "Only {wrong} columns of {node} are wrong, the first of them column {}; the others are right.",
-                first + 1
-            ),
+            Clue::SomeRows(node, first, wrong) => some_wrong("row", node, first + 1, *wrong),
+            Clue::SomeColumns(node, first, wrong) => some_wrong("column", node, first + 1, *wrong),
             Clue::SomeHeads(node, heads) => {
                 let verb = if heads.len() == 1 { "is" } else { "are" };
                 format!("Only {} of {node} {verb} wrong; the other heads are right.", listed("head", heads))
@@ -470,9 +453,19 @@ impl Clue {
     }
 }
 
-fn capital(text: &str) -> String {
+/// The same text with a capital letter at the beginning.
+pub(super) fn capital(text: &str) -> String {
     let (first, rest) = text.split_at(text.len().min(1));
     format!("{}{rest}", first.to_uppercase())
+}
+
+fn some_wrong(what: &str, node: &str, first: usize, wrong: usize) -> String {
+    match wrong {
+        1 => format!("Only {what} {first} of {node} is wrong; the others are right."),
+        _ => format!(
+            "Only {wrong} {what}s of {node} are wrong, the first of them {what} {first}; the others are right."
+        ),
+    }
 }
 
 fn listed(what: &str, places: &[usize]) -> String {

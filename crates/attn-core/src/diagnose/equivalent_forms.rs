@@ -1,5 +1,7 @@
 //! Equivalent ways to compute attention: intermediate numbers differ, the result does not.
 
+use FormContent::{Batch, GradientOfLater, Later, MeanOfHeads, Prepared, Scaled, Shifted};
+
 use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
 
@@ -20,7 +22,7 @@ pub struct EquivalentForm {
 #[derive(Debug)]
 enum FormContent {
     /// The scores hold what this later step of them holds.
-    Step(Stage),
+    Later(Stage),
     /// This role is scaled already.
     Scaled(Role),
     /// This role holds what a norm or a rotation makes of it.
@@ -37,83 +39,56 @@ enum FormContent {
 
 /// All equivalent forms.
 pub const FORMS: &[EquivalentForm] = &[
-    EquivalentForm {
-        id: "scaled-scores",
-        says: "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
-        holds: FormContent::Step(Stage::Scaled),
-    },
-    EquivalentForm {
-        id: "biased-scores",
-        says: "these are the scores with the bias, S_biased",
-        holds: FormContent::Step(Stage::Biased),
-    },
-    EquivalentForm {
-        id: "tempered-scores",
-        says: "these are the scores divided by the temperature, S_tempered",
-        holds: FormContent::Step(Stage::Tempered),
-    },
-    EquivalentForm {
-        id: "capped-scores",
-        says: "these are the scores after the soft-cap, S_capped",
-        holds: FormContent::Step(Stage::Capped),
-    },
-    EquivalentForm {
-        id: "masked-scores",
-        says: "these are the masked scores, S_masked",
-        holds: FormContent::Step(Stage::Masked),
-    },
-    EquivalentForm {
-        id: "queries-rotated",
-        says: "these are the rotated queries, Q_rotated",
-        holds: FormContent::Prepared(Role::Q, Stage::QueriesRotated),
-    },
-    EquivalentForm {
-        id: "keys-rotated",
-        says: "these are the rotated keys, K_rotated",
-        holds: FormContent::Prepared(Role::K, Stage::KeysRotated),
-    },
-    EquivalentForm {
-        id: "queries-normed",
-        says: "these are the normed queries, Q_normed",
-        holds: FormContent::Prepared(Role::Q, Stage::QueriesNormed),
-    },
-    EquivalentForm {
-        id: "keys-normed",
-        says: "these are the normed keys, K_normed",
-        holds: FormContent::Prepared(Role::K, Stage::KeysNormed),
-    },
-    EquivalentForm {
-        id: "queries-scaled",
-        says: "the queries were scaled before the product, which scales every score",
-        holds: FormContent::Scaled(Role::Q),
-    },
-    EquivalentForm {
-        id: "keys-scaled",
-        says: "the keys were scaled before the product, which scales every score",
-        holds: FormContent::Scaled(Role::K),
-    },
-    EquivalentForm {
-        id: "shifted-scores",
-        says: "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
-        holds: FormContent::Shifted,
-    },
-    EquivalentForm {
-        id: "gradient-of-later-scores",
-        says: "this is the gradient of a later step of the scores; the factors between the two belong to dQ and dK then",
-        holds: FormContent::GradientOfLater,
-    },
-    EquivalentForm {
-        id: "mean-of-heads",
-        says: "this is the mean of the weights of all heads, which nn.MultiheadAttention returns with need_weights=True; \
+    form(
+        "scaled-scores",
+        "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
+        Later(Stage::Scaled),
+    ),
+    form("biased-scores", "these are the scores with the bias, S_biased", Later(Stage::Biased)),
+    form(
+        "tempered-scores",
+        "these are the scores divided by the temperature, S_tempered",
+        Later(Stage::Tempered),
+    ),
+    form("capped-scores", "these are the scores after the soft-cap, S_capped", Later(Stage::Capped)),
+    form("masked-scores", "these are the masked scores, S_masked", Later(Stage::Masked)),
+    form(
+        "queries-rotated",
+        "these are the rotated queries, Q_rotated",
+        Prepared(Role::Q, Stage::QueriesRotated),
+    ),
+    form("keys-rotated", "these are the rotated keys, K_rotated", Prepared(Role::K, Stage::KeysRotated)),
+    form("queries-normed", "these are the normed queries, Q_normed", Prepared(Role::Q, Stage::QueriesNormed)),
+    form("keys-normed", "these are the normed keys, K_normed", Prepared(Role::K, Stage::KeysNormed)),
+    form(
+        "queries-scaled",
+        "the queries were scaled before the product, which scales every score",
+        Scaled(Role::Q),
+    ),
+    form("keys-scaled", "the keys were scaled before the product, which scales every score", Scaled(Role::K)),
+    form(
+        "shifted-scores",
+        "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
+        Shifted,
+    ),
+    form(
+        "gradient-of-later-scores",
+        "this is the gradient of a later step of the scores; the factors between the two belong to dQ and dK then",
+        GradientOfLater,
+    ),
+    form(
+        "mean-of-heads",
+        "this is the mean of the weights of all heads, which nn.MultiheadAttention returns with need_weights=True; \
                average_attn_weights=False returns those of each head",
-        holds: FormContent::MeanOfHeads,
-    },
-    EquivalentForm {
-        id: "batch",
-        says: "this is a batch, and each matrix in it is the right one",
-        holds: FormContent::Batch,
-    },
+        MeanOfHeads,
+    ),
+    form("batch", "this is a batch, and each matrix in it is the right one", Batch),
 ];
+
+/// An entry of the list.
+const fn form(id: &'static str, says: &'static str, holds: FormContent) -> EquivalentForm {
+    EquivalentForm { id, says, holds }
+}
 
 impl EquivalentForm {
     /// Whether this many matrices can be in this form, where this many are expected.
@@ -129,7 +104,7 @@ impl EquivalentForm {
     /// added to each row.
     pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
         match self.holds {
-            FormContent::Step(stage) => {
+            FormContent::Later(stage) => {
                 let later = later(right, node).find(|later| later.stage == stage)?;
                 right[right.find(&later.to_string())?].matrix().cloned()
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::recipes::{Alter, Alteration, Scale, Site};
-use crate::graph::{CellId, Graph, Origin, Stage, Step, address_of};
+use crate::graph::{CellId, Graph, Stage, Step, address_of};
 use crate::matrix::{Matrix, Shape};
 use crate::text::all_of;
 use crate::{elementary, graph};
@@ -12,9 +12,10 @@ use super::answer::Part;
 use super::candidates::{Variant, standing_for};
 use super::catalogue::fitted;
 use super::catalogue::scores::{coincidence, in_words, number, short, to_digits};
-use super::compare::{CellTolerance, distance, residual};
+use super::compare::{CellTolerance, distance, ends, residual};
+use super::diagnosis::capital;
 use super::plans::Number;
-use super::search::{DROPOUT, Fit, Search, fit, slip};
+use super::search::{DROPOUT, Fit, Search, alone, fit, slip};
 use super::{Change, Slip, Task, linear};
 
 /// In the test of chance a fit of one number counts as this many candidates.
@@ -62,7 +63,7 @@ fn dropped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let x = is_sum.then(|| standing_for(task.right(), "X")).flatten();
         let base = Matrix::from_fn(right.rows(), right.cols(), |i, j| x.map_or(0.0, |x| x[(i, j)]));
         let allowed = CellTolerance::between(part.answer, yours, search.tolerance);
-        for at in (0..right.rows()).flat_map(|i| (0..right.cols()).map(move |j| (i, j))) {
+        for at in right.shape().places() {
             let (own, wanted) = (yours[at] - base[at], right[at] - base[at]);
             let near = allowed.around(yours[at]);
             if own.abs() <= near {
@@ -129,8 +130,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     // The median of all rows is least affected by rounding.
     let row = Matrix::from_fn(1, yours.cols(), |_, j| {
         let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
-        let (low, high) =
-            moved.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = ends(moved);
         (low + high) / 2.0
     });
     let is_same = |i: &usize| {
@@ -142,9 +142,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     }
     // Where the right rows are equal as far as the digits tell, whatever is done moves every row alike.
     let range = |j: usize| {
-        let column = rows.iter().map(|&i| right[(i, j)]);
-        let (low, high) =
-            column.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = ends(rows.iter().map(|&i| right[(i, j)]));
         high - low
     };
     let rounding = |j: usize| rows.iter().map(|&i| allowed.around(right[(i, j)])).fold(0.0, f64::max);
@@ -172,12 +170,8 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 
 /// The graph in which a node has the numbers of another.
 fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
-    let Some(matrix) = graph.find(other).and_then(|id| graph[id].matrix().cloned()) else { return graph };
-    let mut alone = Graph::new();
-    match alone.given(node, matrix, crate::graph::Origin::Stated) {
-        Ok(_) => alone,
-        Err(_) => graph,
-    }
+    let matrix = graph.find(other).and_then(|id| graph[id].matrix().cloned());
+    matrix.and_then(|matrix| alone(node, matrix)).unwrap_or(graph)
 }
 
 /// Everything times one number.
@@ -435,14 +429,7 @@ pub(super) fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let change = Change::Alteration(Alteration { stage: Site::Result, alter: reshape });
         let graph = if node == "O" { search.task.with([&change]) } else { search.task.right().clone() };
         // A right answer in another shape has the evidence of all its cells.
-        let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
-        Some(Fit {
-            variant: Variant::fitted(slip),
-            graph: Some(graph),
-            residual: left,
-            reading: 0,
-            log_chance,
-        })
+        Some(found(slip, graph, left, cells.len()))
     })
 }
 
@@ -520,13 +507,6 @@ pub(super) fn incomplete(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     })
 }
 
-/// A graph with this node alone.
-fn alone(node: &str, matrix: Matrix) -> Option<Graph> {
-    let mut graph = Graph::new();
-    graph.given(node, matrix, Origin::Stated).ok()?;
-    Some(graph)
-}
-
 // The right numbers but for a part that says what happened: rows that stayed 0, one wrong number, a header among the numbers.
 
 /// A result with fewer numbers is too small for one wrong number to stand out.
@@ -538,8 +518,7 @@ const LEAST_DISTANCE: f64 = 100.0;
 pub(super) fn zeroed(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
-    let cells = || (0..rows).flat_map(move |i| (0..cols).map(move |j| (i, j)));
-    let wrong: Vec<(usize, usize)> = cells().filter(|&(i, j)| !whole.is_right(i, j)).collect();
+    let wrong: Vec<(usize, usize)> = whole.wrong().collect();
     if wrong.len() < 2 {
         return None;
     }
@@ -590,8 +569,7 @@ fn columns_fix(has_heads: bool) -> &'static str {
 pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
-    let mut wrong =
-        (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).filter(|&(i, j)| !whole.is_right(i, j));
+    let mut wrong = whole.wrong();
     let at = wrong.next()?;
     let off = distance(whole.yours[at], whole.right[at]);
     let is_noise = off <= LEAST_DISTANCE * whole.allowed.around(whole.right[at]);
@@ -616,8 +594,7 @@ pub(super) fn one_cell(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 pub(super) fn exchanged(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let whole = WholeResult::of(search, part)?;
     let Shape { rows, cols } = whole.right.shape();
-    let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
-    let wrong: Vec<(usize, usize)> = cells.filter(|&(i, j)| !whole.is_right(i, j)).take(3).collect();
+    let wrong: Vec<(usize, usize)> = whole.wrong().take(3).collect();
     let [a, b] = wrong[..] else { return None };
     let is = |at: (usize, usize), from: (usize, usize)| {
         distance(whole.yours[at], whole.right[from]) <= whole.allowed.around(whole.right[from])
@@ -672,7 +649,7 @@ pub(super) fn surplus(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let cell = |i: usize, j: usize| if is_more(i, j) { yours[(i, j)] } else { right[(i - down, j - along)] };
     let expected = Matrix::from_fn(rows, cols, cell);
     let left = residual(yours, &expected, CellTolerance::between(part.answer, &expected, search.tolerance))?;
-    found(slip, expected, left, whole.rows * whole.cols)
+    Some(found(slip, alone("O", expected)?, left, whole.rows * whole.cols))
 }
 
 /// A whole result of the right shape, next to the right one.
@@ -690,22 +667,24 @@ impl<'a> WholeResult<'a> {
         (node == "O" && right.shape() == yours.shape()).then_some(WholeResult { yours, right, allowed })
     }
 
-    fn is_right(&self, i: usize, j: usize) -> bool {
-        distance(self.yours[(i, j)], self.right[(i, j)]) <= self.allowed.around(self.right[(i, j)])
+    /// The places of the numbers that are wrong.
+    fn wrong(&self) -> impl Iterator<Item = (usize, usize)> {
+        let is_wrong = |at: (usize, usize)| {
+            distance(self.yours[at], self.right[at]) > self.allowed.around(self.right[at])
+        };
+        self.right.shape().places().filter(move |at| is_wrong(*at))
     }
 
     fn fit(&self, slip: Slip, expected: Matrix, telling: usize) -> Option<Fit> {
         let left = residual(self.yours, &expected, self.allowed)?;
-        found(slip, expected, left, telling)
+        Some(found(slip, alone("O", expected)?, left, telling))
     }
 }
 
 /// A fit by numbers that stand where they should, or are exactly 0: each of them is hardly ever there by chance.
-fn found(slip: Slip, expected: Matrix, residual: f64, telling: usize) -> Option<Fit> {
-    let mut graph = Graph::new();
-    graph.given("O", expected, Origin::Stated).ok()?;
+fn found(slip: Slip, graph: Graph, residual: f64, telling: usize) -> Fit {
     let log_chance = -(telling as f64) * elementary::ln(100.0);
-    Some(Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+    Fit { variant: Variant::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance }
 }
 
 /// “row 3”, “rows 1, 2 and 5”: the places from 0.
@@ -713,9 +692,4 @@ fn numbered(noun: &str, places: &BTreeSet<usize>) -> String {
     let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
     let plural = if places.len() == 1 { "" } else { "s" };
     format!("{noun}{plural} {}", all_of(&numbers))
-}
-
-fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(text.len().min(1));
-    format!("{}{rest}", first.to_uppercase())
 }

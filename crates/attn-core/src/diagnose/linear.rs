@@ -2,7 +2,7 @@
 
 use crate::attention::Axis;
 use crate::elementary;
-use crate::graph::{Graph, Op, Origin};
+use crate::graph::Op;
 use crate::matrix::Matrix;
 
 use super::Task;
@@ -11,7 +11,7 @@ use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::catalogue::scores::number;
 use super::compare::{CellTolerance, spread};
-use super::search::{DROPOUT, Fit, Search, fit, slip};
+use super::search::{DROPOUT, Fit, Search, alone, fit, slip};
 
 /// The summands of the right result: the heads, and X where it has a residual.
 struct ResultParts<'a> {
@@ -63,7 +63,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let heads: f64 = parts.heads.iter().zip(heads).map(|(head, factor)| head[(i, j)] * factor).sum();
         heads + parts.x.zip(x.first()).map_or(0.0, |(x, factor)| x[(i, j)] * factor)
     };
-    let graph = alone(Matrix::from_fn(yours.rows(), yours.cols(), sum))?;
+    let graph = alone("O", Matrix::from_fn(yours.rows(), yours.cols(), sum))?;
     fit(search, part, slip(id, Some(detail))?.saying(said, None), graph, columns.len())
 }
 
@@ -176,7 +176,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         ),
         None => search.task.facts().has_sink.then(|| fitted::OWN_SUM_WITH_SINK.to_string()),
     };
-    let graph = alone(Matrix::from_rows(&rows).ok()?)?;
+    let graph = alone("O", Matrix::from_rows(&rows).ok()?)?;
     fit(
         search,
         part,
@@ -253,13 +253,6 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     let x = right.find("X").and_then(|id| right[id].matrix()).filter(|x| x.shape() == whole.shape());
     let residual = if task.recipe().output.residual { 1.0 } else { 0.0 };
     Some(ResultParts { heads, x, residual })
-}
-
-/// A graph with this result as its only node.
-fn alone(result: Matrix) -> Option<Graph> {
-    let mut graph = Graph::new();
-    graph.given("O", result, Origin::Stated).ok()?;
-    Some(graph)
 }
 
 /// Least squares by orthogonalised columns: the factors of the columns. `None` where the columns are linearly dependent.

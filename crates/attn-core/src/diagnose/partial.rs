@@ -38,13 +38,7 @@ pub(super) fn fit(
     splice: &dyn Fn(&Task, &Graph) -> Graph,
 ) -> Option<Fit> {
     let graph = splice(search.task, &search.task.with(variant.changes()));
-    let numbers: Vec<NodeNumbers> = part
-        .matrices
-        .iter()
-        .map(|(node, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone())))
-        .collect::<Option<_>>()?;
-    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
-    let (residual, log_chance) = search.evidence(&of, part)?;
+    let (residual, log_chance) = search.evidence_of(&graph, part)?;
     let inner = variant.slips.first()?;
     let said = format!("In {which} alone: {}", uncapitalised(&inner.sentence()));
     let slip = Slip::detailed(catalogue::find(id).ok()?, Some(format!("{which}: {}", inner.mistake.id)))

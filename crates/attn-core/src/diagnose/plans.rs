@@ -21,10 +21,8 @@ pub(super) struct Candidates {
     classic: Vec<usize>,
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
-    singles: Cache,
-    classics: Cache,
-    generals: Cache,
-    pairs: Cache,
+    /// The computations of each list.
+    lists: [Cache; 4],
     numbers: [Cache; 3],
     even: OnceLock<Graph>,
     pair_count: OnceLock<usize>,
@@ -78,11 +76,8 @@ impl Candidates {
             alone,
             classic,
             general,
-            singles: Cache::default(),
-            classics: Cache::default(),
-            generals: Cache::default(),
-            pairs: Cache::default(),
-            numbers: std::array::from_fn(|_| Cache::default()),
+            lists: Default::default(),
+            numbers: Default::default(),
             even: OnceLock::new(),
             pair_count: OnceLock::new(),
         }
@@ -118,7 +113,7 @@ impl Candidates {
         (nodes, probes): (&[String], &[Probe<'_>]),
         visit: impl FnMut(&Row<'_>),
     ) {
-        self.cache(list).each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
+        self.lists[list as usize].each_near((&self.ways, task), (nodes, probes), &|| self.plans(list), visit);
     }
 
     /// The number of ways, or pairs of ways, in a list.
@@ -149,7 +144,7 @@ impl Candidates {
         nodes: &[String],
         visit: impl FnMut(&Row<'_>),
     ) {
-        self.cache(list).each((&self.ways, task), nodes, &|| self.plans(list), visit);
+        self.lists[list as usize].each((&self.ways, task), nodes, &|| self.plans(list), visit);
     }
 
     /// Visits the exercise with the usual values of one number, in order; not where that would take too long.
@@ -190,15 +185,6 @@ impl Candidates {
     pub(super) fn variant(&self, task: &Task, plan: &Plan) -> Variant {
         let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
         Variant::new(task.recipe(), slips, self.ways.changes(plan))
-    }
-
-    fn cache(&self, list: CandidateList) -> &Cache {
-        match list {
-            CandidateList::Singles => &self.singles,
-            CandidateList::Classic => &self.classics,
-            CandidateList::General => &self.generals,
-            CandidateList::Pairs => &self.pairs,
-        }
     }
 
     fn plans(&self, list: CandidateList) -> Vec<Plan> {

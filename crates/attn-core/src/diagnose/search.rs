@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::elementary;
 use crate::graph::recipes::Hiding;
-use crate::graph::{Graph, Stage, Step};
+use crate::graph::{Graph, Origin, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -249,6 +249,14 @@ enum Piece {
 }
 
 impl Search<'_> {
+    /// The residual of a computation beside a part, and its chance, if it fits.
+    pub(super) fn evidence_of(&self, graph: &Graph, part: &Part<'_>) -> Option<(f64, f64)> {
+        let of_node = |(node, _): &(String, _)| Some(NodeNumbers::of(standing_for(graph, node)?.clone()));
+        let numbers: Vec<NodeNumbers> = part.matrices.iter().map(of_node).collect::<Option<_>>()?;
+        let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
+        self.evidence(&of, part)
+    }
+
     /// The natural logarithm of the probability that meaningless numbers fit a candidate as well as this part does.
     pub(super) fn log_chance<'n>(
         &self,
@@ -344,6 +352,13 @@ pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
     Some(Slip::detailed(catalogue::find(id).ok()?, detail))
 }
 
+/// A graph with this node alone.
+pub(super) fn alone(node: &str, matrix: Matrix) -> Option<Graph> {
+    let mut graph = Graph::new();
+    graph.given(node, matrix, Origin::Stated).ok()?;
+    Some(graph)
+}
+
 /// A fit with `solved` numbers solved for: the strongest evidence of that many cells does not count.
 pub(super) fn fit(
     search: &Search<'_>,
@@ -352,13 +367,7 @@ pub(super) fn fit(
     graph: Graph,
     solved: usize,
 ) -> Option<Fit> {
-    let numbers: Vec<NodeNumbers> = part
-        .matrices
-        .iter()
-        .map(|(node, _)| Some(NodeNumbers::of(standing_for(&graph, node)?.clone())))
-        .collect::<Option<_>>()?;
-    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
-    let (residual, log_chance) = search.evidence(&of, part)?;
+    let (residual, log_chance) = search.evidence_of(&graph, part)?;
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
     let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
     let log_chance = log_chance * left;

@@ -213,14 +213,13 @@ fn llama(fields: &mut Fields, family: Family, defaults: &FamilyDefaults, name: &
 /// GPT-NeoX and Pythia.
 fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
     let bias = fields.flag("attention_bias", true)?;
-    let model = Model {
+    Ok(Model {
         intermediate: fields.size("intermediate_size")?,
         positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
         tied: fields.flag("tie_word_embeddings", false)?,
         biases: Biases { query_key_value: bias, output: bias, mlp: true },
         ..common(fields, Family::GptNeox, name)?
-    };
-    Ok(model)
+    })
 }
 
 /// OPT. Only the 350M model projects its embeddings and normalises after the sublayers.
@@ -343,22 +342,7 @@ fn experts(fields: &mut Fields, family: Family, layers: u64, intermediate: u64) 
             ..plain
         },
         Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
-        Family::HeadByHead
-        | Family::Gpt2
-        | Family::Llama
-        | Family::Mistral
-        | Family::Qwen2
-        | Family::Qwen3
-        | Family::Gemma
-        | Family::Gemma2
-        | Family::Gemma3
-        | Family::Phi3
-        | Family::GptNeox
-        | Family::Olmo2
-        | Family::SmolLm3
-        | Family::Opt
-        | Family::Bert
-        | Family::AttnSmall => return Ok(None),
+        _ => return Ok(None),
     }))
 }
 

@@ -187,6 +187,13 @@ pub struct AssumedValue {
     pub value: String,
 }
 
+impl AssumedValue {
+    /// It as a note.
+    pub fn note(&self) -> String {
+        format!("{} is not stated; {} is assumed", self.field, self.value)
+    }
+}
+
 /// The dimensions of a model under the letters that formulas use.
 pub(super) struct Dimensions {
     pub layers: Dimension,

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use strum::{EnumIter, IntoEnumIterator};
+
 use crate::attention::WeightLayout;
 use crate::error::{Error, Result};
 
 /// The part of a model that a weight belongs to. Biases belong to the part whose product they follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumIter)]
 pub enum ModelPart {
     /// From a token, and its position where that is learned, to a vector.
     Embedding,
@@ -83,14 +85,9 @@ pub struct Weight {
 
 impl ModelPart {
     /// All parts, in the order in which a token meets them.
-    pub const ALL: [ModelPart; 6] = [
-        ModelPart::Embedding,
-        ModelPart::Attention,
-        ModelPart::Mlp,
-        ModelPart::Norm,
-        ModelPart::Unembedding,
-        ModelPart::Pooler,
-    ];
+    pub fn all() -> impl Iterator<Item = ModelPart> {
+        ModelPart::iter()
+    }
 
     /// Its name on the screen.
     pub fn name(self) -> &'static str {
@@ -296,8 +293,7 @@ impl Counts {
                 .try_fold(0, |sum: u64, weight| sum.checked_add(weight.count))
                 .ok_or_else(|| too_many("the number of parameters"))
         };
-        let by_part =
-            ModelPart::ALL.into_iter().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
+        let by_part = ModelPart::all().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
         // No weight is used more often than it is there: the sum cannot be larger than the total.
         let active = weights.iter().map(|weight| u128::from(weight.active)).sum::<u128>();
         let total = sum(None)?;
@@ -314,7 +310,7 @@ impl Counts {
         self.active
     }
 
-    /// The parameters of every part, in the order of [`ModelPart::ALL`]; a part without any has 0.
+    /// The parameters of every part, in the order of [`ModelPart::all`]; a part without any has 0.
     pub fn by_part(&self) -> &[(ModelPart, u64)] {
         &self.by_part
     }

@@ -1,5 +1,6 @@
 //! Mistakes at the start of a backward pass, in the softmax, and in the steps of the scores before it.
 
+use Operand::{Gradient, Other, Own};
 use ProductKind::{FirstTransposed, Plain, SecondTransposed};
 
 use crate::diagnose::{Change, Facts};
@@ -22,7 +23,7 @@ pub(super) const WAYS: &[Ways] = &[
         if scale_of(recipe, facts).is_some() {
             let with_scale =
                 Way::detailed(copied(), "and through the scale").with(steps(ScoreStep::Scale, 0));
-            ways.push(Way { rare: true, ..with_scale });
+            ways.push(with_scale.rare());
         }
         if_possible(facts.loss.is_some(), ways)
     }),
@@ -69,25 +70,16 @@ pub(super) const WAYS: &[Ways] = &[
         let is_there = matches!(recipe.positions.kind, PositionKind::Rotary(_));
         if_possible(facts.loss.is_some() && is_there, ways.map(way).into())
     }),
-    ("gradient-keys-untransposed", |_, facts| {
-        let dk = (Plain, [Operand::Gradient, Operand::Other]);
-        when(is_square(facts), product(HandedTo::Keys, dk))
-    }),
+    ("gradient-keys-untransposed", |_, facts| in_square(facts, HandedTo::Keys, (Plain, [Gradient, Other]))),
     ("gradient-queries-transposed", |_, facts| {
-        let dq = (FirstTransposed, [Operand::Gradient, Operand::Other]);
-        when(is_square(facts), product(HandedTo::Queries, dq))
+        in_square(facts, HandedTo::Queries, (FirstTransposed, [Gradient, Other]))
     }),
-    ("gradient-queries-operand", |_, facts| {
-        let dq = (Plain, [Operand::Gradient, Operand::Own]);
-        when(is_square(facts), product(HandedTo::Queries, dq))
-    }),
+    ("gradient-queries-operand", |_, facts| in_square(facts, HandedTo::Queries, (Plain, [Gradient, Own]))),
     ("gradient-keys-operand", |_, facts| {
-        let dk = (FirstTransposed, [Operand::Gradient, Operand::Own]);
-        when(is_square(facts), product(HandedTo::Keys, dk))
+        in_square(facts, HandedTo::Keys, (FirstTransposed, [Gradient, Own]))
     }),
     ("gradient-values-untransposed", |_, facts| {
-        let dv = (Plain, [Operand::Other, Operand::Gradient]);
-        when(is_square(facts), product(HandedTo::Values, dv))
+        in_square(facts, HandedTo::Values, (Plain, [Other, Gradient]))
     }),
     ("gradient-weights-product", |_, facts| {
         let da = |kind, other, what: &str| {
@@ -149,16 +141,13 @@ fn loss_mean(_: &Recipe, facts: &Facts) -> Vec<Way> {
 /// The sign turned at the start, in the softmax, or in one of the last products.
 fn sign(_: &Recipe, facts: &Facts) -> Vec<Way> {
     let softmax = Change::Gradient(Detour::Softmax(SoftmaxBack::Negated));
-    let in_product = |(to, what): (HandedTo, &str)| Way {
-        rare: true,
-        ..Way::detailed(Change::Gradient(Detour::Times(to, -1.0)), format!("of {what} alone"))
+    let in_product = |(to, what): (HandedTo, &str)| {
+        Way::detailed(Change::Gradient(Detour::Times(to, -1.0)), format!("of {what} alone")).rare()
     };
     let products = [(HandedTo::Queries, "dQ"), (HandedTo::Keys, "dK"), (HandedTo::Values, "dV")];
     let mut ways = vec![
         Way::plain(Change::Gradient(Detour::Start(-1.0))),
-        Way {
-            rare: true, ..Way::detailed(softmax, "in the softmax: dS = A ∘ (row sums of A ∘ dA − dA)")
-        },
+        Way::detailed(softmax, "in the softmax: dS = A ∘ (row sums of A ∘ dA − dA)").rare(),
     ];
     ways.extend(products.map(in_product));
     if_possible(facts.loss.is_some(), ways)
@@ -168,9 +157,8 @@ fn sign(_: &Recipe, facts: &Facts) -> Vec<Way> {
 fn scale(recipe: &Recipe, facts: &Facts, times: u8) -> Vec<Way> {
     let Some(factor) = scale_of(recipe, facts) else { return Vec::new() };
     let number = if times == 0 { 1.0 / factor } else { factor };
-    let alone = |(to, what): (HandedTo, &str)| Way {
-        rare: true,
-        ..Way::detailed(Change::Gradient(Detour::Times(to, number)), format!("in {what} alone"))
+    let alone = |(to, what): (HandedTo, &str)| {
+        Way::detailed(Change::Gradient(Detour::Times(to, number)), format!("in {what} alone")).rare()
     };
     let mut ways = vec![Way::plain(steps(ScoreStep::Scale, times))];
     ways.extend([(HandedTo::Queries, "dQ"), (HandedTo::Keys, "dK")].map(alone));
@@ -194,6 +182,11 @@ fn product(to: HandedTo, (kind, of): (ProductKind, [Operand; 2])) -> Change {
     Change::Gradient(Detour::Product(to, Product { kind, of }))
 }
 
+/// Another product at this place, where a transposed gradient of scores fits.
+fn in_square(facts: &Facts, to: HandedTo, made: (ProductKind, [Operand; 2])) -> Vec<Way> {
+    when(is_square(facts), product(to, made))
+}
+
 fn group(sum: GroupSum) -> Change {
     Change::Gradient(Detour::Group(sum))
 }
@@ -215,8 +208,7 @@ fn projections(facts: &Facts, change: impl Fn(Role) -> Change) -> Vec<Way> {
         return Vec::new();
     };
     let all = rest.iter().fold(Way::plain(change(first)), |way, &role| way.with(change(role)));
-    let alone =
-        |&role: &Role| Way { rare: true, ..Way::detailed(change(role), format!("of {} alone", role.name())) };
+    let alone = |&role: &Role| Way::detailed(change(role), format!("of {} alone", role.name())).rare();
     let each = roles.iter().filter(|_| !rest.is_empty()).map(alone);
     std::iter::once(all).chain(each).collect()
 }

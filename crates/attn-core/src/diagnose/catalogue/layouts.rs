@@ -79,10 +79,7 @@ pub(super) const WAYS: &[Ways] = &[
     ("heads-not-split", |recipe, _| {
         when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1))
     }),
-    ("gqa-tiled", |recipe, _| {
-        let grouped = 1 < recipe.kv_heads && recipe.kv_heads < recipe.heads;
-        when(grouped, Change::Groups(Groups::Tiled))
-    }),
+    ("gqa-tiled", |recipe, _| when(is_grouped(recipe), Change::Groups(Groups::Tiled))),
     ("heads-not-transposed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reshaped))),
     ("heads-reversed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Reversed))),
     ("heads-summed", |recipe, _| when(recipe.heads > 1, Change::Merge(Merge::Summed))),

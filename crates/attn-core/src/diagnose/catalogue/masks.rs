@@ -69,12 +69,12 @@ pub(super) const WAYS: &[Ways] = &[
     }),
     ("mask-part-missing", |recipe, facts| parts(recipe, facts)),
     ("mask-transposed", |recipe, facts| {
-        let ways = vec![Way { detail: None, ..pattern(MaskPattern::Turned, "") }];
+        let ways = vec![Way::plain(Change::MaskPattern(MaskPattern::Turned))];
         if_possible(recipe.mask.is_some() && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
     }),
     ("mask-on-queries", |_, facts| {
         let ways = vec![
-            Way { detail: None, ..pattern(MaskPattern::OnQueries, "") },
+            Way::plain(Change::MaskPattern(MaskPattern::OnQueries)),
             pattern(MaskPattern::OnQueriesAndKeys, "queries and keys").saying(BOTH_HIDDEN),
             pattern(MaskPattern::OnQueries, "with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
             pattern(MaskPattern::OnQueriesAndKeys, "queries and keys, with −1e9")
@@ -87,7 +87,7 @@ pub(super) const WAYS: &[Ways] = &[
     ("mask-one-column", |recipe, facts| lines(recipe, facts, "column", MaskPattern::OneColumn)),
     ("mask-reversed", |recipe, facts| {
         let mask = recipe.mask;
-        let mut ways = vec![Way { detail: None, ..pattern(MaskPattern::Reversed, "") }];
+        let mut ways = vec![Way::plain(Change::MaskPattern(MaskPattern::Reversed))];
         if mask.matrix.is_some() && (mask.causal || mask.window.is_some()) {
             ways.push(
                 pattern(MaskPattern::MatrixReversed, "the mask matrix alone")

@@ -74,38 +74,34 @@ pub(super) const WAYS: &[Ways] = &[
             Projection::PerHead,
         )
     }),
-    ("residual-doubled", |recipe, facts| added(recipe, facts, Residual::Twice)),
+    ("residual-doubled", |recipe, facts| {
+        added(recipe, facts, vec![Way::plain(Change::Addition(Residual::Twice))])
+    }),
     ("residual-inside", |recipe, facts| {
-        let mut ways = added(recipe, facts, Residual::Inside);
-        ways.extend(added(recipe, facts, Residual::InsideAndAfter).into_iter().map(|way| {
-            Way { detail: Some("and after it".into()), ..way }
-                .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.")
-        }));
-        if_possible(facts.projects, ways)
+        let twice = Way::detailed(Change::Addition(Residual::InsideAndAfter), "and after it")
+            .saying("X was added twice: before the output projection and after it, (C + X) W_O + X.");
+        let ways = vec![Way::plain(Change::Addition(Residual::Inside)), twice];
+        if_possible(facts.projects, added(recipe, facts, ways))
     }),
     ("residual-normalised", |recipe, facts| {
-        let mut ways = Vec::new();
-        for (residual, norm) in [(Residual::LayerNormed, "layer norm"), (Residual::RmsNormed, "RMS norm")] {
-            ways.extend(
-                added(recipe, facts, residual)
-                    .into_iter()
-                    .map(|way| Way { detail: Some(norm.into()), ..way }),
-            );
-        }
-        ways
+        let ways = vec![
+            Way::detailed(Change::Addition(Residual::LayerNormed), "layer norm"),
+            Way::detailed(Change::Addition(Residual::RmsNormed), "RMS norm"),
+        ];
+        added(recipe, facts, ways)
     }),
     ("residual-subtracted", |recipe, facts| {
-        let mut ways = Vec::new();
-        for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")] {
-            ways.extend(added(recipe, facts, residual).into_iter().map(|way| {
-                let right = if recipe.output.residual { "X + O" } else { "O" };
-                Way { detail: Some(how.into()), ..way }
-                    .saying(format!("You computed {how} instead of {right}."))
-            }));
-        }
-        ways
+        let right = if recipe.output.residual { "X + O" } else { "O" };
+        let way = |(residual, how)| {
+            Way::detailed(Change::Addition(residual), how)
+                .saying(format!("You computed {how} instead of {right}."))
+        };
+        let ways = [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")].map(way);
+        added(recipe, facts, ways.to_vec())
     }),
-    ("residual-multiplied", |recipe, facts| added(recipe, facts, Residual::Multiplied)),
+    ("residual-multiplied", |recipe, facts| {
+        added(recipe, facts, vec![Way::plain(Change::Addition(Residual::Multiplied))])
+    }),
     ("residual-of-another", |recipe, _| {
         let roles = [(Qkv::Query, "queries"), (Qkv::Key, "keys"), (Qkv::Value, "values")];
         let ways = roles.map(|(role, what)| {
@@ -127,20 +123,21 @@ const MOST_SINKS: usize = 16;
 /// The sink of one head for all, those of the heads in reverse order, the other sign, and usual numbers.
 fn other_sinks(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let way = |sink, detail: String| Way::detailed(changed(MechanismChange::Sink(sink)), detail);
+    let own = "Give each head its own sink: number h of the sinks belongs to head h.";
     let mut ways = Vec::new();
     if recipe.heads > 1 {
         for head in 1..=recipe.heads.min(MOST_SINKS) {
             ways.push(
                 way(SinkUse::OfHead(head), format!("of head {head}"))
                     .saying(format!("The sink of head {head} was used for all heads."))
-                    .fixing("Give each head its own sink: number h of the sinks belongs to head h."),
+                    .fixing(own),
             );
         }
         if recipe.heads > 2 {
             ways.push(
                 way(SinkUse::Reversed, "reversed".into())
                     .saying("The heads took the sinks in reverse order.")
-                    .fixing("Give each head its own sink: number h of the sinks belongs to head h."),
+                    .fixing(own),
             );
         }
     }
@@ -174,12 +171,13 @@ fn projected(possible: bool, projection: Projection) -> Vec<Way> {
     if_possible(possible, vec![Way::plain(Change::Projection(projection))])
 }
 
-/// The residual added in another way, or added where the exercise has none.
-fn added(recipe: &Recipe, facts: &Facts, residual: Residual) -> Vec<Way> {
-    let way = Way::plain(Change::Addition(residual));
+/// Other ways to add the residual, or ways to add one where the exercise has none.
+fn added(recipe: &Recipe, facts: &Facts, ways: Vec<Way>) -> Vec<Way> {
     match (recipe.output.residual, facts.x.is_some()) {
-        (true, _) => vec![way],
-        (false, true) => vec![way.with(Change::Residual(true)).fixing(NO_RESIDUAL)],
+        (true, _) => ways,
+        (false, true) => {
+            ways.into_iter().map(|way| way.with(Change::Residual(true)).fixing(NO_RESIDUAL)).collect()
+        }
         (false, false) => Vec::new(),
     }
 }

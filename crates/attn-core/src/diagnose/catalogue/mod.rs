@@ -156,8 +156,7 @@ pub struct Way {
 impl Way {
     /// The only way, or the usual one.
     fn plain(change: Change) -> Way {
-        let (alone, rare, general) = (true, false, false);
-        Way { changes: vec![change], detail: None, slip: None, fix: None, alone, rare, general }
+        Way { detail: None, ..Way::detailed(change, "") }
     }
 
     /// The same with a further change that usually goes with it.
@@ -168,7 +167,13 @@ impl Way {
 
     /// A way among several.
     fn detailed(change: Change, detail: impl Into<String>) -> Way {
-        Way { detail: Some(detail.into()), ..Way::plain(change) }
+        Way::combined(vec![change], detail)
+    }
+
+    /// A way among several, of several changes.
+    fn combined(changes: Vec<Change>, detail: impl Into<String>) -> Way {
+        let (alone, rare, general) = (true, false, false);
+        Way { changes, detail: Some(detail.into()), slip: None, fix: None, alone, rare, general }
     }
 
     /// The same with a sentence of its own.
@@ -189,6 +194,11 @@ impl Way {
         }
     }
 
+    /// The same, but too rare to be looked for together with others.
+    fn rare(self) -> Way {
+        Way { rare: true, ..self }
+    }
+
     /// The same with a fix of its own.
     fn fixing(self, fix: impl Into<String>) -> Way {
         Way { fix: Some(fix.into()), ..self }
@@ -198,6 +208,11 @@ impl Way {
 /// An operation that attention does not have, at one site.
 fn altered(stage: Site, alter: Alter) -> Change {
     Change::Alteration(Alteration { stage, alter })
+}
+
+/// Each of these operations at one site, with its detail.
+fn each_altered(stage: Site, alters: impl IntoIterator<Item = (Alter, &'static str)>) -> Vec<Way> {
+    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(stage, alter), detail)).collect()
 }
 
 /// These ways if the condition holds, or none.

@@ -125,9 +125,11 @@ fn factors(recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
 
 /// Norms along every axis.
 fn norms() -> Vec<Operator> {
+    let standard = |epsilon, sample| Norm::Standard { epsilon, sample };
     let axes = [(Axis::Rows, "each row"), (Axis::Columns, "each column"), (Axis::Whole, "the whole matrix")];
     axes.into_iter()
         .flat_map(|(axis, each)| {
+            let within = format!("standardised within {each}");
             let norms = [
                 (Norm::Softmax, format!("put through a softmax of {each}")),
                 (Norm::Sum, format!("divided by the sum of {each}")),
@@ -138,19 +140,10 @@ fn norms() -> Vec<Operator> {
                 (Norm::Range, format!("scaled to the range from 0 to 1 within {each}")),
                 (Norm::Centred, format!("reduced by the mean of {each}")),
                 (Norm::MinusMax, format!("reduced by the largest number of {each}")),
-                (Norm::Standard { epsilon: 1e-5, sample: false }, format!("standardised within {each}")),
-                (
-                    Norm::Standard { epsilon: 0.0, sample: false },
-                    format!("standardised within {each}, without ε,"),
-                ),
-                (
-                    Norm::Standard { epsilon: 1e-5, sample: true },
-                    format!("standardised within {each}, with n − 1 in the variance,"),
-                ),
-                (
-                    Norm::Standard { epsilon: 0.0, sample: true },
-                    format!("standardised within {each}, with n − 1 in the variance and without ε,"),
-                ),
+                (standard(1e-5, false), within.clone()),
+                (standard(0.0, false), format!("{within}, without ε,")),
+                (standard(1e-5, true), format!("{within}, with n − 1 in the variance,")),
+                (standard(0.0, true), format!("{within}, with n − 1 in the variance and without ε,")),
                 (Norm::RootMeanSquare(1e-5), format!("divided by the root mean square of {each}")),
                 (Norm::RootMeanSquare(0.0), format!("divided by the root mean square of {each}, without ε,")),
             ];

@@ -57,20 +57,17 @@ fn transposed(facts: &Facts) -> Vec<Way> {
             continue;
         }
         let names: Vec<String> = chosen_ones().map(|at| format!("W_{}", ROLES[at].1)).collect();
-        let mut way = Way {
-            changes: chosen_ones().map(|at| Change::Source(ROLES[at].0, QkvSource::Transposed)).collect(),
-            ..Way::detailed(Change::Transposed, names.join(" and "))
+        let changes = chosen_ones().map(|at| Change::Source(ROLES[at].0, QkvSource::Transposed)).collect();
+        let both = names.join(" and ");
+        let said = match &names[..] {
+            [only] => format!("Only {only} was transposed: you computed X {only}ᵀ instead of X {only}."),
+            _ => format!("{both} were transposed, and the third projection was not."),
         };
-        way = match &names[..] {
-            [only] => {
-                way.saying(format!("Only {only} was transposed: you computed X {only}ᵀ instead of X {only}."))
-            }
-            _ => way.saying(format!(
-                "{} were transposed, and the third projection was not.",
-                names.join(" and ")
-            )),
-        };
-        ways.push(way.fixing(format!("Multiply X by {} without transposing.", names.join(" and by "))));
+        ways.push(
+            Way::combined(changes, both)
+                .saying(said)
+                .fixing(format!("Multiply X by {} without transposing.", names.join(" and by "))),
+        );
     }
     ways
 }
@@ -91,12 +88,10 @@ fn exchanged() -> Vec<Way> {
         }
         let said: Vec<String> =
             changed.iter().map(|&role| format!("{} is {}", ROLES[role].1, ROLES[sources[role]].1)).collect();
-        let mut way = Way::detailed(Change::Transposed, said.join(", "));
-        way.changes = changed
-            .iter()
-            .map(|&role| Change::Source(ROLES[role].0, QkvSource::Of(ROLES[sources[role]].0)))
-            .collect();
-        ways.push(way.saying(format!("Queries, keys and values were exchanged: {}.", said.join(", "))));
+        let said = said.join(", ");
+        let change = |&role: &usize| Change::Source(ROLES[role].0, QkvSource::Of(ROLES[sources[role]].0));
+        let sentence = format!("Queries, keys and values were exchanged: {said}.");
+        ways.push(Way::combined(changed.iter().map(change).collect(), said).saying(sentence));
     }
     ways
 }
@@ -120,15 +115,13 @@ fn chained(facts: &Facts) -> Vec<Way> {
             steps.iter().map(|&(role, _)| format!("{0} = X W_{0}", name(role))).collect();
         let detail: Vec<String> =
             steps.iter().map(|&(role, from)| format!("{} from {}", name(role), name(from))).collect();
-        Way {
-            changes: steps.iter().map(|&(role, from)| Change::Source(role, QkvSource::From(from))).collect(),
-            ..Way::detailed(Change::Transposed, detail.join(" and "))
-        }
-        .saying(format!("You computed {}, not from X.", said.join(" and ")))
-        .fixing(format!(
-            "Compute {}: if x was overwritten, keep X under a name of its own.",
-            right.join(" and ")
-        ))
+        let changes = steps.iter().map(|&(role, from)| Change::Source(role, QkvSource::From(from))).collect();
+        Way::combined(changes, detail.join(" and "))
+            .saying(format!("You computed {}, not from X.", said.join(" and ")))
+            .fixing(format!(
+                "Compute {}: if x was overwritten, keep X under a name of its own.",
+                right.join(" and ")
+            ))
     };
     all.into_iter().filter(possible).map(way).collect()
 }
@@ -147,13 +140,9 @@ fn unprojected() -> Vec<Way> {
             [one, two] => format!("{one} and {two}"),
             _ => "queries, keys and values".to_string(),
         };
-        let mut way = Way::detailed(Change::Transposed, list.clone());
-        way.changes = chosen.iter().map(|&role| Change::Source(ROLES[role].0, QkvSource::Tokens)).collect();
-        ways.push(
-            way.saying(format!(
-                "The {list} are the tokens themselves: X was not multiplied by their weights."
-            )),
-        );
+        let changes = chosen.iter().map(|&role| Change::Source(ROLES[role].0, QkvSource::Tokens)).collect();
+        let said = format!("The {list} are the tokens themselves: X was not multiplied by their weights.");
+        ways.push(Way::combined(changes, list).saying(said));
     }
     ways
 }

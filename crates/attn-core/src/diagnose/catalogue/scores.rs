@@ -8,7 +8,7 @@ use crate::graph::recipes::{
 use crate::text::all_of;
 
 use super::softmaxes::OVERFLOWS;
-use super::{Way, Ways, altered, if_possible, to_decimals, when};
+use super::{Way, Ways, altered, each_altered, if_possible, operators, to_decimals, when};
 
 /// The ways to make the mistakes of this file.
 pub(super) const WAYS: &[Ways] = &[
@@ -152,8 +152,9 @@ pub(super) const WAYS: &[Ways] = &[
         let overflows = facts.max_score > OVERFLOWS;
         let possible =
             functions.into_iter().filter(|&(alter, _)| !(overflows && alter == Alter::Exponential));
-        let known = possible.map(|(alter, detail)| Way::detailed(altered(Site::Scores, alter), detail));
-        known.chain(super::operators::ways("scores-altered", recipe, facts)).collect()
+        let mut ways = each_altered(Site::Scores, possible);
+        ways.extend(operators::ways("scores-altered", recipe, facts));
+        ways
     }),
 ];
 

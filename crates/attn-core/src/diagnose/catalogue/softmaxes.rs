@@ -7,21 +7,24 @@ use crate::graph::recipes::{
 };
 
 use super::fitted::OWN_SUM_WITH_SINK;
-use super::{Way, Ways, altered, if_possible, to_decimals, when};
+use super::{Way, Ways, altered, each_altered, if_possible, operators, to_decimals, when};
 
 /// exp of more than this overflows.
 pub(super) const OVERFLOWS: f64 = 709.0;
-/// exp without the maximum subtracted.
-const NAIVE: Normalise = Normalise {
+/// The softmax as it should be.
+const RIGHT: Normalise = Normalise {
     function: ScoreFunction::Exponential,
-    shift: Shift::Nothing,
+    shift: Shift::Max,
     divisor: Divisor::Sum,
     along: NormaliseAxis::Keys,
     then: AfterNormalise::Mixed,
     single: false,
 };
-/// The softmax as it should be.
-const RIGHT: Normalise = Normalise { shift: Shift::Max, ..NAIVE };
+/// exp without the maximum subtracted.
+const NAIVE: Normalise = Normalise { shift: Shift::Nothing, ..RIGHT };
+/// The scores themselves, not divided.
+const IDENTITY: Normalise =
+    Normalise { function: ScoreFunction::Identity, divisor: Divisor::Nothing, ..RIGHT };
 
 /// The ways to make the mistakes of this file.
 pub(super) const WAYS: &[Ways] = &[
@@ -95,16 +98,13 @@ pub(super) const WAYS: &[Ways] = &[
             Way::detailed(altered(Site::Heads, Alter::SOFTMAX), "of the heads before W_O"),
             Way::detailed(altered(Site::Mixes, Alter::SOFTMAX), "of what each head mixes"),
         ];
-        let identity = Normalise { function: ScoreFunction::Identity, divisor: Divisor::Nothing, ..RIGHT };
         let late =
             Way::detailed(altered(Site::Result, Alter::SOFTMAX), "of the result, in place of the weights")
-                .with(Change::Normalise(identity));
+                .with(Change::Normalise(IDENTITY));
         ways.push(if recipe.mask.is_some() { late.with(Change::Hiding(Hiding::Zero)) } else { late });
         ways
     }),
-    ("column-maximum", |_, _| {
-        vec![Way::plain(Change::Normalise(Normalise { shift: Shift::OfColumns, ..RIGHT }))]
-    }),
+    ("column-maximum", |_, _| only(Normalise { shift: Shift::OfColumns, ..RIGHT })),
     ("softmax-wrong-sum", |_, facts| {
         let divisors = [
             (Divisor::ColumnSum, "the sum of the column"),
@@ -143,28 +143,10 @@ pub(super) const WAYS: &[Ways] = &[
         }
         ways
     }),
-    ("softmax-axis", |_, _| {
-        vec![Way::plain(Change::Normalise(Normalise {
-            along: NormaliseAxis::Queries,
-            ..Normalise::default()
-        }))]
-    }),
-    ("softmax-whole", |_, _| {
-        vec![Way::plain(Change::Normalise(Normalise { along: NormaliseAxis::All, ..Normalise::default() }))]
-    }),
-    ("no-softmax", |_, _| {
-        vec![Way::plain(Change::Normalise(Normalise {
-            function: ScoreFunction::Identity,
-            divisor: Divisor::Nothing,
-            ..Normalise::default()
-        }))]
-    }),
-    ("sum-normalised", |_, _| {
-        vec![Way::plain(Change::Normalise(Normalise {
-            function: ScoreFunction::Identity,
-            ..Normalise::default()
-        }))]
-    }),
+    ("softmax-axis", |_, _| only(Normalise { along: NormaliseAxis::Queries, ..RIGHT })),
+    ("softmax-whole", |_, _| only(Normalise { along: NormaliseAxis::All, ..RIGHT })),
+    ("no-softmax", |_, _| only(IDENTITY)),
+    ("sum-normalised", |_, _| only(Normalise { divisor: Divisor::Sum, ..IDENTITY })),
     ("softmax-base-2", |_, _| vec![Way::plain(Change::Base(Base::Number(2.0)))]),
     ("empty-row-nan", |_, facts| when(facts.empty_rows > 0, Change::Unguarded)),
     ("weights-rounded", |_, _| to_decimals(Change::WeightDecimals)),
@@ -181,7 +163,7 @@ pub(super) const WAYS: &[Ways] = &[
     ("l2-normalised", |recipe, _| {
         let mut ways =
             instead(recipe, ScoreFunction::Identity, &[(Divisor::Length, "the scores themselves")]);
-        let powers = Normalise { divisor: Divisor::Length, ..Normalise::default() };
+        let powers = Normalise { divisor: Divisor::Length, ..RIGHT };
         ways.push(Way::detailed(Change::Normalise(powers), "the exponentials"));
         ways
     }),
@@ -195,21 +177,18 @@ pub(super) const WAYS: &[Ways] = &[
         ];
         instead(recipe, ScoreFunction::Identity, &divisors)
     }),
-    ("hard-maximum", |_, _| {
-        let hard = Normalise { function: ScoreFunction::HardMaximum, ..Normalise::default() };
-        vec![Way::plain(Change::Normalise(hard))]
-    }),
+    ("hard-maximum", |_, _| only(Normalise { function: ScoreFunction::HardMaximum, ..RIGHT })),
     ("weights-turned", |_, facts| {
         let ways = vec![Way::plain(altered(Site::Weights, Alter::Transposed))];
         if_possible(facts.q.rows == facts.keys, ways)
     }),
-    ("weights-altered", |recipe, facts| {
-        altered_weights(recipe, facts)
-            .into_iter()
-            .chain(super::operators::ways("weights-altered", recipe, facts))
-            .collect()
-    }),
+    ("weights-altered", altered_weights),
 ];
+
+/// The only way: these steps from scores to weights.
+fn only(normalise: Normalise) -> Vec<Way> {
+    vec![Way::plain(Change::Normalise(normalise))]
+}
 
 /// The same way, with a fix that names the sink where the exercise has one.
 fn with_sink(way: Way, facts: &Facts) -> Way {
@@ -233,7 +212,7 @@ const PLAIN_OR_SUM: [(Divisor, &str); 4] = [
 fn instead(recipe: &Recipe, function: ScoreFunction, divisors: &[(Divisor, &str)]) -> Vec<Way> {
     let mut ways = Vec::new();
     for &(divisor, what) in divisors {
-        let change = Change::Normalise(Normalise { function, divisor, ..Normalise::default() });
+        let change = Change::Normalise(Normalise { function, divisor, ..RIGHT });
         ways.push(Way::detailed(change, what));
         if recipe.mask.is_some() {
             let hidden = Way::detailed(change, format!("{what}, hidden scores 0"));
@@ -245,7 +224,7 @@ fn instead(recipe: &Recipe, function: ScoreFunction, divisors: &[(Divisor, &str)
     ways
 }
 
-/// The mistakes without a name of their own. Negated weights give the negative result, or X minus it.
+/// The mistakes without a name of their own, and all operators. Negated weights give the negative result, or X minus it.
 fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::Squared, "squared"),
@@ -260,5 +239,7 @@ fn altered_weights(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let count = facts.keys as f64;
     alters.push((Alter::Times(count), "times the number of keys"));
     alters.push((Alter::Times(1.0 / count), "divided by the number of keys"));
-    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Site::Weights, alter), detail)).collect()
+    let mut ways = each_altered(Site::Weights, alters);
+    ways.extend(operators::ways("weights-altered", recipe, facts));
+    ways
 }

@@ -24,6 +24,17 @@ pub(super) struct StageWords {
 }
 
 impl StageWords {
+    /// All heads of these numbers together, at this stage before them.
+    const fn before_split(self, stage: Site) -> StageWords {
+        StageWords {
+            stage,
+            when: "before they were split into heads",
+            note: "all heads together",
+            is_there: |recipe, _| recipe.heads > 1,
+            ..self
+        }
+    }
+
     /// “were” or “was”.
     pub fn verb(&self) -> &'static str {
         if self.plural { "were" } else { "was" }
@@ -63,6 +74,28 @@ const QUERIES: StageWords = StageWords {
     others: &["X", "K", "V", "W_Q", "W_K", "W_V"],
     is_there: |_, _| true,
 };
+const KEYS: StageWords = StageWords {
+    id: "keys-altered",
+    stage: Site::Keys,
+    noun: "the keys",
+    others: &["X", "Q", "V", "W_Q", "W_K", "W_V"],
+    ..QUERIES
+};
+const QUERIES_AND_KEYS: StageWords = StageWords {
+    id: "queries-keys-altered",
+    stage: Site::QueriesAndKeys,
+    noun: "the queries and keys",
+    others: &["X", "V"],
+    ..QUERIES
+};
+const VALUES: StageWords = StageWords {
+    id: "values-altered",
+    stage: Site::Values,
+    noun: "the values",
+    when: "before they were mixed",
+    others: &["X", "Q", "K", "W_Q", "W_K", "W_V", "W_O"],
+    ..QUERIES
+};
 const SCORES: StageWords = StageWords {
     id: "scores-altered",
     stage: Site::Scores,
@@ -72,6 +105,16 @@ const SCORES: StageWords = StageWords {
     note: "before the scale",
     others: &[],
     is_there: |_, _| true,
+};
+const HEADS: StageWords = StageWords {
+    id: "heads-altered",
+    stage: Site::Heads,
+    noun: "the mixed values",
+    when: "before they were projected",
+    note: "",
+    others: &["X", "Q", "K", "V"],
+    is_there: |recipe, facts| recipe.heads == 1 && facts.projects,
+    ..SCORES
 };
 const RESULT: StageWords = StageWords {
     id: "result-altered",
@@ -138,66 +181,14 @@ pub(super) const PLACES: &[StageWords] = &[
         is_there: |_, facts| facts.projects,
         ..WEIGHTS
     },
-    StageWords {
-        stage: Site::WholeQueries,
-        when: "before they were split into heads",
-        note: "all heads together",
-        is_there: |recipe, _| recipe.heads > 1,
-        ..QUERIES
-    },
+    QUERIES.before_split(Site::WholeQueries),
     QUERIES,
-    StageWords {
-        id: "keys-altered",
-        stage: Site::WholeKeys,
-        noun: "the keys",
-        when: "before they were split into heads",
-        note: "all heads together",
-        others: &["X", "Q", "V", "W_Q", "W_K", "W_V"],
-        is_there: |recipe, _| recipe.heads > 1,
-        ..QUERIES
-    },
-    StageWords {
-        id: "keys-altered",
-        stage: Site::Keys,
-        noun: "the keys",
-        others: &["X", "Q", "V", "W_Q", "W_K", "W_V"],
-        ..QUERIES
-    },
-    StageWords {
-        id: "queries-keys-altered",
-        stage: Site::WholeQueriesAndKeys,
-        noun: "the queries and keys",
-        when: "before they were split into heads",
-        note: "all heads together",
-        others: &["X", "V"],
-        is_there: |recipe, _| recipe.heads > 1,
-        ..QUERIES
-    },
-    StageWords {
-        id: "queries-keys-altered",
-        stage: Site::QueriesAndKeys,
-        noun: "the queries and keys",
-        others: &["X", "V"],
-        ..QUERIES
-    },
-    StageWords {
-        id: "values-altered",
-        stage: Site::WholeValues,
-        noun: "the values",
-        when: "before they were split into heads",
-        note: "all heads together",
-        others: &["X", "Q", "K", "W_Q", "W_K", "W_V", "W_O"],
-        is_there: |recipe, _| recipe.heads > 1,
-        ..QUERIES
-    },
-    StageWords {
-        id: "values-altered",
-        stage: Site::Values,
-        noun: "the values",
-        when: "before they were mixed",
-        others: &["X", "Q", "K", "W_Q", "W_K", "W_V", "W_O"],
-        ..QUERIES
-    },
+    KEYS.before_split(Site::WholeKeys),
+    KEYS,
+    QUERIES_AND_KEYS.before_split(Site::WholeQueriesAndKeys),
+    QUERIES_AND_KEYS,
+    VALUES.before_split(Site::WholeValues),
+    VALUES,
     StageWords {
         id: "keys-values-altered",
         stage: Site::KeysAndValues,
@@ -245,44 +236,25 @@ pub(super) const PLACES: &[StageWords] = &[
         ..SCORES
     },
     StageWords {
-        id: "heads-altered",
         stage: Site::Mixes,
         noun: "the results of the heads",
         when: "before they were joined",
         note: "each head",
         others: &["Q", "K", "V"],
         is_there: |recipe, _| recipe.heads > 1,
-        ..SCORES
+        ..HEADS
     },
     StageWords {
-        id: "heads-altered",
-        stage: Site::Heads,
         noun: "the joined heads",
-        when: "before they were projected",
         note: "joined",
-        others: &["X", "Q", "K", "V"],
         is_there: |recipe, facts| recipe.heads > 1 && facts.projects,
-        ..SCORES
+        ..HEADS
     },
+    HEADS,
     StageWords {
-        id: "heads-altered",
-        stage: Site::Heads,
-        noun: "the mixed values",
-        when: "before they were projected",
-        note: "",
-        others: &["X", "Q", "K", "V"],
-        is_there: |recipe, facts| recipe.heads == 1 && facts.projects,
-        ..SCORES
-    },
-    StageWords {
-        id: "heads-altered",
-        stage: Site::Heads,
-        noun: "the mixed values",
         when: "before the residual was added",
-        note: "",
-        others: &["X", "Q", "K", "V"],
         is_there: |recipe, facts| recipe.output.residual && !facts.projects,
-        ..SCORES
+        ..HEADS
     },
     StageWords {
         stage: Site::Projected,

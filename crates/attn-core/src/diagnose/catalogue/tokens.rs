@@ -5,33 +5,24 @@ use crate::diagnose::{Change, Facts};
 use crate::graph::GeluForm;
 use crate::graph::recipes::{Alter, Combine, NormPlace, OtherMatrix, PositionKind, Recipe, Site};
 
-use super::{Way, Ways, altered, if_possible, tokens};
+use super::{Way, Ways, altered, each_altered, if_possible, operators};
 
 /// The ways to make the mistakes of this file.
 pub(super) const WAYS: &[Ways] = &[
-    ("layer-norm", |recipe, facts| {
-        let mut ways = normed(Alter::LAYER_NORM, "a layer norm", recipe, facts);
-        ways.extend(add_and_norm(Alter::LAYER_NORM, "a layer norm", recipe, facts));
-        ways
-    }),
-    ("rms-norm", |recipe, facts| {
-        let mut ways = normed(Alter::RMS_NORM, "an RMS norm", recipe, facts);
-        ways.extend(add_and_norm(Alter::RMS_NORM, "an RMS norm", recipe, facts));
-        ways
-    }),
+    ("layer-norm", |recipe, facts| named_norm(Alter::LAYER_NORM, "a layer norm", recipe, facts)),
+    ("rms-norm", |recipe, facts| named_norm(Alter::RMS_NORM, "an RMS norm", recipe, facts)),
     ("unit-rows", |recipe, facts| normed(Alter::UNIT_ROWS, "", recipe, facts)),
     ("positions-added", positions),
     ("rotary-positions", |recipe, facts| {
+        let rotated = |stage, detail| Way::detailed(altered(stage, Alter::RotaryHalves), detail);
+        let neighbours = altered(Site::QueriesAndKeys, Alter::RotaryNeighbours);
         let ways = vec![
-                Way::detailed(
-                    altered(Site::QueriesAndKeys, Alter::RotaryNeighbours),
-                    "neighbouring columns",
-                ),
-                Way::detailed(altered(Site::QueriesAndKeys, Alter::RotaryHalves), "halves"),
-                Way::detailed(altered(Site::Queries, Alter::RotaryHalves), "queries alone").saying(
+                Way::detailed(neighbours, "neighbouring columns"),
+                rotated(Site::QueriesAndKeys, "halves"),
+                rotated(Site::Queries, "queries alone").saying(
                     "The queries alone were rotated by their positions: RoPE, which the exercise does not ask for.",
                 ),
-                Way::detailed(altered(Site::Roles, Alter::RotaryHalves), "values too").saying(
+                rotated(Site::Roles, "values too").saying(
                     "Queries, keys and values were rotated by their positions: RoPE, which the exercise does not ask for.",
                 ),
             ];
@@ -40,12 +31,7 @@ pub(super) const WAYS: &[Ways] = &[
     }),
     ("padding-zeroed", |recipe, facts| if_possible(facts.hides_keys, zeroed(recipe, facts))),
     ("inputs-rounded", |_, facts| rounded(facts)),
-    ("values-altered", |recipe, facts| {
-        altered_values(recipe, facts)
-            .into_iter()
-            .chain(super::operators::ways("values-altered", recipe, facts))
-            .collect()
-    }),
+    ("values-altered", altered_values),
     ("queries-keys-altered", |recipe, facts| {
         let what = [
             (Alter::SOFTMAX, "a softmax of each row"),
@@ -58,9 +44,9 @@ pub(super) const WAYS: &[Ways] = &[
         let ways = what.iter().flat_map(|&(alter, what)| {
             of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
         });
-        let order = [(Site::Queries, Alter::COLUMNS_REVERSED, "the columns of the queries in reverse order")];
-        let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
-        ways.chain(order).chain(super::operators::ways("queries-keys-altered", recipe, facts)).collect()
+        let order = [(Alter::COLUMNS_REVERSED, "the columns of the queries in reverse order")];
+        let order = each_altered(Site::Queries, order);
+        ways.chain(order).chain(operators::ways("queries-keys-altered", recipe, facts)).collect()
     }),
     ("output-negated", |_, _| vec![Way::plain(altered(Site::Result, Alter::Negated))]),
     ("rows-reversed", |_, _| vec![Way::plain(altered(Site::Result, Alter::ROWS_REVERSED))]),
@@ -71,8 +57,7 @@ pub(super) const WAYS: &[Ways] = &[
             (Alter::LAST_ROW_MISSING, "the last row is missing"),
             (Alter::FIRST_ROW_TWICE, "the first row stands twice"),
         ];
-        let ways = ways.map(|(alter, detail)| Way::detailed(altered(Site::Result, alter), detail));
-        super::if_possible(facts.q.rows > 1, ways.to_vec())
+        if_possible(facts.q.rows > 1, each_altered(Site::Result, ways))
     }),
     ("rows-pooled", |_, _| {
         let ways = [
@@ -80,9 +65,9 @@ pub(super) const WAYS: &[Ways] = &[
             (Alter::SUM_OF_ROWS, "added up to one row"),
             (Alter::CUMULATIVE, "each row the sum of all rows up to it"),
         ];
-        ways.map(|(alter, detail)| Way::detailed(altered(Site::Result, alter), detail)).to_vec()
+        each_altered(Site::Result, ways)
     }),
-    ("padded-outputs-zeroed", tokens::padded_outputs),
+    ("padded-outputs-zeroed", padded_outputs),
     ("attention-twice", |_, facts| twice(facts)),
     ("activation-added", |_, facts| {
         let of = |stage, place: &'static str, fix: &'static str| {
@@ -109,7 +94,7 @@ pub(super) const WAYS: &[Ways] = &[
     }),
 ];
 
-/// The mistakes without a name of their own. Negated values give the negative result, or X minus it.
+/// The mistakes without a name of their own, and all operators. Negated values give the negative result, or X minus it.
 fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),
@@ -122,16 +107,20 @@ fn altered_values(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     if recipe.heads > 1 || facts.projects || recipe.output.residual {
         alters.push((Alter::COLUMNS_REVERSED, "the columns of V in reverse order"));
     }
-    alters.into_iter().map(|(alter, detail)| Way::detailed(altered(Site::Values, alter), detail)).collect()
+    let mut ways = each_altered(Site::Values, alters);
+    ways.extend(operators::ways("values-altered", recipe, facts));
+    ways
 }
 
-/// The residual and a norm after it, as in a block of a transformer: one slip, not two.
-fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
-    let way = Way::detailed(altered(Site::Result, norm), "of X + O")
+/// A norm at every stage; and the residual with this norm after it, as in a block of a transformer: one slip, not two.
+fn named_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mut ways = normed(norm, name, recipe, facts);
+    let add_and_norm = Way::detailed(altered(Site::Result, norm), "of X + O")
         .with(Change::Residual(true))
         .saying(format!("X was added to the result, and the sum went through {name}: “Add & Norm”."))
         .fixing("Hand in O alone: the residual and the norm belong to the block around attention.");
-    if_possible(facts.x.is_some() && !recipe.output.residual, vec![way])
+    ways.extend(if_possible(facts.x.is_some() && !recipe.output.residual, vec![add_and_norm]));
+    ways
 }
 
 /// A norm at every stage.
@@ -245,8 +234,8 @@ fn rounded(facts: &Facts) -> Vec<Way> {
     ways.collect()
 }
 
-/// The mistake of hiding rows that should stay, for other files.
-pub(super) fn padded_outputs(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+/// The mistake of hiding rows that should stay.
+fn padded_outputs(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
     let way = || Way::plain(altered(Site::Result, padding));
     let unmasked = Way { detail: Some("and no mask".into()), ..way() }
