@@ -9,6 +9,8 @@ use crate::common::attn;
 use attn::lesson::BUILT_IN;
 
 const LESSON: &str = "tests/lessons/page.md";
+/// The options of a page with everything that can stand in it.
+const WHOLE: &str = "--answers shown --notes";
 
 /// The page of a lesson under some options of `attn lesson export`; several tests look at the same.
 fn page(lesson: &str, options: &str) -> Arc<str> {
@@ -51,7 +53,7 @@ fn a_sheet_without_answers_holds_none_and_a_key_shows_them_all() {
         assert!(!hidden.contains(secret), "{secret}");
     }
     assert!(hidden.contains("Your answer:") && hidden.contains("How many weights"));
-    let shown = page(LESSON, "--answers shown");
+    let shown = page(LESSON, WHOLE);
     assert!(shown.contains("<details class=\"answer\" open>") && shown.contains("Two words come after it"));
 }
 
@@ -62,21 +64,30 @@ fn notes_are_for_the_teacher_alone() {
 }
 
 #[test]
-fn no_page_scrolls_sideways_asks_the_network_or_complains() {
-    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
-    let lessons = [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in);
-    let pages: Vec<Arc<str>> = lessons.map(|lesson| page(lesson, "--answers shown --notes")).collect();
+fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_table_is_one_line_high() {
     let Some(mut browser) = browser() else { return };
-    for html in &pages {
+    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    for lesson in [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in) {
+        let html = page(lesson, WHOLE);
         for (width, touch) in [(1280, false), (390, true)] {
-            let mut page = browser.open(html, Window { touch, ..window(width, 800) });
-            assert!(!page.scrolls_sideways(), "{width}: {}", page.eval("document.title"));
+            let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
+            assert!(!page.scrolls_sideways(), "{lesson} at {width}");
             assert_eq!(page.requests(), [""; 0]);
             assert_eq!(page.complaints(), [""; 0]);
+            let heights = page.eval(
+                "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
+                 [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
+            );
+            for heights in heights.as_array().unwrap() {
+                let [head, row, corner] = [0, 1, 2].map(|i| heights[i].as_f64().unwrap());
+                // A rule below the head, and nothing more.
+                assert!(head <= row + 2.0 && corner == head, "{lesson} at {width}: {heights}");
+            }
+            assert!(!heights.as_array().unwrap().is_empty(), "{lesson}");
         }
     }
     // The wide table scrolls by itself.
-    let mut page = browser.open(&page(LESSON, "--answers shown --notes"), window(390, 800));
+    let mut page = browser.open(&page(LESSON, WHOLE), window(390, 800));
     let wide =
         "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length";
     assert!(page.eval(wide).as_u64() > Some(0));
@@ -109,7 +120,7 @@ fn what_commands_write_is_as_well_behaved() {
 #[test]
 fn in_two_stories_on_one_page_each_lights_its_own_cells() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, "--answers shown"), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, WHOLE), window(1280, 900));
     let stray = page.eval(
         "(() => { let stray = 0, lit = 0; \
          for (const cell of document.querySelectorAll('td[data-from]')) { \
@@ -147,29 +158,6 @@ fn mark_result(page: &mut crate::browser::Page<'_>) {
 }
 
 #[test]
-fn the_head_of_every_table_is_one_line_high() {
-    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
-    let lessons: Vec<&str> = [LESSON].into_iter().chain(built_in).collect();
-    for (width, options) in [(1280, "--answers shown"), (1280, "--answers hidden"), (390, "")] {
-        let pages: Vec<Arc<str>> = lessons.iter().map(|lesson| page(lesson, options)).collect();
-        let Some(mut browser) = browser() else { return };
-        for (lesson, html) in lessons.iter().zip(&pages) {
-            let mut page = browser.open(html, window(width, 800));
-            let heights = page.eval(
-                "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
-                 [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
-            );
-            for heights in heights.as_array().unwrap() {
-                let [head, row, corner] = [0, 1, 2].map(|i| heights[i].as_f64().unwrap());
-                // A rule below the head, and nothing more.
-                assert!(head <= row + 2.0 && corner == head, "{lesson} {options}: {heights}");
-            }
-            assert!(options == "--answers hidden" || !heights.as_array().unwrap().is_empty(), "{lesson}");
-        }
-    }
-}
-
-#[test]
 fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
     // The letters' height in pixels of the screen, and the labels that the axes or other labels run through.
     let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
@@ -182,8 +170,8 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
                 && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
         return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
     for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
-        let html = page(lesson, "--answers shown");
         let Some(mut browser) = browser() else { return };
+        let html = page(lesson, WHOLE);
         for width in [1280, 390] {
             let mut page = browser.open(&html, window(width, 800));
             let seen = page.eval(measured);
@@ -210,7 +198,7 @@ fn no_label_of_a_plane_overprints_another_or_leaves_the_picture() {
     let pages = [
         ("README", 1, attend("The bat lives in the cave")),
         ("fox", 1, attend("The quick brown fox jumps over the lazy dog")),
-        ("descent", 2, page("8-where-weights-come-from", "--answers shown").to_string()),
+        ("descent", 2, page("8-where-weights-come-from", WHOLE).to_string()),
     ];
     let Some(mut browser) = browser() else { return };
     for (name, planes, html) in &pages {

@@ -120,7 +120,7 @@ impl<'a, T: Copy> Heads<'a, T> {
 
     /// One head, from 0.
     pub(crate) fn head(&self, head: usize) -> View<'a, T> {
-        debug_assert!(head < self.layout.heads);
+        assert_in_tests!(head < self.layout.heads);
         let Layout { rows, columns, row_stride, column_stride, head_stride, .. } = self.layout;
         let start = head.saturating_mul(head_stride).min(self.numbers.len());
         View { numbers: &self.numbers[start..], rows, columns, row_stride, column_stride }
@@ -156,7 +156,7 @@ impl<'a, T: Copy> View<'a, T> {
     /// i < rows, j < columns, and `has_contiguous_rows`.
     #[inline(always)]
     pub unsafe fn at_unchecked(&self, i: usize, j: usize) -> T {
-        debug_assert!(i < self.rows && j < self.columns && self.has_contiguous_rows());
+        assert_in_tests!(i < self.rows && j < self.columns && self.has_contiguous_rows());
         // SAFETY: every block of a layout that fits lies inside the numbers, and the caller keeps to the block.
         unsafe { *self.numbers.get_unchecked(i * self.row_stride + j) }
     }
@@ -164,7 +164,7 @@ impl<'a, T: Copy> View<'a, T> {
     /// The address of row i.
     #[inline(always)]
     pub fn row_start(&self, i: usize) -> *const T {
-        debug_assert!(i < self.rows);
+        assert_in_tests!(i < self.rows);
         self.numbers.as_ptr().wrapping_add(i * self.row_stride)
     }
 
@@ -177,7 +177,7 @@ impl<'a, T: Copy> View<'a, T> {
     /// These rows and columns.
     #[inline(always)]
     pub fn block(&self, rows: &Range<usize>, columns: &Range<usize>) -> View<'a, T> {
-        debug_assert!(rows.end <= self.rows && columns.end <= self.columns);
+        assert_in_tests!(rows.end <= self.rows && columns.end <= self.columns);
         let start = rows.start * self.row_stride + columns.start * self.column_stride;
         // The start of an empty block may lie past the end.
         let numbers = &self.numbers[start.min(self.numbers.len())..];

@@ -114,6 +114,15 @@
 )]
 #![allow(clippy::needless_range_loop)]
 
+/// What `unsafe` code relies on, checked in the tests of this crate and in debug builds.
+macro_rules! assert_in_tests {
+    ($claim:expr) => {
+        if cfg!(any(test, debug_assertions)) {
+            assert!($claim)
+        }
+    };
+}
+
 mod activation;
 mod attend;
 mod decode;

@@ -94,7 +94,7 @@ impl<'a, T: Copy> SharedRows<'a, T> {
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn row_mut(&self, id: RowId, column: usize, count: usize) -> &mut [T] {
-        debug_assert!(self.has_contiguous_rows() && column + count <= self.layout.columns);
+        assert_in_tests!(self.has_contiguous_rows() && column + count <= self.layout.columns);
         // SAFETY: the layout fits the slice and is one-to-one; the caller has the numbers for itself.
         unsafe { std::slice::from_raw_parts_mut(self.place(id, column), count) }
     }
@@ -114,7 +114,7 @@ impl<'a, T: Copy> SharedRows<'a, T> {
     #[inline(always)]
     unsafe fn place(&self, RowId { head, row }: RowId, column: usize) -> *mut T {
         let Layout { head_stride, row_stride, column_stride, .. } = self.layout;
-        debug_assert!(head < self.layout.heads && row < self.layout.rows && column < self.layout.columns);
+        assert_in_tests!(head < self.layout.heads && row < self.layout.rows && column < self.layout.columns);
         // SAFETY: the layout fits the slice.
         unsafe { self.numbers.add(head * head_stride + row * row_stride + column * column_stride) }
     }

@@ -342,7 +342,22 @@ fn experts(fields: &mut Fields, family: Family, layers: u64, intermediate: u64) 
             ..plain
         },
         Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
-        _ => return Ok(None),
+        Family::HeadByHead
+        | Family::Gpt2
+        | Family::Llama
+        | Family::Mistral
+        | Family::Qwen2
+        | Family::Qwen3
+        | Family::Gemma
+        | Family::Gemma2
+        | Family::Gemma3
+        | Family::Phi3
+        | Family::GptNeox
+        | Family::Olmo2
+        | Family::SmolLm3
+        | Family::Opt
+        | Family::Bert
+        | Family::AttnSmall => return Ok(None),
     }))
 }
 

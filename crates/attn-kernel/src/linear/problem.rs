@@ -121,7 +121,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     /// Row i.
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> &'a [T] {
-        debug_assert!(i < self.rows);
+        assert_in_tests!(i < self.rows);
         if self.columns == 0 { &[] } else { &self.numbers[i * self.stride..][..self.columns] }
     }
 
@@ -143,7 +143,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     /// i < rows and j < columns.
     #[inline(always)]
     pub(crate) unsafe fn place(&self, i: usize, j: usize) -> *const T {
-        debug_assert!(i < self.rows && j < self.columns);
+        assert_in_tests!(i < self.rows && j < self.columns);
         // SAFETY: every cell lies inside the numbers.
         unsafe { self.numbers.as_ptr().add(i * self.stride + j) }
     }

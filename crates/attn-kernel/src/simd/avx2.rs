@@ -189,14 +189,14 @@ impl Simd<f64> for Avx2 {
 impl LoadWeights for Avx2 {
     #[inline(always)]
     unsafe fn load_f16(self, numbers: &[f16]) -> __m256 {
-        debug_assert!(numbers.len() >= 8);
+        assert_in_tests!(numbers.len() >= 8);
         // SAFETY: see `splat`; the caller has 8 numbers there.
         unsafe { _mm256_cvtph_ps(_mm_loadu_si128(numbers.as_ptr().cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_bf16(self, numbers: &[bf16]) -> __m256 {
-        debug_assert!(numbers.len() >= 8);
+        assert_in_tests!(numbers.len() >= 8);
         // SAFETY: see `splat`; the caller has 8 numbers there.
         unsafe {
             let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(numbers.as_ptr().cast()));

@@ -178,14 +178,14 @@ impl Simd<f64> for Avx512 {
 impl LoadWeights for Avx512 {
     #[inline(always)]
     unsafe fn load_f16(self, numbers: &[f16]) -> __m512 {
-        debug_assert!(numbers.len() >= 16);
+        assert_in_tests!(numbers.len() >= 16);
         // SAFETY: see `splat`; the caller has 16 numbers there.
         unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(numbers.as_ptr().cast())) }
     }
 
     #[inline(always)]
     unsafe fn load_bf16(self, numbers: &[bf16]) -> __m512 {
-        debug_assert!(numbers.len() >= 16);
+        assert_in_tests!(numbers.len() >= 16);
         // SAFETY: see `splat`; the caller has 16 numbers there.
         unsafe {
             let bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256(numbers.as_ptr().cast()));

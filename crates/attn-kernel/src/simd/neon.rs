@@ -179,7 +179,7 @@ impl Simd<f64> for Neon {
     fn exchange(self, a: float64x2_t, b: float64x2_t, group: usize) -> (float64x2_t, float64x2_t) {
         // SAFETY: see `splat`.
         unsafe {
-            debug_assert!(group == 1);
+            assert_in_tests!(group == 1);
             (vtrn1q_f64(a, b), vtrn2q_f64(a, b))
         }
     }
@@ -188,14 +188,14 @@ impl Simd<f64> for Neon {
 impl LoadWeights for Neon {
     #[inline(always)]
     unsafe fn load_f16(self, numbers: &[f16]) -> float32x4_t {
-        debug_assert!(numbers.len() >= 4);
+        assert_in_tests!(numbers.len() >= 4);
         // SAFETY: see `splat`; the caller has 4 numbers there.
         unsafe { vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(numbers.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn load_bf16(self, numbers: &[bf16]) -> float32x4_t {
-        debug_assert!(numbers.len() >= 4);
+        assert_in_tests!(numbers.len() >= 4);
         // SAFETY: see `splat`; the caller has 4 numbers there.
         unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(numbers.as_ptr().cast()))) }
     }

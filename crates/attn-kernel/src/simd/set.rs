@@ -106,14 +106,14 @@ macro_rules! instructions {
 
         #[inline(always)]
         unsafe fn load(self, numbers: &[$number]) -> $register {
-            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            assert_in_tests!(numbers.len() >= <Self as Simd<$number>>::LANES);
             // SAFETY: the caller has as many numbers there.
             unsafe { $load(numbers.as_ptr()) }
         }
 
         #[inline(always)]
         unsafe fn store(self, register: $register, numbers: &mut [$number]) {
-            debug_assert!(numbers.len() >= <Self as Simd<$number>>::LANES);
+            assert_in_tests!(numbers.len() >= <Self as Simd<$number>>::LANES);
             // SAFETY: the caller has as many numbers there.
             unsafe { $store(numbers.as_mut_ptr(), register) }
         }
