@@ -2,11 +2,12 @@
 
 use crate::{Attention, Layout, Output, attend};
 
+use super::everywhere::{judge_everywhere, run_everywhere};
 use super::families::{Family, with_scores};
 use super::oracle::{Shares, TestFloat, exact_row};
 use super::problem::{Arrangement, Problem, Shape};
 use super::random::Random;
-use super::{judge_everywhere, note, plain, run_everywhere};
+use super::{note, plain};
 
 /// Tiles and few queries, more and fewer queries than keys, shared keys, and a cache of several parts.
 fn shapes() -> impl Iterator<Item = Shape> {

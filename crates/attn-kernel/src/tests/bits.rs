@@ -2,11 +2,12 @@
 
 use crate::{Kernels, Machine, SimdLevel};
 
+use super::everywhere::assert_same_bits;
 use super::masking::Masking;
 use super::problem::{Arrangement, Problem, Shape};
 use super::random::Random;
 use super::variants::Variant;
-use super::{assert_same_bits, plain, say};
+use super::{plain, say};
 
 /// How many queries, keys and columns there are: every remainder of every register and tile, and the block's edges.
 pub const SIZES: [usize; 26] =

@@ -7,12 +7,13 @@ use std::thread;
 use crate::SimdLevel;
 
 use super::bits::{HEADS, SIZES, assert_bits, problem};
+use super::everywhere::judge_everywhere;
 use super::families::Family;
 use super::masking::Masking;
 use super::oracle::Shares;
 use super::problem::Shape;
 use super::random::Random;
-use super::{judge_everywhere, say};
+use super::say;
 
 /// Calls `work` with every number of the grid and its queries, keys and columns, on two threads.
 fn on_the_whole_grid<R: Send>(work: impl Fn(usize, [usize; 3]) -> R + Sync) -> Vec<R> {

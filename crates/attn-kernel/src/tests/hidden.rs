@@ -2,9 +2,10 @@
 
 use crate::{Band, Kernels};
 
+use super::everywhere::run_everywhere;
 use super::problem::{Arrangement, Problem, Results, Shape};
 use super::random::Random;
-use super::{run_everywhere, same};
+use super::same;
 
 /// A tile of every width, and few queries; with two heads of keys.
 fn shapes() -> impl Iterator<Item = Shape> {
@@ -219,7 +220,7 @@ fn nan_in_the_bias_of_a_hidden_key_reaches_no_query() {
             };
             let clean = run_everywhere(&with_bias(T::ONE), "clean");
             let spoilt = run_everywhere(&with_bias(T::from_f64(f64::NAN)), "NaN in the bias");
-            super::assert_same_bits(&clean, &spoilt, "NaN in a hidden bias");
+            super::everywhere::assert_same_bits(&clean, &spoilt, "NaN in a hidden bias");
         }
     }
     check::<f32>();

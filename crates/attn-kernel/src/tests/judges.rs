@@ -4,8 +4,8 @@ use crate::Band;
 use serde_json::Value;
 
 use super::double_double::DoubleDouble;
+use super::everywhere::judge_everywhere;
 use super::golden::{json, list, number};
-use super::judge_everywhere;
 use super::oracle::{Exact, TestFloat, exact_row};
 use super::problem::{Problem, Shape};
 

@@ -2,10 +2,11 @@
 
 use crate::Kernels;
 
+use super::everywhere::judge_everywhere;
+use super::note;
 use super::oracle::TestFloat;
 use super::problem::{Problem, Shape};
 use super::random::Random;
-use super::{judge_everywhere, note};
 
 /// Eight or nine queries, and more keys than the blocks' sums are used to.
 const SHAPES: [(usize, usize, usize); 2] = [(8, 20_000, 1), (9, 200_000, 2)];

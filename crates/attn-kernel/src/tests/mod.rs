@@ -14,6 +14,7 @@ mod random;
 
 mod adversarial;
 mod bits;
+mod everywhere;
 mod exp2;
 mod families;
 mod grid;
@@ -39,9 +40,6 @@ use std::io::{Write, stderr};
 
 use crate::{Kernels, SimdLevel};
 
-use self::oracle::{Shares, TestFloat, judge};
-use self::problem::{Arrangement, Problem, Results};
-
 /// A line that the test harness does not capture.
 fn say(line: &str) {
     writeln!(stderr(), "{line}").expect("standard error can be written to");
@@ -61,33 +59,6 @@ fn plain() -> crate::Machine {
 /// Whether two numbers are the same to the bit; no NaN differs from another.
 fn same<T: Kernels>(a: T, b: T) -> bool {
     a.bits() == b.bits() || (a.to_f64().is_nan() && b.to_f64().is_nan())
-}
-
-#[track_caller]
-fn assert_same_bits<T: Kernels>(expected: &Results<T>, found: &Results<T>, what: &str) {
-    for row in 0..expected.rows.len() {
-        for (c, (a, b)) in expected.row(row).zip(found.row(row)).enumerate() {
-            assert!(same(a, b), "{what}: {} row {row}, column {c}: {a:?} became {b:?}", T::NAME);
-        }
-    }
-}
-
-/// The results of the plain version, which every other implementation gives to the bit.
-#[track_caller]
-fn run_everywhere<T: Kernels>(problem: &Problem<T>, what: &str) -> Results<T> {
-    let expected = problem.run(plain(), Arrangement::Stacked);
-    for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
-        let found = problem.run(crate::Machine { simd, threads: 2 }, Arrangement::Padded);
-        assert_same_bits(&expected, &found, &format!("{what}: {simd}"));
-    }
-    expected
-}
-
-/// The same, with errors within what is promised.
-#[track_caller]
-fn judge_everywhere<T: TestFloat>(problem: &Problem<T>, what: &str) -> Shares {
-    let what = format!("{what}, {}, {:?}", T::NAME, problem.shape);
-    judge(problem, &run_everywhere(problem, &what), &what)
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use crate::Kernels;
 use proptest::prelude::*;
 
+use super::everywhere::run_everywhere;
 use super::oracle::{TestFloat, exact_row};
 use super::problem::{Arrangement, Problem, Shape};
 use super::random::Random;
-use super::run_everywhere;
 
 fn shape() -> impl Strategy<Value = Shape> {
     let heads = prop_oneof![Just((1, 1)), Just((4, 2)), Just((3, 1))];

@@ -2,10 +2,11 @@
 
 use crate::{Attention, Heads, Kernels, Layout, Output, attend};
 
+use super::everywhere::{assert_same_bits, run_everywhere};
 use super::oracle::{TestFloat, judge};
+use super::plain;
 use super::problem::{Arrangement, Problem, Results, Shape};
 use super::random::Random;
-use super::{assert_same_bits, plain, run_everywhere};
 
 /// Few queries, tiles, one key, and a cache of several parts.
 const SHAPES: [(usize, usize, usize); 7] =

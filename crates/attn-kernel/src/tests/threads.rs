@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use crate::{Kernels, Machine, Output, SimdLevel, attend};
 
+use super::everywhere::assert_same_bits;
 use super::masking::Masking;
+use super::plain;
 use super::problem::{Arrangement, Problem, Shape};
 use super::random::Random;
-use super::{assert_same_bits, plain};
 
 /// Enough work for several threads: tiles, and a long cache.
 const SHAPES: [Shape; 2] = [

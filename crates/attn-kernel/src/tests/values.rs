@@ -2,11 +2,11 @@
 
 use crate::Kernels;
 
+use super::everywhere::{judge_everywhere, run_everywhere};
 use super::oracle::TestFloat;
 use super::problem::{Arrangement, Problem, Results, Shape};
 use super::promise::Promise;
 use super::random::Random;
-use super::{judge_everywhere, run_everywhere};
 
 /// Narrow tiles and wider ones, few queries, and a cache of several parts.
 const SHAPES: [(usize, usize, usize); 7] =

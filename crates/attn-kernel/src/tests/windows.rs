@@ -2,9 +2,9 @@
 
 use crate::{Band, Kernels};
 
+use super::everywhere::{assert_same_bits, run_everywhere};
 use super::problem::{Arrangement, Problem, Shape};
 use super::random::Random;
-use super::{assert_same_bits, run_everywhere};
 
 /// Few queries and tiles; one block, several, and several parts of a cache.
 const SHAPES: [(usize, usize); 8] =

@@ -117,7 +117,7 @@ fn one_step_beside_guarded_memory_ends_the_program() {
         Err(_) => {
             for step in ["behind", "before", "forbidden"] {
                 let own = std::env::current_exe().expect("a test program has a path");
-                let name = "tests::guarded::one_step_beside_guarded_memory_ends_the_program";
+                let name = "tests::internals::guarded::one_step_beside_guarded_memory_ends_the_program";
                 let mut program = Command::new(own);
                 let output = program.args([name, "--exact"]).env(STEP, step).output().expect("it starts");
                 let (out, err) = (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned());
