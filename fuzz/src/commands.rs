@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use attn::cli::{Env, Streams, run};
 use attn::input::WritePermission;
@@ -52,7 +52,7 @@ pub fn output(args: &[OsString], input: &[u8]) -> CommandOutput {
         }
         assert_fit_for_a_terminal(&err);
     }
-    CommandOutput { code, out, err, graphs: outcome.graphs.into_iter().map(Rc::new).collect() }
+    CommandOutput { code, out, err, graphs: outcome.graphs.into_iter().map(Arc::new).collect() }
 }
 
 /// Whether a command writes no file, reads none outside this folder, and ends soon.

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::elementary::pow;
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ pub struct CommandOutput {
     /// Its standard error.
     pub err: String,
     /// The graph of each computation that it showed, with all of its nodes.
-    pub graphs: Vec<Rc<Graph>>,
+    pub graphs: Vec<Arc<Graph>>,
 }
 
 impl CommandOutput {
@@ -109,14 +110,14 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// The error of a failed command; or if it computes no graph, or several.
-    pub fn graph(&self, command: &Command) -> Result<Rc<Graph>> {
+    pub fn graph(&self, command: &Command) -> Result<Arc<Graph>> {
         let known = self.computed.borrow().get(&command.args).map(Rc::clone);
         let output = known.unwrap_or_else(|| self.run(&command.args, Screen::plain(80)));
         if output.code != 0 {
             return Err(Error::new(output.err.trim().trim_start_matches("error: ")));
         }
         match &output.graphs[..] {
-            [graph] => Ok(Rc::clone(graph)),
+            [graph] => Ok(Arc::clone(graph)),
             [] => Err(Error::new("it cannot print its numbers as JSON")
                 .help("name a command that shows a computation")),
             _ => Err(Error::new(format!("`{}` shows several computations", command.typed))
@@ -200,7 +201,7 @@ fn part(graph: &Graph, address: &str) -> Result<Matrix> {
 
 /// A computed cell, and the cells that it is computed from.
 pub(super) struct ShownOperands {
-    graph: Rc<Graph>,
+    graph: Arc<Graph>,
     term: Term,
 }
 
@@ -212,7 +213,7 @@ impl ShownOperands {
     ///
     /// # Errors
     /// If there is no such cell, or its node is never formed.
-    pub fn of(graph: Rc<Graph>, address: &str) -> Result<ShownOperands> {
+    pub fn of(graph: Arc<Graph>, address: &str) -> Result<ShownOperands> {
         let cell = match resolve(&graph, address)? {
             Cells::Cell(cell) => cell,
             Cells::Row(node, row) => CellId { node, row, col: 0 },
@@ -318,14 +319,14 @@ mod tests {
     }
 
     /// `O = A V` of one row of weights and two values, and what follows from them.
-    fn graph() -> Rc<Graph> {
+    fn graph() -> Arc<Graph> {
         let mut graph = Graph::new();
         let a = graph.given("A", Matrix::of([[0.594, 0.406]]), Origin::Stated).unwrap();
         let v = graph.given("V", Matrix::of([[3.0], [-1.2]]), Origin::Stated).unwrap();
         graph.add("O", Op::Product, &[a, v]).unwrap();
         graph.add("moved", Op::Subtract, &[v, v]).unwrap();
         graph.add("P", Op::Softmax(Axis::Rows, Base::E), &[a]).unwrap();
-        Rc::new(graph)
+        Arc::new(graph)
     }
 
     fn operands(address: &str) -> ShownOperands {

@@ -1,9 +1,8 @@
 //! Runs commands in process, as a shell would, and reads what they print.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
@@ -137,22 +136,19 @@ pub fn in_process(args: &[String], screen: Screen) -> CommandOutput {
     let outcome =
         run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let graphs = outcome.graphs.into_iter().map(Rc::new).collect();
+    let graphs = outcome.graphs.into_iter().map(Arc::new).collect();
     CommandOutput { code: outcome.code, out: text(out), err: text(err), graphs }
 }
 
-/// Like [`in_process`], for lessons with the same commands: commands are pure, so a test runs each only once on the same screen.
+/// Like [`in_process`], for lessons with the same commands: commands are pure, so all tests together run each only once on the same
+/// screen.
 pub fn in_process_once(args: &[String], screen: Screen) -> CommandOutput {
-    thread_local! {
-        static OUTPUTS: RefCell<HashMap<(Vec<String>, Screen), CommandOutput>> = RefCell::default();
-    }
-    let key = (args.to_vec(), screen);
-    if let Some(output) = OUTPUTS.with_borrow(|outputs| outputs.get(&key).cloned()) {
-        return output;
-    }
-    let output = in_process(args, screen);
-    OUTPUTS.with_borrow_mut(|outputs| outputs.insert(key, output.clone()));
-    output
+    type Outputs = HashMap<(Vec<String>, Screen), Arc<OnceLock<CommandOutput>>>;
+    static OUTPUTS: Mutex<Option<Outputs>> = Mutex::new(None);
+    let mut outputs = OUTPUTS.lock().expect("no test panics here");
+    let output = Arc::clone(outputs.get_or_insert_default().entry((args.to_vec(), screen)).or_default());
+    drop(outputs);
+    output.get_or_init(|| in_process(args, screen)).clone()
 }
 
 /// The nodes of a graph as JSON has them.

@@ -1,6 +1,6 @@
 //! A computation that was written with `--format json` is read back whole, and run again it gives the same numbers.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use attn::demo::demos;
 use attn::graph::saved::{Reason, SavedGraph, read};
@@ -13,7 +13,7 @@ use crate::common::{attn, in_process};
 
 /// The document of a command, and its graphs.
 #[track_caller]
-fn written(line: &str) -> (Value, Vec<Rc<Graph>>) {
+fn written(line: &str) -> (Value, Vec<Arc<Graph>>) {
     let output = in_process(&attn(line).arg("--format").arg("json").args(), Screen::plain(80));
     assert_eq!(output.code, 0, "attn {line}\n{}", output.err);
     (serde_json::from_str(&output.out).expect("JSON"), output.graphs)

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::common::{attn, in_process_once, without_colours, words};
+use attn::lesson::export::{self, Answers, Handout};
+use attn::lesson::play::ScriptedAnswers;
 use attn::lesson::show::LessonView;
-use attn::lesson::{BUILT_IN, Lesson, Runner, open};
+use attn::lesson::{BUILT_IN, Lesson, Runner, draw, open};
 use attn::render::{Charset, Screen, Theme};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use serde_json::Value;
@@ -99,10 +101,13 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
                 assert!(line.width() <= width, "{name} at {width}: {line}");
             }
         }
-        let page = attn(&format!("lesson export {name} --to md --answers hidden --seed 5")).ok().out;
+        let (own, runner) = (lesson(name), Runner::new(&in_process_once));
+        let drawn = draw(&own, &runner, 5).lesson;
+        let handout = |lesson, answers| Handout { lesson, runner: &runner, answers, notes: false, live: false };
+        let page = export::markdown(&handout(&drawn, Answers::Hidden));
         assert!(!page.contains("<!--") && !page.contains("<details>"), "{name}");
-        let cast = attn(&format!("lesson export {name} --to cast")).ok().out;
-        assert_eq!(cast.matches(",\"m\",").count(), lesson(name).steps.len(), "{name}");
+        let cast = export::cast(&handout(&own, Answers::Folded), ScriptedAnswers::default());
+        assert_eq!(cast.matches(",\"m\",").count(), own.steps.len(), "{name}");
     }
 }
 

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::browser::{Page, Window, assert_bits, browser, window};
 use crate::common::attn;
+use super::html::built_in_page;
 use attn::lesson::BUILT_IN;
+use attn::lesson::export::Answers;
 
 const LESSON: &str = "tests/lessons/live.md";
 
@@ -265,7 +267,7 @@ fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
     let mut stories = 0;
     for (file, _) in BUILT_IN {
         let name = file.trim_end_matches(".md");
-        let html = attn(&format!("lesson export {name} --to html --live")).ok().out;
+        let html = built_in_page(name, Answers::Folded, true);
         let mut page = browser.open(&html, Window { touch: true, ..window(390, 800) });
         page.go_offline();
         started(&mut page);

@@ -1,7 +1,7 @@
 //! Runs the commands of lessons, and limits the files that they read and write.
 
 use std::ffi::OsString;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -96,7 +96,7 @@ fn output_in(env: Env, run: RunFn, args: &[String], screen: Screen) -> CommandOu
         String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
-    CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Rc::new).collect() }
+    CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Arc::new).collect() }
 }
 
 // `--seed`: a lesson with other random numbers.

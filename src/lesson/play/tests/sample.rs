@@ -1,6 +1,6 @@
 //! A small lesson for the tests of the player, and a `run` that prints what it is given.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::graph::{Graph, Origin};
 use crate::lesson::{CommandOutput, Lesson, read};
@@ -133,5 +133,5 @@ pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> CommandOutput {
     let mut graph = Graph::new();
     graph.given("A", weights.rows_named(&tokens).cols_named(&tokens), Origin::Stated).expect("a new name");
     let out = format!("attn {} at {}\n", args.join(" "), screen.width);
-    CommandOutput { code: 0, out, err: String::new(), graphs: vec![Rc::new(graph)] }
+    CommandOutput { code: 0, out, err: String::new(), graphs: vec![Arc::new(graph)] }
 }
