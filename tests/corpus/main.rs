@@ -208,7 +208,8 @@ fn read(from: &mut dyn Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads a file, or all files of a folder, and removes them.
+/// Reads a file, or all files of a folder, and removes them. How an archive is deflated differs between processors: what is in it
+/// counts.
 fn take(path: &Path, name: &str, into: &mut BTreeMap<String, Vec<u8>>) {
     if path.is_dir() {
         for entry in fs::read_dir(path).unwrap() {
@@ -216,10 +217,20 @@ fn take(path: &Path, name: &str, into: &mut BTreeMap<String, Vec<u8>>) {
             take(&path.join(&inner), &format!("{name}/{}", inner.to_string_lossy()), into);
         }
         fs::remove_dir_all(path).unwrap();
+        return;
+    }
+    if name.ends_with(".npz") {
+        let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+        for at in 0..archive.len() {
+            let mut entry = archive.by_index(at).unwrap();
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).unwrap();
+            into.insert(format!("{name}/{}", entry.name().unwrap()), bytes);
+        }
     } else {
         into.insert(name.to_string(), fs::read(path).unwrap());
-        fs::remove_file(path).unwrap();
     }
+    fs::remove_file(path).unwrap();
 }
 
 /// The lines of the record: what was printed, and the command.

@@ -103,7 +103,8 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
         }
         let (own, runner) = (lesson(name), Runner::new(&in_process_once));
         let drawn = draw(&own, &runner, 5).lesson;
-        let handout = |lesson, answers| Handout { lesson, runner: &runner, answers, notes: false, live: false };
+        let handout =
+            |lesson, answers| Handout { lesson, runner: &runner, answers, notes: false, live: false };
         let page = export::markdown(&handout(&drawn, Answers::Hidden));
         assert!(!page.contains("<!--") && !page.contains("<details>"), "{name}");
         let cast = export::cast(&handout(&own, Answers::Folded), ScriptedAnswers::default());

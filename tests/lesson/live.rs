@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use super::html::built_in_page;
 use crate::browser::{Page, Window, assert_bits, browser, window};
 use crate::common::attn;
-use super::html::built_in_page;
 use attn::lesson::BUILT_IN;
 use attn::lesson::export::Answers;
 
