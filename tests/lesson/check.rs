@@ -544,3 +544,13 @@ fn a_question_that_quotes_its_own_seed_is_reported_and_not_redrawn() {
         assert_ne!(kept.out, drawn.out);
     }
 }
+
+/// The first is the slowest.
+#[test]
+fn lessons_checked_at_the_same_time_are_listed_in_the_order_of_the_paths() {
+    let names = ["8-where-weights-come-from", "6-todays-models", "1-interaction-matrices", "0-tour"];
+    let out = names.iter().fold(attn("lesson check"), |check, name| check.arg(*name)).run().out;
+    let listed: Vec<&str> =
+        out.lines().filter_map(|line| line.split_once(" (built in)")).map(|(name, _)| name).collect();
+    assert_eq!(listed, names, "{out}");
+}

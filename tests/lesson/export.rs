@@ -101,6 +101,7 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
                 assert!(line.width() <= width, "{name} at {width}: {line}");
             }
         }
+        colours_change_no_text(&lesson(name));
         let (own, runner) = (lesson(name), Runner::new(&in_process_once));
         let drawn = draw(&own, &runner, 5).lesson;
         let handout =
@@ -109,6 +110,17 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
         assert!(!page.contains("<!--") && !page.contains("<details>"), "{name}");
         let cast = export::cast(&handout(&own, Answers::Folded), ScriptedAnswers::default());
         assert_eq!(cast.matches(",\"m\",").count(), own.steps.len(), "{name}");
+    }
+}
+
+/// A command is checked without colours, and a class sees it with them.
+#[track_caller]
+fn colours_change_no_text(lesson: &Lesson) {
+    let plain = Screen::plain(lesson.size.columns);
+    for exchange in lesson.consoles().flat_map(|console| &console.exchanges) {
+        let shown = |screen| in_process_once(&exchange.command.args, screen).shown();
+        let coloured = shown(Screen { colour: true, theme: Theme::Dark, ..plain });
+        assert_eq!(without_colours(&coloured), shown(plain), "{}", exchange.command.typed);
     }
 }
 

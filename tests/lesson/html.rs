@@ -77,27 +77,35 @@ fn notes_are_for_the_teacher_alone() {
     assert!(page(LESSON, "--notes").contains("<aside class=\"teacher\">\n<p>Draw the three words"));
 }
 
+/// The heights of the head, the first row and the corner of each table that is seen.
+#[track_caller]
+fn assert_heads_are_one_line_high(page: &mut crate::browser::Page<'_>, lesson: &str) -> usize {
+    let heights = page.eval(
+        "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
+         [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
+    );
+    let heights = heights.as_array().unwrap();
+    for heights in heights {
+        let [head, row, corner] = [0, 1, 2].map(|i| heights[i].as_f64().unwrap());
+        // A rule below the head, and nothing more.
+        assert!(head <= row + 2.0 && corner == head, "{lesson}: {heights}");
+    }
+    heights.len()
+}
+
 #[test]
 fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_table_is_one_line_high() {
-    let Some(mut browser) = browser() else { return };
     let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
-    for lesson in [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in) {
-        let html = page(lesson, WHOLE);
+    let lessons = [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in);
+    let pages: Vec<_> = lessons.map(|lesson| (lesson, page(lesson, WHOLE))).collect();
+    let Some(mut browser) = browser() else { return };
+    for (lesson, html) in &pages {
         for (width, touch) in [(1280, false), (390, true)] {
-            let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
+            let mut page = browser.open(html, Window { touch, ..window(width, 800) });
             assert!(!page.scrolls_sideways(), "{lesson} at {width}");
             assert_eq!(page.requests(), [""; 0]);
             assert_eq!(page.complaints(), [""; 0]);
-            let heights = page.eval(
-                "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
-                 [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
-            );
-            for heights in heights.as_array().unwrap() {
-                let [head, row, corner] = [0, 1, 2].map(|i| heights[i].as_f64().unwrap());
-                // A rule below the head, and nothing more.
-                assert!(head <= row + 2.0 && corner == head, "{lesson} at {width}: {heights}");
-            }
-            assert!(!heights.as_array().unwrap().is_empty(), "{lesson}");
+            assert!(assert_heads_are_one_line_high(&mut page, lesson) > 0, "{lesson}");
         }
     }
     // The wide table scrolls by itself.
@@ -105,6 +113,20 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_
     let wide =
         "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length";
     assert!(page.eval(wide).as_u64() > Some(0));
+}
+
+#[test]
+fn heads_are_one_line_high_also_where_answers_are_hidden_or_folded() {
+    for (width, answers) in [(1280, Answers::Hidden), (390, Answers::Folded)] {
+        let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+        let pages: Vec<_> = names.map(|name| (name, built_in_page(name, answers, false))).collect();
+        let Some(mut browser) = browser() else { return };
+        for (lesson, html) in &pages {
+            let mut page = browser.open(html, window(width, 800));
+            let seen = assert_heads_are_one_line_high(&mut page, lesson);
+            assert!(seen > 0 || answers == Answers::Hidden, "{lesson}");
+        }
+    }
 }
 
 #[test]
@@ -184,8 +206,8 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
                 && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
         return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
     for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
-        let Some(mut browser) = browser() else { return };
         let html = page(lesson, WHOLE);
+        let Some(mut browser) = browser() else { return };
         for width in [1280, 390] {
             let mut page = browser.open(&html, window(width, 800));
             let seen = page.eval(measured);

@@ -263,12 +263,12 @@ fn only_a_page_can_compute() {
 
 #[test]
 fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
+    let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    let pages: Vec<String> = names.map(|name| built_in_page(name, Answers::Folded, true)).collect();
     let Some(mut browser) = browser() else { return };
     let mut stories = 0;
-    for (file, _) in BUILT_IN {
-        let name = file.trim_end_matches(".md");
-        let html = built_in_page(name, Answers::Folded, true);
-        let mut page = browser.open(&html, Window { touch: true, ..window(390, 800) });
+    for html in &pages {
+        let mut page = browser.open(html, Window { touch: true, ..window(390, 800) });
         page.go_offline();
         started(&mut page);
         let live = page.eval("document.querySelectorAll('.story.live').length").as_u64().unwrap();

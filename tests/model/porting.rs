@@ -57,7 +57,12 @@ fn diagnosed_as(model: &str, dump: &Path, file: &Path) -> (Option<i32>, Value) {
 
 /// The names of the mistakes that were found, those with the same numbers together.
 fn found(value: &Value) -> Vec<Vec<String>> {
-    let id = |mistake: &Value| mistake["id"].as_str().unwrap().to_string();
+    let id = |mistake: &Value| {
+        for text in ["sentence", "change"].map(|key| mistake[key].as_str().unwrap()) {
+            assert!(!text.is_empty() && !text.contains(['{', '}']), "{mistake}");
+        }
+        mistake["id"].as_str().unwrap().to_string()
+    };
     let mut all: Vec<Vec<String>> = Vec::new();
     if !value["text"].is_null() {
         all.push(vec![id(&value["text"])]);
