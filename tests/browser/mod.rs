@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -23,22 +23,29 @@ const PLACES: [&str; 4] = [
 /// Nothing takes longer, even on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One browser for all tests of a file; it ends with the process, when its pipe closes.
-static BROWSER: LazyLock<Option<Mutex<Browser>>> = LazyLock::new(|| Browser::start().map(Mutex::new));
+/// Two browsers for all tests, so that two of them run at the same time; they end with the process, when their pipes close.
+static BROWSERS: [LazyLock<Option<Mutex<Browser>>>; 2] = [
+    LazyLock::new(|| Browser::start("first").map(Mutex::new)),
+    LazyLock::new(|| Browser::start("second").map(Mutex::new)),
+];
 
-/// The browser; `None`, said aloud, where none is installed.
+/// A browser that is free, or the first one when it is; `None`, said aloud, where none is installed.
 pub fn browser() -> Option<MutexGuard<'static, Browser>> {
-    match &*BROWSER {
-        Some(browser) => Some(browser.lock().unwrap_or_else(|poisoned| poisoned.into_inner())),
-        None => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "NOT RUN in a browser: no Chromium among {}; install the package chromium",
-                PLACES.join(", ")
-            );
-            None
-        }
+    let free = BROWSERS.iter().filter_map(|browser| match browser.as_ref()?.try_lock() {
+        Ok(browser) => Some(browser),
+        Err(TryLockError::Poisoned(browser)) => Some(browser.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    });
+    let first = || Some(BROWSERS[0].as_ref()?.lock().unwrap_or_else(PoisonError::into_inner));
+    let browser = { free }.next().or_else(first);
+    if browser.is_none() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN in a browser: no Chromium among {}; install the package chromium",
+            PLACES.join(", ")
+        );
     }
+    browser
 }
 
 /// A running browser.
@@ -88,9 +95,9 @@ fn own_folder() -> PathBuf {
 
 impl Browser {
     #[allow(clippy::zombie_processes, reason = "it lives as long as the tests, and ends with the pipe to it")]
-    fn start() -> Option<Browser> {
+    fn start(name: &str) -> Option<Browser> {
         let program = PLACES.into_iter().find(|place| fs::metadata(place).is_ok())?;
-        let folder = own_folder();
+        let folder = own_folder().join(name);
         fs::create_dir_all(&folder).expect("a folder for the browser");
         // The protocol wants its two ends at 3 and 4.
         let mut child = Command::new("sh")

@@ -1,6 +1,8 @@
 //! Runs commands in process, as a shell would, and reads what they print.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+mod sweep;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -11,6 +13,9 @@ use attn::lesson::CommandOutput;
 use attn::matrix::Matrix;
 use attn::render::Screen;
 use serde_json::Value;
+
+#[allow(unused_imports, reason = "each test takes what it needs")]
+pub use sweep::one_in;
 
 /// What a command left behind.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! `attn diagnose`, typed as a user types it; what comes back for every mistake is tested in `diagnose.rs`.
 
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use crate::exercise::{
     EXERCISE, INVERTED, MASKED_WITH_A_BILLION, NO_SCALE, QUERIES_SCALED, RIGHT, X, by_hand, doubles, ids,
     judged, npy, place, transposed, typed, yours,
@@ -466,10 +466,10 @@ fn power_of_ten(exponent: i32) -> f64 {
 }
 
 #[test]
-fn right_to_so_many_decimals_is_true_of_200_random_answers() {
+fn right_to_so_many_decimals_is_true_of_random_answers() {
     let mut seed = 14;
     let mut claimed = 0;
-    for at in 0..200 {
+    for at in 0..200 / one_in(5) as i32 {
         // One token attends to itself alone: its result is its value, whatever the scores.
         let values: Vec<f64> = (0..4).map(|_| drawn(&mut seed)).collect();
         let (decimals, is_cut) = (at % 6 + 1, at % 2 == 1);
@@ -489,7 +489,7 @@ fn right_to_so_many_decimals_is_true_of_200_random_answers() {
         assert!(digits as usize <= decimals, "{decimals} decimals were handed in: {said}");
         claimed += 1;
     }
-    assert!(claimed > 100, "{claimed}");
+    assert!(claimed > 100 / one_in(5), "{claimed}");
 }
 
 #[test]

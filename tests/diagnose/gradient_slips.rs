@@ -9,6 +9,7 @@ use attn::graph::{BackwardPass, Given, Origin, Start};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
+use crate::common::one_in;
 use crate::diagnose::mechanism_slips;
 use crate::golden;
 use crate::mistakes::{Ids, answer, by_hand, inputs, named};
@@ -206,7 +207,7 @@ fn the_gradient_of_scaled_or_masked_scores_is_right_in_another_form() {
 
 #[test]
 fn numbers_without_any_meaning_get_no_name() {
-    for exercise in exercises() {
+    for exercise in exercises().iter().step_by(one_in(3)) {
         for (node, right) in &exercise.right {
             // The digits of √3, √5, √7 … are no gradient of anything.
             let cell = |i: usize, j: usize| ((i * right.cols() + j) as f64 * 2.0 + 3.0).sqrt().fract() - 0.5;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use crate::exercise::place;
 use tempfile::TempDir;
 
@@ -71,7 +71,7 @@ fn save(arguments: &str, file: &str) {
 fn right_results_and_steps_are_right_with_every_option() {
     let place = exercise();
     let file = path(&place, "all.json");
-    for (options, step) in OPTIONS {
+    for (options, step) in OPTIONS.iter().step_by(one_in(5)) {
         let arguments = at(&format!("{GIVEN} {options}"), &place);
         let nodes = attn(&format!("attend {arguments}")).nodes();
         let rows = |name: &str| -> Vec<Vec<f64>> {
@@ -137,7 +137,7 @@ fn steps_are_accepted_under_usual_names_and_with_all_heads_side_by_side() {
 #[test]
 fn a_suggested_input_is_read_back_with_the_printed_options() {
     let place = exercise();
-    for (at_number, (options, _)) in OPTIONS.iter().enumerate() {
+    for (at_number, (options, _)) in OPTIONS.iter().enumerate().step_by(one_in(8)) {
         let arguments = at(&format!("{GIVEN} {options}"), &place);
         let better = path(&place, &format!("better{at_number}.npz"));
         let told = attn(&format!("diagnose {arguments} --format json --suggest-input")).arg(&better).ok().out;

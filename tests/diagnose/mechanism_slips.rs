@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::one_in;
 use crate::golden;
 use crate::mistakes::{Ids, answer, by_hand, cases, inputs, more_cases, named};
 use attn::attention::{Mask, Pairing, RopeScaling, Yarn};
@@ -176,7 +177,7 @@ fn right_steps_are_right_also_in_single_precision_and_rounded_by_hand() {
 #[allow(clippy::print_stdout, reason = "cargo test -- --nocapture shows what is said")]
 fn every_slip_gets_its_name_a_sentence_and_a_fix() {
     let (mut complaints, mut told, mut alone) = (Vec::new(), 0, 0);
-    for exercise in exercises() {
+    for exercise in exercises().iter().step_by(one_in(3)) {
         for slip in &exercise.wrong {
             let diagnosis = exercise.examine(answer("O", &slip.matrix));
             let (names, here) =
@@ -207,7 +208,7 @@ fn every_slip_gets_its_name_a_sentence_and_a_fix() {
 #[test]
 fn the_first_wrong_step_alone_shows_the_slip() {
     let (mut complaints, mut told) = (Vec::new(), 0);
-    for exercise in exercises() {
+    for exercise in exercises().iter().step_by(one_in(3)) {
         for slip in &exercise.in_steps {
             let diagnosis = exercise.examine(answer(&slip.node, &slip.matrix));
             let names = named(&diagnosis);
@@ -221,7 +222,7 @@ fn the_first_wrong_step_alone_shows_the_slip() {
             }
         }
     }
-    assert!(told > 60, "only {told}");
+    assert!(told > 60 / one_in(6), "only {told}");
     assert!(complaints.is_empty(), "{}:\n{}", complaints.len(), complaints.join("\n"));
 }
 
@@ -250,7 +251,7 @@ fn what_changes_nothing_is_neither_found_nor_ruled_out() {
 #[allow(clippy::print_stdout, reason = "cargo test -- --nocapture shows the shares")]
 fn with_two_decimals_another_name_never_stands_alone() {
     let (mut complaints, mut told, mut silent, mut all) = (Vec::new(), 0, 0, 0);
-    for exercise in exercises() {
+    for exercise in exercises().iter().step_by(one_in(3)) {
         for slip in &exercise.wrong {
             let diagnosis = exercise.examine(by_hand("O", &slip.matrix, 2));
             let names = named(&diagnosis);

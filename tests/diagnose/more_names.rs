@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::common::one_in;
 use crate::mistakes::{More, OtherSlip, answer, by_hand, more_cases, named, says_nothing};
 
 /// Ids of the other hand, and what they are called here where that is another name.
@@ -94,7 +95,7 @@ fn here(case: &More, slip: &OtherSlip) -> String {
 #[test]
 fn every_slip_of_another_hand_gets_its_name() {
     let (mut shares, mut complaints) = (Shares::default(), Vec::new());
-    for case in more_cases() {
+    for case in more_cases().iter().step_by(one_in(4)) {
         for slip in case.slips.iter().filter(|slip| slip.blame) {
             let diagnosis = case.examiner.examine(&[answer("O", &slip.result)]).unwrap();
             let names = named(&diagnosis);
@@ -116,7 +117,7 @@ fn every_slip_of_another_hand_gets_its_name() {
 #[test]
 fn what_is_right_is_right_and_what_nobody_can_know_gets_no_name() {
     let mut complaints = Vec::new();
-    for case in more_cases() {
+    for case in more_cases().iter().step_by(one_in(4)) {
         for slip in case.slips.iter().filter(|slip| !slip.blame) {
             let mut handed = answer("O", &slip.result);
             if slip.id == "half-precision" {
@@ -142,7 +143,7 @@ fn what_is_right_is_right_and_what_nobody_can_know_gets_no_name() {
 #[test]
 fn other_slips_rounded_by_hand_keep_their_names() {
     let (mut shares, mut wrong) = (Shares::default(), Vec::new());
-    for case in more_cases() {
+    for case in more_cases().iter().step_by(one_in(4)) {
         for slip in case.slips.iter().filter(|slip| slip.blame && slip.id != "result-truncated") {
             let diagnosis = case.examiner.examine(&[by_hand("O", &slip.result, 4)]).unwrap();
             let names = named(&diagnosis);
@@ -162,7 +163,7 @@ fn other_slips_rounded_by_hand_keep_their_names() {
 #[test]
 fn steps_of_other_slips_lead_to_their_names_and_to_no_other() {
     let (mut shares, mut wrong) = (Shares::default(), Vec::new());
-    for case in more_cases() {
+    for case in more_cases().iter().step_by(one_in(4)) {
         for slip in case.slips.iter().filter(|slip| slip.blame) {
             let steps = slip.value["steps"].as_object();
             let Some(steps) = steps else { continue };
@@ -227,7 +228,7 @@ fn implied_weights_are_consistent_with_biases_and_dropout() {
 #[test]
 fn no_other_slip_is_consistent_with_biases_or_dropout() {
     let mut complaints = Vec::new();
-    for case in more_cases() {
+    for case in more_cases().iter().step_by(one_in(4)) {
         for slip in &case.slips {
             let is_one = ["bias", "dropout"].iter().any(|id| slip.id.starts_with(id));
             let said = clues(case, slip);

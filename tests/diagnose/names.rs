@@ -1,5 +1,6 @@
 //! The name that comes back is the mistake that was made: wrong results by NumPy, checked against PyTorch.
 
+use crate::common::one_in;
 use crate::mistakes::{Case, Ids, Wrong, answer, by_hand, cases, named, same, says_nothing};
 use attn::diagnose::Diagnosis;
 
@@ -98,14 +99,14 @@ fn the_right_result_is_right_and_so_is_every_step_of_it() {
 #[test]
 fn every_mistake_and_every_pair_comes_back_under_its_name() {
     let (mut complaints, mut checked) = (Vec::new(), 0);
-    for case in cases() {
+    for case in cases().iter().step_by(one_in(8)) {
         for wrong in &case.wrong {
             let diagnosis = case.examiner.examine(&[answer("O", &wrong.result)]).unwrap();
             complaints.extend(complaint(case, wrong, &diagnosis));
             checked += 1;
         }
     }
-    assert!(checked > 1000, "only {checked}");
+    assert!(checked > 1000 / one_in(10), "only {checked}");
     assert!(
         complaints.is_empty(),
         "{} of {checked}:\n{}",
@@ -117,7 +118,7 @@ fn every_mistake_and_every_pair_comes_back_under_its_name() {
 #[test]
 fn results_rounded_by_hand_still_name_the_mistake() {
     let (mut all, mut by_name) = (0, 0);
-    for case in cases() {
+    for case in cases().iter().step_by(one_in(8)) {
         for wrong in case.wrong.iter().filter(|wrong| wrong.ids.len() == 1) {
             for decimals in [3, 4] {
                 let diagnosis = case.examiner.examine(&[by_hand("O", &wrong.result, decimals)]).unwrap();

@@ -1,5 +1,6 @@
 //! Whatever is done at one stage of attention gets a name: wrong results by NumPy (tests/golden/operators.py).
 
+use crate::common::one_in;
 use crate::mistakes::{answer, by_hand, named, operator_cases};
 
 #[test]
@@ -31,7 +32,7 @@ fn what_is_done_at_a_stage_gets_a_name() {
 #[test]
 fn to_three_decimals_most_still_get_a_name() {
     let (mut all, mut by_name) = (0, 0);
-    for case in operator_cases() {
+    for case in operator_cases().iter().step_by(one_in(3)) {
         for slip in &case.slips {
             let diagnosis = case.examiner.examine(&[by_hand("O", &slip.result, 3)]).unwrap();
             all += 1;

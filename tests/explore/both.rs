@@ -5,6 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use crate::common::one_in;
 use crate::explore::written::{COMPUTATIONS, key, script, words, written};
 use crate::terminal::Terminal;
 
@@ -18,7 +19,7 @@ fn on_screen(command: &str, keys: &[String], folder: &Path) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24 / one_in(6) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn the_same_keys_give_the_same_state_on_the_screen_and_line_by_line(

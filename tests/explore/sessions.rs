@@ -27,7 +27,7 @@ fn slow_explorer(more: &str) -> (tempfile::TempDir, Terminal) {
     let state = tempfile::tempdir().expect("a folder");
     let attn = env!("CARGO_BIN_EXE_attn");
     let command = format!(
-        "echo before; {attn} explore attend --random 1200,256 --at 'X[1,1]' {more}; echo code $?; read x"
+        "echo before; {attn} explore attend --random 800,160 --at 'X[1,1]' {more}; echo code $?; read x"
     );
     let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], 100, 24);
     (state, terminal)
@@ -338,7 +338,7 @@ fn the_program_ends_and_pauses_while_it_computes() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 100, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --random 1200,256 --at 'X[1,1]'\r"), "X[1,1] = ");
+    terminal.shows(&format!("{attn} explore attend --random 800,160 --at 'X[1,1]'\r"), "X[1,1] = ");
     terminal.shows("7\r", RECOMPUTING);
     terminal.press("\x1a");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));

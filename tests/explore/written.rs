@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::common::one_in;
 use attn::cli::{Env, Streams};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -135,7 +136,7 @@ pub fn key() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 80 / one_in(4) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn the_command_that_is_written_prints_the_same_bits(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use attn::input::{WritePermission, save};
 use attn::matrix::Matrix;
 
-use crate::common::{Outcome, attn};
+use crate::common::{Outcome, attn, one_in};
 
 /// An `.npy` file of these dimensions, counting up in quarters.
 fn array(folder: &Path, dims: &[usize]) -> PathBuf {
@@ -97,7 +97,7 @@ fn stacks_matrices_and_batches_of_every_shape() {
     let paths: Vec<PathBuf> = shapes.iter().map(|dims| array(folder.path(), dims)).collect();
     let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
     let (mut count, mut computed, mut differences) = (0, 0, Vec::new());
-    for (at, q) in paths.iter().enumerate() {
+    for (at, q) in paths.iter().enumerate().step_by(one_in(3)) {
         for (key, k) in paths.iter().enumerate() {
             // Values as the keys, and, now and then, other ones.
             let other = (at + key) % paths.len();
@@ -116,7 +116,7 @@ fn stacks_matrices_and_batches_of_every_shape() {
         }
     }
     assert_none(differences, count);
-    assert!(computed > 40, "{computed} of {count} were computed");
+    assert!(computed > 40 / one_in(3), "{computed} of {count} were computed");
 }
 
 fn is_computed(arguments: &[&str]) -> bool {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::common::one_in;
 use attn::input::tokenizer::{Step, TokenSource, Tokenizer, TokenizerKind, Tokens};
 use serde_json::{Value, json};
 
@@ -473,7 +474,7 @@ fn every_rule_does_what_it_does_in_the_crate() {
     let mut state = 88_172_645_463_325_252;
     for (name, _) in KINDS {
         let whole = value(&format!("{name}.json"));
-        for (place, rule) in &rules {
+        for (place, rule) in rules.iter().step_by(one_in(5)) {
             let mut file = whole.clone();
             file[place] = rule.clone();
             let what = format!("{name}: {rule}");
@@ -570,8 +571,9 @@ fn no_changed_rule_makes_the_program_panic() {
         let mut found = Vec::new();
         places(&whole, "", &mut found);
         for (at, place) in found.iter().enumerate() {
-            // Every fifth of the values, in turn, keeps the test short.
-            for other in others.iter().skip(at % 5).step_by(5) {
+            // Every fifth of the values, in turn, keeps the sweep short.
+            let step = 5 * one_in(5);
+            for other in others.iter().skip(at % step).step_by(step) {
                 let mut file = whole.clone();
                 *file.pointer_mut(place).expect("a place") = other.clone();
                 match std::panic::catch_unwind(|| is_read(file.to_string().as_bytes())) {
@@ -583,5 +585,5 @@ fn no_changed_rule_makes_the_program_panic() {
         }
     }
     assert!(panicked.is_empty(), "{} files: {}", panicked.len(), panicked.join("\n"));
-    assert!(read > 400 && refused > 400, "{read} were read, {refused} refused");
+    assert!(read.min(refused) > 400 / one_in(8), "{read} were read, {refused} refused");
 }

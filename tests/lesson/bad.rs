@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Outcome, attn, in_process_once};
+use crate::common::{Outcome, attn, in_process_once, one_in};
 use attn::lesson::check::check;
 use attn::lesson::read;
 use proptest::prelude::*;
@@ -377,7 +377,7 @@ fn slipped(text: &str, slips: &[Slip]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(200 / one_in(5) as u32))]
 
     #[test]
     fn no_slip_of_the_hand_makes_read_or_check_panic(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use crate::browser::{Window, browser, window};
-use crate::common::{attn, in_process_once};
+use crate::common::{attn, in_process_once, one_in};
 use attn::lesson::export::{self, Answers, Handout};
 use attn::lesson::{BUILT_IN, Runner, built_in, open};
 
@@ -95,7 +95,7 @@ fn assert_heads_are_one_line_high(page: &mut crate::browser::Page<'_>, lesson: &
 
 #[test]
 fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_table_is_one_line_high() {
-    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    let built_in = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
     let lessons = [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in);
     let pages: Vec<_> = lessons.map(|lesson| (lesson, page(lesson, WHOLE))).collect();
     let Some(mut browser) = browser() else { return };
@@ -118,7 +118,7 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_
 #[test]
 fn heads_are_one_line_high_also_where_answers_are_hidden_or_folded() {
     for (width, answers) in [(1280, Answers::Hidden), (390, Answers::Folded)] {
-        let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+        let names = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
         let pages: Vec<_> = names.map(|name| (name, built_in_page(name, answers, false))).collect();
         let Some(mut browser) = browser() else { return };
         for (lesson, html) in &pages {
@@ -142,7 +142,7 @@ fn what_commands_write_is_as_well_behaved() {
     ]
     .map(|command| (command, attn(command).arg("--format=html").ok().out));
     let Some(mut browser) = browser() else { return };
-    for (command, html) in &pages {
+    for (command, html) in pages.iter().step_by(one_in(3)) {
         for width in [1280, 390] {
             let mut page = browser.open(html, window(width, 800));
             assert!(!page.scrolls_sideways(), "attn {command} at {width}");
@@ -205,7 +205,8 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
             || [...svg.querySelectorAll('text')].some((other) => { const o = other.getBBox(); return other.textContent !== text \
                 && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
         return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
-    for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
+    let lessons = [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)];
+    for (lesson, planes) in lessons.into_iter().step_by(one_in(3)) {
         let html = page(lesson, WHOLE);
         let Some(mut browser) = browser() else { return };
         for width in [1280, 390] {

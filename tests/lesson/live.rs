@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::html::built_in_page;
 use crate::browser::{Page, Window, assert_bits, browser, window};
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use attn::lesson::BUILT_IN;
 use attn::lesson::export::Answers;
 
@@ -197,7 +197,9 @@ fn a_panel_is_open_for_the_story_that_is_looked_at_alone() {
 #[test]
 fn a_lesson_that_computes_fits_a_phone_and_a_projector_in_light_and_in_dark() {
     let Some(mut browser) = browser() else { return };
-    for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
+    for (width, dark) in
+        [(390, false), (390, true), (1280, false), (1280, true)].into_iter().step_by(one_in(3))
+    {
         let mut page = browser.open(html(), Window { dark, ..window(width, 844) });
         started(&mut page);
         page.eval("for (const fold of document.querySelectorAll('details')) fold.open = true");
@@ -236,7 +238,7 @@ fn without_webassembly_it_is_the_page_that_only_shows() {
     let end = program + html()[program..].find('<').unwrap();
     let without_program = format!("{}{}", &html()[..program], &html()[end..]);
     let without_wasm = html().replacen("<body>", "<body><script>delete globalThis.WebAssembly</script>", 1);
-    for html in [without_program, without_wasm] {
+    for html in [without_wasm, without_program].into_iter().step_by(one_in(2)) {
         let mut page = browser.open(&html, window(1280, 900));
         page.eval("new Promise((done) => setTimeout(done, 300))");
         assert_eq!(page.eval("document.documentElement.dataset.live ?? 'none'"), "none");
@@ -263,7 +265,7 @@ fn only_a_page_can_compute() {
 
 #[test]
 fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
-    let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    let names = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
     let pages: Vec<String> = names.map(|name| built_in_page(name, Answers::Folded, true)).collect();
     let Some(mut browser) = browser() else { return };
     let mut stories = 0;
@@ -280,7 +282,7 @@ fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
         assert!(!page.scrolls_sideways(), "{}", page.eval("document.title"));
         assert_calm(&mut page);
     }
-    assert!(stories > 100, "only {stories} stories");
+    assert!(stories as usize > 40 / one_in(10), "only {stories} stories");
 }
 
 #[test]

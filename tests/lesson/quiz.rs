@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use crate::common::{Outcome, attn, in_process, in_process_once, without_colours, words};
+use crate::common::{Outcome, attn, in_process, in_process_once, one_in, without_colours, words};
 use crate::golden::{list, number, string};
 use attn::cli::Env;
 use attn::lesson::check::check;
@@ -119,7 +119,7 @@ fn row(lesson: &Lesson, question: &Question, node: &str, name: &str) -> Vec<f64>
 #[test]
 fn an_answer_computed_from_the_digits_on_the_sheet_is_right() {
     let mut rounding_matters = 0;
-    for seed in 0..100 {
+    for seed in 0..100 / one_in(5) as u32 {
         let lesson = drawn_alone("2-matrix-multiplication", "mix", seed);
         let question = question(&lesson, "mix");
         // As a student does it: with the two decimals shown, and one decimal as the result.
@@ -187,7 +187,7 @@ fn a_lesson_without_such_questions_says_so() {
 #[test]
 fn every_sheet_of_every_walkthrough_passes_the_check_and_is_another() {
     let runner = Runner::new(&in_process_once);
-    for (file, _) in BUILT_IN {
+    for (file, _) in BUILT_IN.iter().step_by(one_in(10)) {
         let name = file.trim_end_matches(".md");
         let own = open(name).expect("a lesson").0;
         assert!(own.drawable() >= 1, "{name}");
@@ -238,7 +238,7 @@ fn the_printed_table_has_the_answer(lesson: &Lesson, question: &Question) {
 
 #[test]
 fn the_same_seed_is_the_same_sheet_to_the_byte_in_every_form() {
-    for to in ["md", "html", "txt", "cast"] {
+    for to in ["md", "html", "txt", "cast"].into_iter().step_by(one_in(4)) {
         let sheet = |seed: u32| attn(&format!("lesson export {DRAWN} --to {to} --seed {seed}")).ok().out;
         let [four, again, five] = [4, 4, 5].map(sheet);
         assert_eq!(four, again, "{to}");

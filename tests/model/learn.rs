@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::browser::{browser, window};
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use crate::model::attn_small::logits;
 use crate::terminal::Terminal;
 
@@ -111,7 +111,7 @@ fn place() -> (TempDir, String) {
 
 #[test]
 fn transformers_has_the_logits_of_a_model_that_was_saved() {
-    for golden in GOLDEN["saved"].as_array().unwrap() {
+    for golden in GOLDEN["saved"].as_array().unwrap().iter().step_by(one_in(2)) {
         let (_place, folder) = place();
         let command = golden["command"].as_str().unwrap();
         attn(&format!("{command} --save {folder}")).ok();
@@ -144,7 +144,7 @@ fn a_saved_model_has_the_bits_that_the_training_had() {
 
 #[test]
 fn json_has_the_documented_keys_and_the_same_bytes_in_every_run() {
-    for dtype in ["f32", "f64"] {
+    for dtype in ["f32", "f64"].into_iter().step_by(one_in(2)) {
         let command = format!("learn induction --steps 12 --format json --dtype {dtype}");
         let said = attn(&command).ok().out;
         let (_place, folder) = place();
@@ -183,16 +183,16 @@ fn another_seed_is_another_training() {
 #[test]
 fn kept_steps_are_opened_compared_and_explored() {
     let (_place, folder) = place();
-    attn(&format!("learn induction --steps 100 --save {folder} --every 50")).ok();
+    attn(&format!("learn induction --steps 20 --save {folder} --every 10")).ok();
     let model = |options: &str| attn(&format!("model {folder} abcabc {options}")).ok().out;
     assert!(model("").starts_with(&format!("{folder}: “abcabc”\n→ attn-small, 2 layers of 1 head")));
-    assert!(model("--at 50").starts_with(&format!("{folder}, step 50: “abcabc”")));
-    assert!(model("--at 50 --versus '--at 100'").contains("--at 100"));
+    assert!(model("--at 10").starts_with(&format!("{folder}, step 10: “abcabc”")));
+    assert!(model("--at 10 --versus '--at 20'").contains("--at 20"));
     // The last kept step is the end of the training.
     let last = model("--only logits --format csv");
-    assert_eq!(last, model("--at 100 --only logits --format csv"));
-    assert_ne!(last, model("--at 50 --only logits --format csv"));
-    let cell = "--checkpoint 50 --at 'L2.A[4,2]' --plain";
+    assert_eq!(last, model("--at 20 --only logits --format csv"));
+    assert_ne!(last, model("--at 10 --only logits --format csv"));
+    let cell = "--checkpoint 10 --at 'L2.A[4,2]' --plain";
     attn(&format!("explore model {folder} abcabc {cell}")).ok();
     // Another training takes its place.
     attn(&format!("learn reverse --steps 5 --save {folder}")).ok();
@@ -390,7 +390,8 @@ fn an_interruption_keeps_and_shows_what_has_been_learned() {
 #[test]
 fn the_picture_of_a_training_is_light_and_cuts_no_label() {
     let Some(mut browser) = browser() else { return };
-    for (task, curves) in [("names --heads 4", 4), ("induction", 4), ("reverse", 3)] {
+    let tasks = [("names --heads 4", 4), ("induction", 4), ("reverse", 3)];
+    for (task, curves) in tasks.into_iter().rev().step_by(one_in(3)) {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("curves.svg");
         attn(&format!("learn {task} --steps 30 --plot {}", file.display())).ok();

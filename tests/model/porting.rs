@@ -77,7 +77,7 @@ fn every_mistake_is_found_by_its_name_and_explains_everything() {
     // Without the tensors of the gate, both give the same numbers; in a model whose layers are all alike, so do these windows.
     let alike = [["gate-on-up", "gate-and-up-exchanged"], ["window-missing", "window-on-other-layers"]];
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for dump in dumps() {
+    for dump in dumps().into_iter().step_by(one_in(3)) {
         let (_, mistakes) = parts(&dump);
         if mistakes == ["right"] {
             continue;
@@ -100,7 +100,7 @@ fn every_mistake_is_found_by_its_name_and_explains_everything() {
             wrong.push(format!("{}: {found:?}, exit code {code:?}", dump.display()));
         }
     }
-    assert!(count > 65, "{count}");
+    assert!(count > 65 / one_in(4), "{count}");
     assert!(wrong.is_empty(), "of {count}:\n{}", wrong.join("\n"));
 }
 
@@ -230,3 +230,4 @@ fn what_cannot_be_compared_is_an_error() {
         assert!(text.contains(error), "{args:?}: {text}");
     }
 }
+use crate::common::one_in;

@@ -2,7 +2,9 @@
 //! commands are what the gate runs; its pictures are what the program draws; its links lead somewhere.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[path = "../../examples/screen_to_svg.rs"]
 #[allow(dead_code, reason = "the example's main is not called here")]
@@ -12,14 +14,47 @@ fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("UTF-8")
 }
 
+/// The commands in the `console` blocks of a page, without `attn`, each with its exit code and its output.
+fn exchanges(page: &str) -> Vec<(&str, i32, &str)> {
+    let blocks = page.split("\n```console\n$ attn ").skip(1).filter_map(|rest| rest.split("\n```").next());
+    blocks
+        .flat_map(|block| block.split("\n$ attn "))
+        .map(|exchange| {
+            let (command, output) = exchange.split_once('\n').unwrap_or((exchange, ""));
+            match output.strip_prefix("? ").map(|rest| rest.split_once('\n').unwrap_or((rest, ""))) {
+                Some((code, output)) => (command, code.parse().expect("an exit code"), output),
+                None => (command, 0, output),
+            }
+        })
+        .collect()
+}
+
 #[test]
 fn command_blocks_print_what_stands_there() {
-    trycmd::TestCases::new()
-        .env("COLUMNS", "80")
-        .env("LC_ALL", "C.UTF-8")
-        .env("NO_COLOR", "1")
-        .case("README.md")
-        .case("docs/*.md");
+    let pages = fs::read_dir("docs").expect("docs").map(|entry| entry.expect("an entry").path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let mut count = 0;
+    for page in pages.chain(["README.md".into()]) {
+        let page = page.display().to_string();
+        let text = file(&page);
+        // docs/lessons.md shows a whole lesson in one block; tests/lesson/check.rs runs it.
+        for (typed, code, output) in exchanges(&text).into_iter().filter(|_| !text.contains("````markdown")) {
+            // What is said and what is printed stand in the order of the screen.
+            let (mut screen, writer) = std::io::pipe().expect("a pipe");
+            let mut attn = Command::new(env!("CARGO_BIN_EXE_attn"));
+            attn.args(shlex::split(typed).expect("words")).stdin(Stdio::null());
+            attn.stdout(writer.try_clone().expect("its other end")).stderr(writer);
+            attn.env("COLUMNS", "80").env("LC_ALL", "C.UTF-8").env("NO_COLOR", "1");
+            let mut running = attn.spawn().expect("it starts");
+            drop(attn);
+            let mut printed = String::new();
+            screen.read_to_string(&mut printed).expect("UTF-8");
+            let ended = running.wait().expect("it ends").code();
+            assert_eq!((ended, printed.trim_end()), (Some(code), output.trim_end()), "{page}: attn {typed}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} commands");
 }
 
 #[test]
@@ -84,7 +119,7 @@ fn every_command_of_the_reading_guide_runs() {
     let guide = file("walkthroughs/README.md");
     let commands: Vec<&str> = guide.split('`').filter(|text| text.starts_with("attn ")).collect();
     assert!(commands.len() > 40, "only {} commands", commands.len());
-    for command in commands {
+    for command in commands.into_iter().step_by(crate::common::one_in(10)) {
         crate::common::attn(&command.replace('"', "'").replacen("attn ", "", 1)).ok();
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use attn::demo::{demos, glossary};
 use attn::lesson::BUILT_IN;
 use serde_json::Value;
@@ -158,7 +158,7 @@ fn the_examples_in_every_help_run() {
         "explore",
     ];
     let (mut count, mut failed) = (0, Vec::new());
-    for path in paths() {
+    for path in paths().into_iter().step_by(one_in(4)) {
         for line in commands(&attn(&format!("{path} --help")).ok().out) {
             if MADE.contains(&&*line) || foreign.iter().any(|part| line.contains(part)) {
                 continue;
@@ -173,7 +173,7 @@ fn the_examples_in_every_help_run() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-    assert!(count > 60, "{count} examples");
+    assert!(count > 60 / one_in(4), "{count} examples");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
         "attend --random 3,4 --heads 2 --causal --temperature 2 --wo '1 0 0 0; 0 1 0 0; 0 0 1 0; 0 0 0 1'";
     known.extend(nodes(&format!("{line} --bias '0 0 0; 0 0 0; 0 0 0'")));
     known.extend(nodes("attend --words 'bat cave' --temperature 2 --causal"));
-    for term in glossary() {
+    for term in glossary().iter().step_by(one_in(10)) {
         let card = attn("glossary").arg(term.name).ok().out;
         assert!(term.see.iter().all(|see| card.contains(see)), "{card}");
         if let Some(node) = term.node {

@@ -1,6 +1,6 @@
 //! `--format html`: a page that needs nothing else, in which every number of a result knows what made it.
 
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use attn::cli::Env;
 use attn::demo::{Settings, demos};
 use attn::explain::{Note, notes};
@@ -241,7 +241,7 @@ fn read_by(graph: &Graph, cell: CellId) -> Vec<(usize, usize, usize)> {
 #[test]
 fn in_every_demo_what_made_a_cell_is_what_stands_in_its_terms() {
     let mut compared = 0;
-    for demo in demos() {
+    for demo in demos().step_by(one_in(4)) {
         let graph = demo.story(&Settings::default()).unwrap().graph;
         let nodes: Vec<NodeId> = graph.nodes().map(|(node, _)| node).collect();
         for ((node, row, col), from) in sources(&page(&format!("demo {}", demo.name))) {
@@ -251,7 +251,7 @@ fn in_every_demo_what_made_a_cell_is_what_stands_in_its_terms() {
             compared += 1;
         }
     }
-    assert!(compared > 3000, "{compared}");
+    assert!(compared > 3000 / one_in(10), "{compared}");
 }
 
 #[test]

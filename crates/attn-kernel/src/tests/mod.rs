@@ -11,6 +11,8 @@ mod golden;
 mod promise;
 #[path = "../../../../tests/common/random.rs"]
 mod random;
+#[path = "../../../../tests/common/sweep.rs"]
+mod sweep;
 
 mod adversarial;
 mod bits;
