@@ -110,7 +110,7 @@ impl AttendArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let convention = self.convention;
         self.live.check(&self.output)?;
-        self.steps.agree(&self.nodes, self.versus.options().is_some())?;
+        self.steps.check_options(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;

@@ -101,7 +101,10 @@ impl DemoArgs {
             ("--without", !self.numbers.without.heads().is_empty()),
             (self.steps.wants_one().unwrap_or_default(), self.steps.wants_one().is_some()),
             ("--only", !self.nodes.only.is_empty()),
-            (self.nodes.explain.used().unwrap_or_default(), self.nodes.explain.used().is_some()),
+            (
+                self.nodes.explain.given_option().unwrap_or_default(),
+                self.nodes.explain.given_option().is_some(),
+            ),
         ];
         if let Some((option, _)) = options.into_iter().find(|(_, used)| *used && chosen.len() != 1) {
             return Err(wants_one(option, chosen.len()));
@@ -113,7 +116,7 @@ impl DemoArgs {
             return self.lists(env, streams).map(Outcome::from);
         }
         self.live.check(&self.output)?;
-        self.steps.agree(&self.nodes, self.versus.options().is_some())?;
+        self.steps.check_options(&self.nodes, self.versus.options().is_some())?;
         let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
             (Some(options), [demo]) => vec![self.beside(demo, options, program, (env, streams.input))?],
             _ => {

@@ -90,7 +90,7 @@ impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if let Some(id) = &self.list {
             let write = |streams: &mut Streams<'_>| write_list(id.as_deref(), &self.look, env, streams);
-            return output::shown(&self.look, env, streams, write);
+            return output::write_paged(&self.look, env, streams, write);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
             return Err(Error::new("there is no result to judge")

@@ -230,7 +230,7 @@ fn writer(of: Begun, program: &Program<'_>, env: &Env) -> Writer {
     let run = typed_commands(program);
     Writer {
         printing: Box::new(move |state| of.command(&typed, state)),
-        showing: Box::new(move |state| of.shown(&shown, state)),
+        showing: Box::new(move |state| of.matrix_command(&shown, state)),
         has_json: of.has_json(),
         run: Box::new(move |words| {
             let output = run(words, Screen::plain(COLUMNS));
@@ -372,7 +372,7 @@ impl Begun {
     }
 
     /// The words that print the matrix under the cursor; for a model or a file the formula of the number.
-    pub(super) fn shown(self, typed: &[OsString], state: &State) -> Vec<String> {
+    pub(super) fn matrix_command(self, typed: &[OsString], state: &State) -> Vec<String> {
         let mut words = self.command(typed, state);
         let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
         let graph = state.graph();
@@ -508,7 +508,7 @@ mod tests {
         let command =
             "explore attend --words 'bat cave' --at S --causal --plain --play=k --width 70 --heads 1";
         assert_eq!(text(Begun::Attend, command, &start()), "attend --words bat cave --causal --heads 1");
-        let shown = Begun::Attend.shown(&typed(command), &start());
+        let shown = Begun::Attend.matrix_command(&typed(command), &start());
         assert_eq!(shown[shown.len() - 2..], ["--only", "A"]);
     }
 

@@ -317,7 +317,7 @@ pub(super) fn paged_if_long(text: &[u8], env: &Env, streams: &mut Streams<'_>) -
 }
 
 /// Writes what `write` writes; on a terminal that has fewer rows, a text for people is paged.
-pub(super) fn shown(
+pub(super) fn write_paged(
     look: &LookArgs,
     env: &Env,
     streams: &mut Streams<'_>,

@@ -79,7 +79,9 @@ impl ParamsArgs {
     }
 
     fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        output::shown(&self.look, env, streams, |streams| self.look.tables("params", parts, env, streams))
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("params", parts, env, streams)
+        })
     }
 
     /// The tables of all models.

@@ -42,7 +42,7 @@ Examples:
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        output::shown(&self.look, env, streams, |streams| self.write(env, streams))
+        output::write_paged(&self.look, env, streams, |streams| self.write(env, streams))
     }
 
     fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
@@ -145,7 +145,9 @@ impl NotationArgs {
             ("The texts".into(), Table::new(&["text", "title", "how to find it"], texts)),
             ("What today's models add".into(), notation_of_models()),
         ];
-        output::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("notation", &parts, env, streams)
+        })
     }
 }
 

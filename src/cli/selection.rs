@@ -31,7 +31,7 @@ impl NodeArgs {
     /// The page of a story: all of it, only the nodes asked for, or the explanation of some cells.
     pub(super) fn page(&self, story: Story, output: &OutputArgs) -> Result<Page> {
         let page = self.of_nodes(story)?;
-        match self.explain.used() {
+        match self.explain.given_option() {
             Some(_) => self.explain.page(page, output),
             None => Ok(page),
         }
@@ -100,7 +100,7 @@ fn depth(text: &str) -> std::result::Result<Depth, String> {
 
 impl ExplainArgs {
     /// The option that is used, if one is.
-    pub(super) fn used(&self) -> Option<&'static str> {
+    pub(super) fn given_option(&self) -> Option<&'static str> {
         match (self.explain.is_empty(), &self.symbolic) {
             (false, _) => Some("--explain"),
             (true, Some(_)) => Some("--symbolic"),
@@ -240,7 +240,7 @@ pub(super) struct StepArgs {
 
 impl StepArgs {
     /// The option for a part of a story that is used, if one is.
-    pub(super) fn used(&self) -> Option<&'static str> {
+    pub(super) fn given_option(&self) -> Option<&'static str> {
         let all = [
             ("--step", self.step.is_some()),
             ("--steps", self.steps.is_some()),
@@ -252,7 +252,7 @@ impl StepArgs {
 
     /// The option that is about the steps of one story, if one is used: `--brief` is about any number of them.
     pub(super) fn wants_one(&self) -> Option<&'static str> {
-        self.used().filter(|option| *option != "--brief")
+        self.given_option().filter(|option| *option != "--brief")
     }
 
     /// These options, with the node of `--until` renamed.
@@ -263,9 +263,9 @@ impl StepArgs {
 
     /// # Errors
     /// If a part of the story is asked for together with something that has no steps.
-    pub(super) fn agree(&self, nodes: &NodeArgs, versus: bool) -> Result<()> {
-        let Some(own) = self.used() else { return Ok(()) };
-        let (other, shows) = match nodes.explain.used() {
+    pub(super) fn check_options(&self, nodes: &NodeArgs, versus: bool) -> Result<()> {
+        let Some(own) = self.given_option() else { return Ok(()) };
+        let (other, shows) = match nodes.explain.given_option() {
             Some("--symbolic") => ("--symbolic", "one formula"),
             Some(option) => (option, "where one number comes from"),
             None if !nodes.only.is_empty() => ("--only", "matrices without their steps"),
@@ -287,7 +287,7 @@ impl StepArgs {
         output: &OutputArgs,
         whole: &str,
     ) -> Result<Page> {
-        if self.used().is_none() {
+        if self.given_option().is_none() {
             return nodes.page(story, output);
         }
         let steps = self.numbers(&story, whole)?;

@@ -69,7 +69,9 @@ impl TokensArgs {
         };
         let for_people = self.look.is_for_people();
         let shown = self.parts(&tokenizer, &tokens, &text, for_people)?;
-        output::shown(&self.look, env, streams, |streams| self.look.tables("tokens", &shown, env, streams))?;
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("tokens", &shown, env, streams)
+        })?;
         Outcome::of_tables(EXIT_DONE, &self.parts(&tokenizer, &tokens, &text, false)?)
     }
 

@@ -320,7 +320,7 @@ impl WordsModel {
     fn read(&self, text: &str) -> Result<Text> {
         let tokens = self.tokenizer.encode(text)?;
         let ids = tokens.ids().iter().map(|&id| id as usize).collect();
-        Ok(Text { ids, tokens: tokens.shown().into() })
+        Ok(Text { ids, tokens: tokens.labels().into() })
     }
 
     /// The id of a word.

@@ -174,7 +174,7 @@ pub(super) fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// A path as errors show it.
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn path_text(path: &Path) -> String {
     visible(&from_path(path)).into_owned()
 }
 
@@ -191,7 +191,7 @@ pub(super) fn examined(path: &Path, found: io::Result<fs::Metadata>) -> Result<O
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if nothing.contains(&error.kind()) => Ok(None),
         Err(error) => {
-            let name = shown(path);
+            let name = path_text(path);
             Err(match error.kind() {
                 ErrorKind::PermissionDenied => Error::new("permission denied")
                     .of_kind(error::ErrorKind::File)

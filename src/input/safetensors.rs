@@ -21,7 +21,7 @@ use crate::{memory, tensor};
 
 use super::array::{Item, Limit, checked_cells, entry_name};
 use super::cell_type::{ArrayFormat, CellType, Payload};
-use super::open::{Input, ReadSeek, regular, shown, unreadable};
+use super::open::{Input, ReadSeek, path_text, regular, unreadable};
 
 /// The longest header that the format allows, in bytes; those of the largest models have a few million.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -229,7 +229,7 @@ fn place<'a>(name: &'a str, tensor: &Value) -> Option<Place<'a>> {
 /// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
 /// numbers that attention computes with.
 pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
-    let name = shown(path);
+    let name = path_text(path);
     let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
     let Some(HeaderEntry { dtype, dims, start, .. }) = tensors.entry(entry) else {
         return Err(no_tensor(&name, entry, tensors.names.iter()));

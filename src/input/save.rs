@@ -22,7 +22,7 @@ use super::array::Limit;
 use super::draft::{Draft, FolderDraft, WriteResult, behind_links, write_whole};
 use super::layers::TOKENS;
 use super::number::{is_meant_as_number, shortest};
-use super::open::{Input, examined, names_in, shown, unreadable};
+use super::open::{Input, examined, names_in, path_text, unreadable};
 
 /// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl WritePermission {
                 .help("give a name; a shell variable that is not set is an empty one")),
             WritePermission::Allowed => Ok(()),
             WritePermission::Refused => Err(Error::new("a lesson cannot write files")
-                .in_source(shown(path))
+                .in_source(path_text(path))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
     }
@@ -77,7 +77,7 @@ impl Format {
                     other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
-                    .in_source(shown(path))
+                    .in_source(path_text(path))
                     .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
@@ -151,7 +151,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
-            .in_source(shown(path))
+            .in_source(path_text(path))
             .help("change its ending to .npz or .json")),
     }
 }
@@ -187,14 +187,14 @@ pub(super) fn is_for_a_file(path: &Path) -> Result<()> {
     let target = target.map_err(|error| not_written(path, &*error))?;
     if examined(&target, fs::metadata(&target))?.is_some_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
-            .in_source(shown(path))
+            .in_source(path_text(path))
             .help("choose another name"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && examined(folder, fs::metadata(folder))?.is_none_or(|folder| !folder.is_dir())
     {
-        return Err(Error::new(format!("there is no folder `{}`", shown(folder)))
-            .in_source(shown(path))
+        return Err(Error::new(format!("there is no folder `{}`", path_text(folder)))
+            .in_source(path_text(path))
             .help("create the folder first, or choose another name"));
     }
     Ok(())
@@ -210,7 +210,7 @@ pub(super) fn not_written(path: &Path, error: &(dyn std::error::Error + 'static)
         None => error.to_string(),
     };
     Error::new(format!("the file cannot be written: {why}"))
-        .in_source(shown(path))
+        .in_source(path_text(path))
         .help("name a file in a folder that you may write to, and check the free space")
 }
 
@@ -520,7 +520,7 @@ impl Table for Tensor {
 /// # Errors
 /// If it cannot be read, is empty, larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    let name = shown(path);
+    let name = path_text(path);
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(Error::new("this is not a regular file")
             .in_source(name)
@@ -610,7 +610,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unreadable(&shown(path), &error))
+    builder.create(path).map_err(|error| unreadable(&path_text(path), &error))
 }
 
 /// The Markdown files of a folder, sorted by name; what begins with a point is left aside, and folders are not entered.
@@ -678,12 +678,12 @@ pub fn put_files(
     if !others.is_empty() && !overwrite {
         let verb = if others.len() == 1 { "exists" } else { "exist" };
         return Err(Error::new(format!("{} already {verb} with other contents", listed_briefly(others)))
-            .in_source(shown(folder))
+            .in_source(path_text(folder))
             .help("name another folder, or replace them with --overwrite"));
     }
     if examined(folder, fs::metadata(folder))?.is_none() {
         // A new folder is there with all its files, or not at all.
-        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown(folder), &error))?;
+        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&path_text(folder), &error))?;
         let written =
             files.iter().try_for_each(|(name, bytes)| draft.write(name, |file| Ok(file.write_all(bytes)?)));
         written.and_then(|()| Ok(draft.persist(None)?)).map_err(|error| not_written(folder, &*error))?;
@@ -693,7 +693,7 @@ pub fn put_files(
         if *put != PutOutcome::WasThere {
             let path = folder.join(name);
             if let Some(inner) = path.parent() {
-                fs::create_dir_all(inner).map_err(|error| no_folder(&shown(folder), &error))?;
+                fs::create_dir_all(inner).map_err(|error| no_folder(&path_text(folder), &error))?;
             }
             replaced(&path, |file| Ok(file.write_all(bytes)?))?;
         }
@@ -713,12 +713,12 @@ pub fn put_new_files(folder: &Path, files: &[(&str, &[u8])], writing: WritePermi
         writing.check(&path)?;
         if name.is_empty() {
             return Err(Error::new("this is no name of a file")
-                .in_source(shown(&path))
+                .in_source(path_text(&path))
                 .help("type a name such as step.md"));
         }
         if examined(&path, fs::symlink_metadata(&path))?.is_some() {
             return Err(Error::new("this exists already")
-                .in_source(shown(&path))
+                .in_source(path_text(&path))
                 .help("choose another name"));
         }
     }

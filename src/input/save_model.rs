@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 
 use super::draft::{FolderDraft, folder_of, real};
 use super::model_folder::{CHECKPOINTS, WEIGHTS, step_file};
-use super::open::{examined, shown};
+use super::open::{examined, path_text};
 use super::save::{Table, WritePermission, no_folder, not_written, read_text, safetensors, takes_files};
 
 /// The longest `config.json` of such a folder, in bytes; a longer one belongs to another model.
@@ -55,7 +55,7 @@ impl ModelDraft {
     /// If nothing may be written, the folder has something else in it, or the new one cannot be made.
     pub fn beside(folder: &Path, writing: WritePermission) -> Result<ModelDraft> {
         check_model_folder(folder, writing)?;
-        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&shown(folder), &error))?;
+        let draft = FolderDraft::beside(folder).map_err(|error| no_folder(&path_text(folder), &error))?;
         Ok(ModelDraft { folder: folder.to_path_buf(), draft })
     }
 
@@ -126,7 +126,7 @@ fn clean(left: &Path, target: &Path) {
 /// nor that of a small model, or that no folder can take the place of.
 pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()> {
     writing.check(folder)?;
-    let refused = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(shown(folder));
+    let refused = |what: &str| Error::new(what).of_kind(ErrorKind::File).in_source(path_text(folder));
     let another = "name a folder that is new, empty, or one that attn wrote a model into";
     if from_path(folder).trim().is_empty() {
         return Err(refused("the name of the folder is blank").help(another));
@@ -134,7 +134,7 @@ pub fn check_model_folder(folder: &Path, writing: WritePermission) -> Result<()>
     let Some(metadata) = examined(folder, fs::metadata(folder))? else {
         // The folder will be made in the nearest one that is there.
         let there = folder.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("."));
-        return takes_files(there).map_err(|error| no_folder(&shown(folder), &error));
+        return takes_files(there).map_err(|error| no_folder(&path_text(folder), &error));
     };
     if !metadata.is_dir() {
         return Err(refused("this is a file, not a folder").help(another));

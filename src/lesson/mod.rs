@@ -4,6 +4,7 @@
 //! [`Runner`], which is given the program's own `run`, so that a class sees what it can type. The player, the check, the
 //! quiz and the exports read the same [`Lesson`].
 
+mod blocks;
 pub mod check;
 mod command;
 mod directive;
@@ -12,7 +13,6 @@ pub mod export;
 pub mod key;
 mod library;
 mod model;
-mod pieces;
 pub mod play;
 mod progress;
 mod prose;

@@ -6,9 +6,9 @@ use pulldown_cmark::{Event, Parser};
 
 use crate::error::{Error, Result};
 
+use super::blocks::OPTIONS;
 use super::key::{Expression, Values, WrittenNumber, numbers_in};
 use super::model::{Claim, Prose};
-use super::pieces::OPTIONS;
 use super::source::{Fault, Faults, Source};
 
 /// The most bytes of a number in the text, and of what decides that it begins there.

@@ -6,7 +6,7 @@ use crate::story::{Digits, Table};
 
 use super::digits;
 use super::document::Markup;
-use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells};
+use super::explanation::{Derivation, ExplanationWriter, Sign, SymbolicCells};
 use super::latex_math::{escaped, indexed, is_name, math, number};
 use super::plane::Drawing;
 use super::style::is_in_name;

@@ -1,7 +1,7 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
 use super::document::Markup;
-use super::explained::{ExplanationWriter, SymbolicCells};
+use super::explanation::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};

@@ -12,7 +12,7 @@ mod tree;
 use std::borrow::Cow;
 use std::io::Write;
 
-use attn_story::render::{digits, document, explained, heat, html, plane, style, view};
+use attn_story::render::{digits, document, explanation, heat, html, plane, style, view};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;

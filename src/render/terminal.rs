@@ -10,7 +10,7 @@ use crate::story::{Digits, StepItem, Table};
 use crate::text::ScreenWidth;
 
 use super::document::{ComputedNode, Markup, NumberedStep};
-use super::explained::{ExplanationWriter, SymbolicCells};
+use super::explanation::{ExplanationWriter, SymbolicCells};
 use super::heat::ShadeColours;
 use super::heat::{Shade, shades_at};
 use super::plane::Drawing;

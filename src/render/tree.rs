@@ -9,7 +9,7 @@ use crate::explain::{Branch, Explanation, stored_weight};
 use crate::graph::CellId;
 use crate::text::ScreenWidth;
 
-use super::explained::{Derivation, ExplanationWriter, Operand, PlainTerms};
+use super::explanation::{Derivation, ExplanationWriter, Operand, PlainTerms};
 use super::table::{Block, Level};
 use super::{Charset, Style, digits};
 

@@ -159,7 +159,7 @@ fn tokens_say_where_they_come_from() {
 
 #[test]
 fn pieces_are_shown_as_text() {
-    let shown = |name: &str, text: &str| tokenizer(name).encode(text).unwrap().shown();
+    let shown = |name: &str, text: &str| tokenizer(name).encode(text).unwrap().labels();
     assert_eq!(shown("gpt2", "The cave"), ["The", "␣cave"]);
     assert_eq!(shown("gpt2", "👍"), ["<0xF0>", "<0x9F>", "<0x91>", "<0x8D>"]);
     assert_eq!(shown("gpt2", "é")[..], ["é"]);
@@ -349,7 +349,7 @@ fn is_read(file: &[u8]) -> bool {
     match Tokenizer::from_bytes("tokenizer.json", file) {
         Ok(tokenizer) => {
             for text in ["the bat's 12  👍 <s>é\n", "", "▁", "[MASK]<|eot_id|>", "a a\u{301} [UNK]"] {
-                let _ = tokenizer.encode(text).map(|tokens| tokens.shown());
+                let _ = tokenizer.encode(text).map(|tokens| tokens.labels());
                 let _ = tokenizer.steps(text);
             }
             true

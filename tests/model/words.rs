@@ -28,7 +28,7 @@ fn tokenizer() -> Tokenizer {
 
 fn read(tokenizer: &Tokenizer, text: &str) -> Text {
     let tokens = tokenizer.encode(text).unwrap();
-    Text { ids: tokens.ids().iter().map(|&id| id as usize).collect(), tokens: tokens.shown().into() }
+    Text { ids: tokens.ids().iter().map(|&id| id as usize).collect(), tokens: tokens.labels().into() }
 }
 
 /// The layer and the head of a usual name such as `L0H2`, counted from 1.

@@ -313,7 +313,7 @@ impl LearnArgs {
     /// # Errors
     /// If options contradict each other.
     pub(super) fn check_options(&self) -> Result<()> {
-        let looks = self.nodes.explain.used().or((!self.nodes.only.is_empty()).then_some("--only"));
+        let looks = self.nodes.explain.given_option().or((!self.nodes.only.is_empty()).then_some("--only"));
         match (self.at, looks) {
             (None, Some(option)) => Err(Error::new(format!("{option} needs the step that it looks into"))
                 .help(format!("add --at 150: {option} then shows the numbers of step 150"))),

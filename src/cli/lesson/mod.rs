@@ -107,7 +107,9 @@ struct ListArgs {
 impl ListArgs {
     fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let table = table(self.folder.as_deref(), env)?;
-        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &[table], env, streams))
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("lesson", &[table], env, streams)
+        })
     }
 }
 
@@ -163,12 +165,12 @@ fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
         lesson.title.clone(),
         lesson.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
         lesson.steps.len().to_string(),
-        shown(&lesson, env),
+        progress(&lesson, env),
     ]
 }
 
 /// `3/8`; empty if no step was shown, or the progress is unknown.
-fn shown(lesson: &Lesson, env: &Env) -> String {
+fn progress(lesson: &Lesson, env: &Env) -> String {
     let progress =
         env.state.as_deref().and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
     match progress.steps_done(lesson) {

@@ -272,7 +272,9 @@ impl DirectivesArgs {
             ("Blocks of commands", blocks()),
         ];
         let parts = parts.map(|(title, table)| (title.to_string(), table));
-        output::shown(&self.look, env, streams, |streams| self.look.tables("lesson", &parts, env, streams))
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("lesson", &parts, env, streams)
+        })
     }
 }
 

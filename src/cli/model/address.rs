@@ -9,7 +9,7 @@ use crate::graph::{Graph, Node, Op, Origin, Role, Stage};
 use crate::model::{Architecture, Edits, Removal, Sublayers};
 use crate::text::clip;
 
-use super::opened::first_used;
+use super::folder::first_given;
 
 /// The layers that some names are about, counted from 1: `L5.A_3` is about layer 5. Names without a layer are about the whole model.
 pub(super) fn layers_of<'n>(names: impl Iterator<Item = &'n str>) -> Option<RangeInclusive<usize>> {
@@ -151,8 +151,8 @@ pub(super) struct ChangeArgs {
 
 impl ChangeArgs {
     /// The option that is used, if one is.
-    pub fn used(&self) -> Option<&'static str> {
-        first_used(&[("--without", self.without.is_some()), ("--without-first", self.without_first)])
+    pub fn given_option(&self) -> Option<&'static str> {
+        first_given(&[("--without", self.without.is_some()), ("--without-first", self.without_first)])
     }
 
     /// The parts, checked against the model.

@@ -17,8 +17,8 @@ use crate::story::{ShownLayer, StepItem, Story, model_layer};
 use crate::text::{ScreenWidth, clipped, quoted};
 
 use super::address::{Within, layers_of, name_in, node_name, usual_name};
+use super::folder::{ChosenNumbers, OpenedModel, ReadText};
 use super::logits::{LogitsTable, with_logits};
-use super::opened::{ChosenNumbers, OpenedModel, ReadText};
 use super::{ModelArgs, VariedArgs};
 
 /// The most characters of a text in the first line.
@@ -52,7 +52,7 @@ impl ModelArgs {
         let names = self.all_names(&nodes)?;
         let (mut story, forward) =
             model.with_run(|run| self.story(&run, &text, (layers, &names), &chosen, self.title(model)))?;
-        if nodes.only.is_empty() && nodes.explain.used().is_none() {
+        if nodes.only.is_empty() && nodes.explain.given_option().is_none() {
             story = story.saying_first(&[chosen.described(model, text.text.ids.len())]);
         }
         model.name_words(&mut story.graph);
@@ -145,7 +145,7 @@ impl ModelArgs {
         !self.save.is_empty()
             && self.layer.is_none()
             && self.nodes.only.is_empty()
-            && self.nodes.explain.used().is_none()
+            && self.nodes.explain.given_option().is_none()
     }
 
     /// The nodes and cells that were typed, by their names in the graph.

@@ -11,7 +11,7 @@ use crate::model::{Forward, ModelRun};
 use crate::params::Family;
 use crate::tensor::{Dtype, Tensor};
 
-use super::opened::{OpenedModel, ReadText};
+use super::folder::{OpenedModel, ReadText};
 
 /// The graph of some layers with the steps from the last residual stream to the logits of all tokens.
 ///
@@ -56,7 +56,7 @@ impl<'a> LogitsTable<'a> {
     pub fn new(model: &OpenedModel, run: &'a ModelRun<'a>, forward: &'a Forward) -> Result<LogitsTable<'a>> {
         let numbers = run.logits_of(forward, 0..1)?;
         let columns = numbers.shape().cols;
-        let words = model.tokenizer.is_some().then(|| (0..columns).map(|id| model.shown(id)).collect());
+        let words = model.tokenizer.is_some().then(|| (0..columns).map(|id| model.token_text(id)).collect());
         let rows = RefCell::new(Rows { first: 0, numbers, outcome: Ok(()) });
         Ok(LogitsTable { run, forward, words, columns, rows })
     }
@@ -149,7 +149,7 @@ pub(super) fn how_to_mask(model: &OpenedModel, read: &ReadText) -> Option<String
         None => "neither config.json nor the tokenizer names a mask token, so no place is masked".to_string(),
         Some(id) => format!(
             "no place is masked: put {} (id {id}) in place of a token to see what the model puts there",
-            model.shown(id as usize)
+            model.token_text(id as usize)
         ),
     })
 }

@@ -1,12 +1,12 @@
 //! `attn model`: a model from its folder, on a text.
 
 mod address;
-mod agree;
-mod explored;
+mod folder;
+mod graph;
 mod layer;
 mod logits;
 mod next;
-mod opened;
+mod options;
 mod overview;
 mod reading;
 mod survey;
@@ -24,12 +24,12 @@ use super::selection::{NodeArgs, StepArgs};
 use super::versus::VersusArgs;
 use super::{Env, Outcome, Streams, output};
 use address::ChangeArgs;
-use explored::WindowArgs;
+use graph::WindowArgs;
 
-use opened::{NextArgs, NumbersArgs, ReadText, Shown, StepOfTrainingArgs};
+use folder::{NextArgs, NumbersArgs, ReadText, StepOfTrainingArgs, View};
 
-pub(super) use explored::ModelToRead;
-pub(super) use opened::OpenedModel;
+pub(super) use folder::OpenedModel;
+pub(super) use graph::ModelToRead;
 
 /// Open a model's folder, run it on your sentence, and explain every number
 ///
@@ -106,8 +106,8 @@ struct VariedArgs {
 
 impl VariedArgs {
     /// The option that is used, if one is.
-    fn used(&self) -> Option<&'static str> {
-        self.numbers.used().or(self.changes.used())
+    fn given_option(&self) -> Option<&'static str> {
+        self.numbers.given_option().or(self.changes.given_option())
     }
 }
 
@@ -138,11 +138,11 @@ Examples:
 impl ModelArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         self.live.check(&self.output)?;
-        if self.live.live && !matches!(self.shown(), Shown::Layers) {
+        if self.live.live && !matches!(self.view(), View::Layers) {
             return Err(Error::new("--live needs one layer here").help("add --layer 1, or leave out --live"));
         }
         let model = OpenedModel::open_at(&self.folder, self.varied.step.at, env)?;
-        self.agree(model.has_head)?;
+        self.check_options(model.has_head)?;
         let read = self.read(&model)?;
         let tokens = read.as_ref().map_or(0, |read| read.text.ids.len()) + self.more.count().unwrap_or(0);
         let tokens = if self.survey { tokens + survey::LONGEST } else { tokens };
@@ -163,10 +163,10 @@ impl ModelArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<Outcome> {
-        let tables = match (self.shown(), read) {
-            (Shown::Survey, read) => survey::tables(model, read, self)?,
+        let tables = match (self.view(), read) {
+            (View::Survey, read) => survey::tables(model, read, self)?,
             (_, None) => overview::tables(model, &self.output)?,
-            (Shown::Layers | Shown::Files, Some(text)) => {
+            (View::Layers | View::Files, Some(text)) => {
                 return self.of_layers(model, text, program, env, streams);
             }
             (_, Some(text)) => match self.more.count() {

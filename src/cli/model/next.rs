@@ -9,8 +9,8 @@ use crate::story::{Prediction, Table};
 use crate::text::counted;
 
 use super::ModelArgs;
+use super::folder::{OpenedModel, ReadText};
 use super::logits::check_numbers;
-use super::opened::{OpenedModel, ReadText};
 use super::reading::first_part;
 
 /// The choice of the next token.
@@ -67,8 +67,10 @@ pub(super) fn tables(
     let mut rows_about = about(model, &ids, before);
     if let Some(end) = ids[before..].last().filter(|id| ends.contains(id)) {
         let added = counted(ids.len() - before, "token");
-        let said =
-            format!("{} (id {end}) ends a text of this model: it stops after {added}", model.shown(*end));
+        let said = format!(
+            "{} (id {end}) ends a text of this model: it stops after {added}",
+            model.token_text(*end)
+        );
         rows_about.push(vec!["end".to_string(), said]);
     }
     let mut parts = vec![first_part(model, (ids.len(), &chosen), ("this run", rows_about), args)];
@@ -119,8 +121,8 @@ fn written(
         let logits: Vec<f64> = run.logits_of(&forward, tokens.saturating_sub(1)..tokens)?.cells().collect();
         check_numbers(&logits, tokens)?;
         let Some((id, p)) = chooser.choose(&logits) else { break };
-        rows.push(vec![(tokens + 1).to_string(), model.shown(id), id.to_string(), format!("{p:.4}")]);
-        let token: Labels = [model.shown(id)].into_iter().collect();
+        rows.push(vec![(tokens + 1).to_string(), model.token_text(id), id.to_string(), format!("{p:.4}")]);
+        let token: Labels = [model.token_text(id)].into_iter().collect();
         if rows.len() < count && !ends.contains(&id) {
             forward = run.continued(forward, &Text { ids: vec![id], tokens: token })?;
         } else {

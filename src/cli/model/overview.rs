@@ -1,6 +1,6 @@
 //! `attn model FOLDER`: what a model consists of.
 
-use super::opened::OpenedModel;
+use super::folder::OpenedModel;
 use crate::attention::RopeScaling;
 use crate::cli::output::OutputArgs;
 use crate::error::Result;

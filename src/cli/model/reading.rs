@@ -12,8 +12,8 @@ use crate::story::{
 };
 use crate::tensor::Tensor;
 
+use super::folder::{ChosenNumbers, OpenedModel, ReadText};
 use super::logits::{Predicted, check_numbers, how_to_mask};
-use super::opened::{ChosenNumbers, OpenedModel, ReadText};
 use super::{ModelArgs, TOP, VariedArgs, overview};
 
 /// The title of the grid of heads.
@@ -188,7 +188,7 @@ struct ShownPredictions<'a> {
 
 impl ShownPredictions<'_> {
     fn name(&self, id: usize) -> String {
-        self.model.shown(id)
+        self.model.token_text(id)
     }
 
     /// The head without which the first prediction loses most of its probability; none where the passes without each head would take

@@ -16,7 +16,7 @@ use crate::story::{
 use crate::text::quoted;
 
 use super::ModelArgs;
-use super::opened::{ChosenNumbers, OpenedModel, ReadText};
+use super::folder::{ChosenNumbers, OpenedModel, ReadText};
 use super::reading::{HEADS, first_part};
 
 /// The seed of the random sequence.
@@ -133,7 +133,7 @@ impl Repeated {
         let first = beginning.map(|token| token.id as usize);
         let ids: Vec<usize> =
             first.into_iter().chain(drawn.iter().copied()).chain(drawn.iter().copied()).collect();
-        let tokens: Labels = ids.iter().map(|&id| model.shown(id)).collect();
+        let tokens: Labels = ids.iter().map(|&id| model.token_text(id)).collect();
         Ok(Repeated {
             text: Text { ids, tokens },
             length,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path};
 use crate::input::array::{Limit, checked_cells, entry_name, shape_text};
-use crate::input::open::{self, Input, examined, regular, shown, unreadable};
+use crate::input::open::{self, Input, examined, path_text, regular, unreadable};
 use crate::input::safetensors::{StoredFile, Tensors, no_tensor};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
@@ -529,7 +529,7 @@ impl Root {
             return Err(Error::new("the name of the folder is empty").help(NAME_A_FOLDER));
         }
         reading.check(&from_path(path))?;
-        let shown = shown(path);
+        let shown = path_text(path);
         let metadata = fs::metadata(path).map_err(|error| not_opened(path, &error))?;
         if !metadata.is_dir() {
             return Err(not_a_folder(path, metadata.is_file()));
@@ -546,7 +546,7 @@ impl Root {
 
     /// Its name in errors.
     pub(super) fn name(&self) -> String {
-        shown(&self.path)
+        path_text(&self.path)
     }
 
     /// The names of what is in it, sorted, without those that begin with a dot.
@@ -563,7 +563,7 @@ impl Root {
     /// # Errors
     /// If it is a link to nothing, or may not be read.
     pub(super) fn file(&self, file: &str) -> Result<Option<ModelFile>> {
-        let name = shown(&self.path.join(file));
+        let name = path_text(&self.path.join(file));
         let path = self.real.join(file);
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -619,16 +619,16 @@ fn snapshot(hub: &Path) -> Result<PathBuf> {
     match folders.as_slice() {
         [only] => Ok(to_path(only)),
         [] => Err(Error::new("this hub cache has no snapshot of the model")
-            .in_source(shown(hub))
+            .in_source(path_text(hub))
             .help("the download was not finished: download the model again")),
         several => Err(Error::new(format!(
             "this hub cache has {} snapshots, and refs/main names none of them",
             several.len()
         ))
-        .in_source(shown(hub))
+        .in_source(path_text(hub))
         .help(format!(
             "name one of the folders in {}: {}",
-            shown(&hub.join(SNAPSHOTS)),
+            path_text(&hub.join(SNAPSHOTS)),
             listed_briefly(several.iter().map(String::as_str))
         ))),
     }
@@ -636,7 +636,7 @@ fn snapshot(hub: &Path) -> Result<PathBuf> {
 
 /// The error for a folder that cannot be opened.
 fn not_opened(path: &Path, error: &io::Error) -> Error {
-    let name = shown(path);
+    let name = path_text(path);
     match error.kind() {
         io::ErrorKind::NotFound => {
             let error = Error::new("no such folder").of_kind(ErrorKind::File).in_source(&*name);
@@ -669,14 +669,16 @@ fn is_hub_id(name: &str) -> bool {
 
 /// The error for what is no folder.
 fn not_a_folder(path: &Path, is_file: bool) -> Error {
-    let error = Error::new("this is not a folder").in_source(shown(path));
+    let error = Error::new("this is not a folder").in_source(path_text(path));
     if !is_file {
         return error.help(NAME_A_FOLDER);
     }
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("gguf") => error.help(NO_GGUF),
-        Some("json" | "safetensors") => error.help(format!("name the folder of the file: {}", shown(above))),
+        Some("json" | "safetensors") => {
+            error.help(format!("name the folder of the file: {}", path_text(above)))
+        }
         _ => error.help(NAME_A_FOLDER),
     }
 }

@@ -91,7 +91,7 @@ impl Tokens {
     }
 
     /// The pieces as people read them, for labels.
-    pub fn shown(&self) -> Vec<String> {
+    pub fn labels(&self) -> Vec<String> {
         self.tokens.iter().map(|token| token.shown.clone()).collect()
     }
 
@@ -160,7 +160,7 @@ impl Tokenizer {
         self.file.processor.trim(&mut tokens);
         let added = |token: &AddedToken, source| {
             let piece = self.piece(token.id).unwrap_or_else(|| token.piece.clone());
-            Token { id: token.id, shown: self.shown(token.id, &piece), piece, range: 0..0, source }
+            Token { id: token.id, shown: self.label(token.id, &piece), piece, range: 0..0, source }
         };
         let AddedTokens { before, after } = self.added();
         let before = before.iter().map(|token| added(token, TokenSource::Before));
@@ -181,7 +181,7 @@ impl Tokenizer {
         } else {
             TokenSource::Text
         };
-        Token { id, shown: self.shown(id, &piece), piece, range, source }
+        Token { id, shown: self.label(id, &piece), piece, range, source }
     }
 
     /// The error for a text with a word that is not in the vocabulary.
@@ -221,7 +221,7 @@ impl Tokenizer {
     pub fn vocabulary(&self) -> Tokens {
         let token = |id: u32| {
             let piece = self.piece(id)?;
-            Some(Token { id, shown: self.shown(id, &piece), piece, range: 0..0, source: TokenSource::Id })
+            Some(Token { id, shown: self.label(id, &piece), piece, range: 0..0, source: TokenSource::Id })
         };
         Tokens { tokens: (0..=self.largest_id()).filter_map(token).collect() }
     }
@@ -238,7 +238,7 @@ impl Tokenizer {
                     .of_kind(ErrorKind::Unknown)
                     .help(format!("the largest id is {}", self.largest_id()))
             })?;
-            Ok(Token { id, shown: self.shown(id, &piece), piece, range: 0..0, source: TokenSource::Id })
+            Ok(Token { id, shown: self.label(id, &piece), piece, range: 0..0, source: TokenSource::Id })
         };
         let tokens: Result<Vec<Token>> = ids.iter().enumerate().map(token).collect();
         Ok(Tokens { tokens: tokens? })
@@ -311,7 +311,7 @@ impl Tokenizer {
 
     /// The piece of an id as people read it: see [`Token::shown`].
     pub fn decode(&self, id: u32) -> Option<String> {
-        self.piece(id).map(|piece| self.shown(id, &piece))
+        self.piece(id).map(|piece| self.label(id, &piece))
     }
 
     /// The text of a piece or word of the model, its spaces not marked.
@@ -408,7 +408,7 @@ impl Tokenizer {
         self.file.added.tokens.get(&id).is_some_and(|token| token.special)
     }
 
-    fn shown(&self, id: u32, piece: &str) -> String {
+    fn label(&self, id: u32, piece: &str) -> String {
         let is_added = self.file.added.tokens.contains_key(&id);
         if is_added { marked(piece) } else { marked(&self.text_of(piece)) }
     }

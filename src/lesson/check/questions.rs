@@ -71,7 +71,7 @@ fn by_letter(
     }
     worded_alike(question, faults);
     one_right_option(question, letter, holds, context, faults);
-    let shown = shown(question, context, faults);
+    let shown = numbered_options(question, context, faults);
     shown_alike(&shown, letter, faults);
     about_its_option(question, key, letter, &shown, context, faults);
 }
@@ -268,7 +268,7 @@ pub(super) struct NumberedOption<'a> {
 }
 
 /// The options with numbers. One whose number is not computed, where others are, is a fault.
-pub(super) fn shown<'a>(
+pub(super) fn numbered_options<'a>(
     question: &'a Question,
     context: CheckContext<'_>,
     faults: &mut Faults,

@@ -3,8 +3,8 @@
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::foreign::visible_lines;
+use crate::lesson::blocks::OPTIONS;
 use crate::lesson::command::name_of;
-use crate::lesson::pieces::OPTIONS;
 use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
 use crate::render::html_page::{HtmlPage, escaped, fragment, how};

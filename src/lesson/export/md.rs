@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::foreign::{hidden, visible_lines};
+use crate::lesson::blocks::OPTIONS;
 use crate::lesson::model::{Block, Choice, Console, Literal, Prose, Question};
-use crate::lesson::pieces::OPTIONS;
 use crate::lesson::show::{BLANK, LessonView, escaped};
 
 use super::{Answers, Handout, is_harmless, more_lines};

@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
         let expression = self.part(Self::comparison)?;
         let tolerance = self.part(|parser| {
             parser.part(|parser| parser.eat_any(&["±", "+-", "+/-"]))?;
-            Some((parser.part(Self::number)?, parser.part(Self::shown)))
+            Some((parser.part(Self::number)?, parser.part(Self::decimals_shown)))
         });
         Some(expression.and_then(|expression| {
             let (tolerance, shown) = tolerance.unzip();
@@ -184,7 +184,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `from 2 decimals`
-    fn shown(&mut self) -> Option<Meant<usize>> {
+    fn decimals_shown(&mut self) -> Option<Meant<usize>> {
         self.eat("from")?;
         let decimals = self.part(|parser| {
             let start = parser.at;

@@ -43,7 +43,7 @@ impl Stop {
     }
 
     /// Its blocks.
-    pub(super) fn shown<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
+    pub(super) fn blocks_shown<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
         &self.part_blocks(lesson)[self.blocks.clone()]
     }
 
@@ -54,7 +54,7 @@ impl Stop {
 
     /// The question that it asks, or answers.
     pub(super) fn question<'a>(&self, lesson: &'a Lesson) -> Option<&'a Question> {
-        let blocks = self.shown(lesson);
+        let blocks = self.blocks_shown(lesson);
         let block = match self.kind {
             StopKind::Text => None,
             StopKind::Asked => blocks.last(),
@@ -79,7 +79,7 @@ impl Stop {
             texts.extend(part.title.as_deref());
             texts.extend(self.step.filter(|_| self.part == 0).map(|step| lesson.steps[step].title.as_str()));
         }
-        collect(self.shown(lesson), &mut texts);
+        collect(self.blocks_shown(lesson), &mut texts);
         texts.iter().any(|shown| shown.to_lowercase().contains(text))
     }
 }
@@ -118,7 +118,7 @@ fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<St
 pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
     let consoles = match (stop.kind, stop.question(lesson)) {
         (StopKind::Answer, Some(question)) => consoles(&question.reveal),
-        _ => consoles(stop.shown(lesson)),
+        _ => consoles(stop.blocks_shown(lesson)),
     };
     let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
     exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
@@ -307,7 +307,7 @@ mod tests {
         let stops = stops(&lesson);
         let answer = stops.iter().find(|stop| stop.kind == StopKind::Answer).unwrap();
         assert_eq!(answer.question(&lesson).unwrap().id, "zeros");
-        assert_eq!(answer.shown(&lesson).len(), 2);
+        assert_eq!(answer.blocks_shown(&lesson).len(), 2);
     }
 
     fn text(lines: &[&str]) -> Vec<String> {

@@ -223,7 +223,7 @@ impl StatusLine {
 pub(super) fn chunks(course: &Course<'_>, state: &State, stop: &Stop) -> Vec<Chunk> {
     let (show, height) = (course.show(state.window.screen), state.height());
     let mut chunks = Vec::new();
-    for (number, block) in stop.shown(course.lesson).iter().enumerate() {
+    for (number, block) in stop.blocks_shown(course.lesson).iter().enumerate() {
         let lines = match (stop.kind, block) {
             (StopKind::Answer, Block::Question(question)) => answer(course, state, question),
             _ => show.block(block),

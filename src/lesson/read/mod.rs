@@ -8,11 +8,11 @@ use std::ops::Range;
 use crate::foreign::visible;
 use crate::text::nearest;
 
+use super::blocks::{Piece, PieceKind, pieces};
 use super::command::Command;
 use super::directive::{DirectiveText, directive, settings};
 use super::key::is_run_name;
 use super::model::{Block, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Size, Step};
-use super::pieces::{Piece, PieceKind, pieces};
 use super::prose::prose;
 use super::source::{Fault, Faults, Source};
 use question::QuestionDraft;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::lesson::blocks::Piece;
 use crate::lesson::directive::{DirectiveText, settings};
 use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Choice, Claim, Question};
-use crate::lesson::pieces::Piece;
 use crate::lesson::prose::{only_number, prose};
 use crate::lesson::question::{KINDS, Kind, any_kind, kind_named};
 use crate::lesson::source::{Fault, Faults, Source};

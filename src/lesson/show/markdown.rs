@@ -9,7 +9,7 @@ use textwrap::core::{Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
 use crate::foreign::visible;
-use crate::lesson::pieces::OPTIONS;
+use crate::lesson::blocks::OPTIONS;
 use crate::render;
 use crate::render::{Format, Screen, Style};
 use crate::story::Table;

@@ -4,13 +4,13 @@
 //! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
 
 mod address;
-mod again;
 mod apply;
 mod formula;
 mod gradients;
 mod node;
 mod op;
 pub mod recipes;
+mod rerun;
 pub mod saved;
 mod side_by_side;
 mod single;
@@ -567,11 +567,11 @@ impl Graph {
     /// This graph with invisible characters escaped.
     pub fn made_visible(mut self) -> Graph {
         let show = |text: &mut String| *text = visible(text).into_owned();
-        let vocabulary = self.vocabulary.as_ref().map(|own| (own.clone(), shown(own)));
+        let vocabulary = self.vocabulary.as_ref().map(|own| (own.clone(), visible_labels(own)));
         let shown = |labels: Option<&Labels>| match (labels?, &vocabulary) {
             // What is shared stays shared: a vocabulary is long.
             (labels, Some((own, shown))) if Arc::ptr_eq(labels, own) => Some(shown.clone()),
-            (labels, _) => Some(shown(labels)),
+            (labels, _) => Some(visible_labels(labels)),
         };
         self.vocabulary = vocabulary.as_ref().map(|(_, shown)| shown.clone());
         self.warnings.iter_mut().for_each(show);
@@ -592,7 +592,7 @@ impl Graph {
     }
 }
 
-fn shown(labels: &Labels) -> Labels {
+fn visible_labels(labels: &Labels) -> Labels {
     labels.iter().map(|label| visible(label).into_owned()).collect()
 }
 

@@ -21,7 +21,7 @@ use crate::tensor::{Element, Tensor, in_type};
 use crate::text::{clip, counted};
 use crate::{json_number, memory};
 
-use super::again::of_node;
+use super::rerun::of_node;
 use super::{Graph, Node, NodeId, Op, OpKind, Origin, Precision, Step, Value as NodeValue};
 
 /// The value of `schema` in a computation written as JSON.

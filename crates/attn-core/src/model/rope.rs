@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::recipes::Rotary;
 use crate::matrix::Matrix;
 use crate::params::Family;
-use crate::params::fields::{Fields, not_a_number, shown};
+use crate::params::fields::{Fields, as_written, not_a_number};
 use crate::text::clip;
 
 /// The base that the class of Llama has where the file of a first-generation Llama leaves it out.
@@ -62,7 +62,7 @@ pub(super) fn rope(fields: &mut Fields, family: Family, head_width: u64, kind: L
             parameters
         }
         Some(other) => {
-            return Err(Error::new(format!("`rope_parameters` is {}, not an object", shown(other)))
+            return Err(Error::new(format!("`rope_parameters` is {}, not an object", as_written(other)))
                 .help("write it as {\"rope_type\": \"default\", \"rope_theta\": 10000.0}"));
         }
     };
@@ -102,7 +102,7 @@ fn stated_in_old_keys(fields: &Fields, family: Family, kind: LayerKind) -> Resul
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(scaling)) => scaling.clone(),
         Some(other) => {
-            return Err(Error::new(format!("`rope_scaling` is {}, not an object", shown(other)))
+            return Err(Error::new(format!("`rope_scaling` is {}, not an object", as_written(other)))
                 .help("write it as {\"rope_type\": \"linear\", \"factor\": 2.0}, or null without scaling"));
         }
     };
@@ -129,8 +129,8 @@ fn check_same(new: &Map<String, Value>, old: &Map<String, Value>) -> Result<()> 
             && own.is_some_and(|own| !is_same(own, value))
     };
     if let Some((key, value)) = old.iter().find(differs) {
-        let own = new.get(key).map(shown).unwrap_or_default();
-        return Err(contradiction(key, &own, &shown(value)));
+        let own = new.get(key).map(as_written).unwrap_or_default();
+        return Err(contradiction(key, &own, &as_written(value)));
     }
     let kinds = [Parameters(new), Parameters(old)].map(|read| read.kind().map(str::to_string));
     let [own, older] = kinds;
@@ -213,7 +213,7 @@ impl Parameters<'_> {
         let named = |key: &str| match self.0.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(kind)) => Ok(Some(kind.as_str())),
-            Some(other) => Err(Error::new(format!("the rope type is {}, not a text", shown(other)))
+            Some(other) => Err(Error::new(format!("the rope type is {}, not a text", as_written(other)))
                 .help("known are default, linear, dynamic (also called ntk), llama3, yarn and longrope")),
         };
         match (named("rope_type")?, named("type")?) {
@@ -374,7 +374,9 @@ fn yarn(
     let truncate = match read.0.get("truncate") {
         None | Some(Value::Null) => fields.assume(&of("yarn", "truncate"), true, "true".into()),
         Some(Value::Bool(truncate)) => *truncate,
-        Some(other) => return Err(Error::new(format!("`truncate` is {}, not true or false", shown(other)))),
+        Some(other) => {
+            return Err(Error::new(format!("`truncate` is {}, not true or false", as_written(other))));
+        }
     };
     let mut turns = |key: &str, usual: f64| -> Result<f64> {
         Ok(match positive(key)? {

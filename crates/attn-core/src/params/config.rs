@@ -7,7 +7,7 @@ use crate::json_tree::tree;
 use crate::text::clip;
 use crate::unique::check_names;
 
-use super::fields::{Fields, LONGEST_NAME, divided, shown, windows};
+use super::fields::{Fields, LONGEST_NAME, as_written, divided, windows};
 use super::model::{
     Architecture, Biases, Experts, Family, FamilyDefaults, Latent, Model, NormKind, NormPlaces, Norms,
     Positions, QueryKeyNorm,
@@ -115,7 +115,7 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
     let stated = match object.get("model_type") {
         Some(Value::String(stated)) => stated,
         Some(other) => {
-            return Err(Error::new(format!("`model_type` is {}, not a text", shown(other))).help(list));
+            return Err(Error::new(format!("`model_type` is {}, not a text", as_written(other))).help(list));
         }
         None => return Err(Error::new("the configuration has no `model_type`").help(list)),
     };
@@ -392,13 +392,15 @@ fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
         Some(Value::Array(listed)) => {
             let number = |entry: &Value| {
                 entry.as_u64().ok_or_else(|| {
-                    Error::new(format!("an entry of `mlp_only_layers` is {}", shown(entry)))
+                    Error::new(format!("an entry of `mlp_only_layers` is {}", as_written(entry)))
                         .help("layers are whole numbers from 0")
                 })
             };
             listed.iter().map(number).collect::<Result<_>>()?
         }
-        Some(other) => return Err(Error::new(format!("`mlp_only_layers` is {}, not a list", shown(other)))),
+        Some(other) => {
+            return Err(Error::new(format!("`mlp_only_layers` is {}, not a list", as_written(other))));
+        }
     };
     dense.sort_unstable();
     dense.dedup();
@@ -484,7 +486,7 @@ fn choice(fields: &Fields, key: &str, words: [&'static str; 2]) -> Result<&'stat
             None => format!("`{key}` is `{}`, which is not known", clip(stated)),
         },
         None | Some(Value::Null) => format!("the configuration has no `{key}`"),
-        Some(other) => format!("`{key}` is {}, not a text", shown(other)),
+        Some(other) => format!("`{key}` is {}, not a text", as_written(other)),
     };
     Err(Error::new(said).help(format!("write \"{first}\" or \"{second}\"")))
 }

@@ -75,7 +75,7 @@ impl Fields<'_> {
         };
         match value.as_u64() {
             Some(size) if size > 0 => Ok(Some(size)),
-            _ => Err(Error::new(format!("`{key}` is {}, not a size", shown(value)))
+            _ => Err(Error::new(format!("`{key}` is {}, not a size", as_written(value)))
                 .help("a size is a whole number from 1, without quotes or a decimal point")),
         }
     }
@@ -96,7 +96,7 @@ impl Fields<'_> {
             None | Some(Value::Null) => Ok(usual),
             Some(Value::Bool(stated)) => Ok(*stated),
             Some(other) => {
-                Err(Error::new(format!("`{key}` is {}", shown(other))).help("it must be true or false"))
+                Err(Error::new(format!("`{key}` is {}", as_written(other))).help("it must be true or false"))
             }
         }
     }
@@ -131,7 +131,7 @@ impl Fields<'_> {
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(self.assume(key, usual.to_string(), format!("`{usual}`"))),
             Some(Value::String(stated)) => Ok(stated.clone()),
-            Some(other) => Err(Error::new(format!("`{key}` is {}, not a text", shown(other)))
+            Some(other) => Err(Error::new(format!("`{key}` is {}, not a text", as_written(other)))
                 .help("write it in quotation marks, as the family's own files do")),
         }
     }
@@ -152,7 +152,7 @@ impl Fields<'_> {
 }
 
 /// A value as the file has it, for an error: at most a line's worth.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn as_written(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_string(),
         Value::Object(_) => "an object".to_string(),
@@ -176,7 +176,7 @@ pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, 
 
 /// The error for a field that holds no number.
 pub(crate) fn not_a_number(key: &str, value: &Value) -> Error {
-    Error::new(format!("`{key}` is {}, not a number", shown(value)))
+    Error::new(format!("`{key}` is {}, not a number", as_written(value)))
         .help("write it as a number such as 10000.0, without quotes")
 }
 
@@ -300,12 +300,14 @@ pub(crate) fn rotated_layers(fields: &mut Fields, layers: u64) -> Result<SomeLay
             return Ok(fields.assume("no_rope_layers", SomeLayers::AllButEach(nth), said));
         }
         Some(Value::Array(listed)) => listed,
-        Some(other) => return Err(Error::new(format!("`no_rope_layers` is {}, not a list", shown(other)))),
+        Some(other) => {
+            return Err(Error::new(format!("`no_rope_layers` is {}, not a list", as_written(other))));
+        }
     };
     same_length("no_rope_layers", listed.len(), layers)?;
     let mark = |(i, entry): (usize, &Value)| match entry.as_u64() {
         Some(mark @ 0..=1) => Ok(mark == 1),
-        _ => Err(Error::new(format!("entry {} of `no_rope_layers` is {}", i + 1, shown(entry)))
+        _ => Err(Error::new(format!("entry {} of `no_rope_layers` is {}", i + 1, as_written(entry)))
             .help("write 1 for a layer with rotary positions and 0 for one without")),
     };
     Ok(SomeLayers::Listed(listed.iter().enumerate().map(mark).collect::<Result<_>>()?))
@@ -316,13 +318,13 @@ fn layer_types(fields: &Fields, layers: u64) -> Result<Option<Vec<bool>>> {
     let listed = match fields.object.get("layer_types") {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(listed)) => listed,
-        Some(other) => return Err(Error::new(format!("`layer_types` is {}, not a list", shown(other)))),
+        Some(other) => return Err(Error::new(format!("`layer_types` is {}, not a list", as_written(other)))),
     };
     same_length("layer_types", listed.len(), layers)?;
     let is_windowed = |(i, entry): (usize, &Value)| match entry.as_str() {
         Some("sliding_attention") => Ok(true),
         Some("full_attention") => Ok(false),
-        _ => Err(Error::new(format!("entry {} of `layer_types` is {}", i + 1, shown(entry)))
+        _ => Err(Error::new(format!("entry {} of `layer_types` is {}", i + 1, as_written(entry)))
             .help("known are `full_attention` and `sliding_attention`")),
     };
     listed.iter().enumerate().map(is_windowed).collect::<Result<_>>().map(Some)

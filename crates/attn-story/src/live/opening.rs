@@ -150,7 +150,7 @@ impl Opening {
     /// Whether a matrix that this story shows has other numbers than in an earlier one.
     pub fn shows_change_from(&self, earlier: &Opening) -> bool {
         let (here, before) = (nodes(&self.graph), nodes(&earlier.graph));
-        self.told.shown().into_iter().any(|id| {
+        self.told.shown_nodes().into_iter().any(|id| {
             let Some(node) = here.get(id.position()) else { return false };
             let is_same = |other: &&Value| other["name"] == node["name"] && other["shape"] == node["shape"];
             before.iter().find(is_same).is_some_and(|other| other["values"] != node["values"])
@@ -317,7 +317,7 @@ impl Told {
     }
 
     /// The nodes that the steps show.
-    pub(super) fn shown(&self) -> Vec<NodeId> {
+    pub(super) fn shown_nodes(&self) -> Vec<NodeId> {
         self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect()
     }
 
@@ -325,7 +325,7 @@ impl Told {
     /// If the steps are about nodes that a graph does not have.
     pub(super) fn fits(&self, graph: &Graph) -> Result<()> {
         let count = graph.nodes().count();
-        let is_there = self.shown().into_iter().all(|id| id.position() < count);
+        let is_there = self.shown_nodes().into_iter().all(|id| id.position() < count);
         let missing = || Error::new("the steps of this page are about nodes that its graph does not have");
         is_there.then_some(()).ok_or_else(missing)
     }

@@ -1,6 +1,7 @@
 //! The text of each number of a matrix, aligned at the point.
 
 use super::{Charset, numpy};
+use crate::elementary::pow;
 use crate::matrix::Matrix;
 use crate::story::Digits;
 
@@ -98,6 +99,8 @@ pub fn number(x: f64, places: usize) -> String {
         f64::NEG_INFINITY => "-∞".into(),
         0.0 => "0".into(),
         _ if is_large(x) => with_exponent(x, places),
+        // Many weights of a softmax; std takes ten times as long for them as for a 0.
+        _ if x.abs() < 0.4 * pow(10.0, -(places as f64)) => format!("{:.places$}", 0.0),
         _ => without_sign_of_zero(format!("{x:.places$}")),
     }
 }
@@ -139,7 +142,7 @@ pub fn aligned(texts: Vec<String>) -> Vec<String> {
     let rest = texts.iter().map(|text| split(text).1).max().unwrap_or(0);
     let pad = |text: String| {
         let (before, after) = split(&text);
-        format!("{}{text}{}", " ".repeat(whole - before), " ".repeat(rest - after))
+        format!("{0:1$}{text}{0:2$}", "", whole - before, rest - after)
     };
     texts.into_iter().map(pad).collect()
 }

@@ -1,6 +1,6 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
-use super::explained::{ExplanationWriter, SymbolicCells};
+use super::explanation::{ExplanationWriter, SymbolicCells};
 use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style};

@@ -1,7 +1,7 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{ComputedNode, Markup};
-use super::explained::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
+use super::explanation::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
 use super::heat::Shade;
 use super::html_page::{self, escaped};
 use super::plane::Drawing;

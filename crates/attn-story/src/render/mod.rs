@@ -2,7 +2,7 @@
 
 pub mod digits;
 pub mod document;
-pub mod explained;
+pub mod explanation;
 pub mod heat;
 pub mod html;
 pub mod html_heads;
@@ -14,7 +14,7 @@ pub mod style;
 pub mod view;
 
 pub use digits::number_alone;
-pub use explained::{CellLines, cell_lines_to};
+pub use explanation::{CellLines, cell_lines_to};
 pub use heat::{Heat, Theme};
 pub use html_heads::{ModelPage, PageToken, model_page};
 pub use html_page::base64;

@@ -47,7 +47,7 @@ pub(super) fn tell_gradients(
     all.sort_by_key(|gradient| place(graph, gradient.of));
     for gradient in all {
         let text = in_convention(&sentence(graph, gradient), convention);
-        let shown = gradient.steps.iter().map(|id| shown(graph, *id));
+        let shown = gradient.steps.iter().map(|id| display_of(graph, *id));
         match told.last_mut().filter(|(last, _)| *last == text) {
             Some((_, step)) => step.shown.extend(shown),
             None => told.push((text.clone(), Step::new(text, shown.collect()))),
@@ -64,7 +64,7 @@ pub(super) fn tell_gradients(
 }
 
 /// Constants are named, all other matrices are shown.
-fn shown(graph: &Graph, id: NodeId) -> StepItem {
+fn display_of(graph: &Graph, id: NodeId) -> StepItem {
     match graph[id].op {
         Op::Ones { .. } | Op::Diagonal => StepItem::Folded(vec![id]),
         _ => StepItem::Node(id),

@@ -56,7 +56,7 @@ fn nodes(difference: &Difference) -> impl Iterator<Item = NodeId> + use<> {
 }
 
 /// The display of a difference.
-fn shown(difference: &Difference) -> StepItem {
+fn display_of(difference: &Difference) -> StepItem {
     match nodes(difference).collect::<Vec<_>>()[..] {
         [alone] => StepItem::Node(alone),
         ref several => StepItem::Together(several.to_vec()),
@@ -100,7 +100,7 @@ impl DifferenceSteps<'_> {
             }
             let moved =
                 |difference: &&Difference| Some(self.moved(&self.both.movement(difference)?, difference));
-            let shown = group.iter().map(|difference| shown(difference)).collect();
+            let shown = group.iter().map(|difference| display_of(difference)).collect();
             let notice = group.iter().find_map(moved);
             steps.push(Step { notice, ..Step::new(self.sentence(group), shown) });
         }
@@ -140,7 +140,7 @@ impl DifferenceSteps<'_> {
             let shown = match self.both.differences.iter().find(|difference| difference.name == name) {
                 Some(difference) => {
                     ids.extend(nodes(difference));
-                    shown(difference)
+                    display_of(difference)
                 }
                 None => {
                     let id = self.graph().require(name)?;

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::Dumped;
 use super::names::Naming;
-use super::wanted::{Step, Wanted};
+use super::right_numbers::{Step, Wanted};
 
 /// A mean that a tool takes away.
 const CENTRED: &str =

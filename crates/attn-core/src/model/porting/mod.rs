@@ -1,7 +1,7 @@
 //! Diagnosis for people who port a model: which of their tensors is the first that differs, and which mistake gives those numbers.
 //!
 //! 1. `names.rs`: which step of the model a dumped tensor is, by its name in `transformers`, TransformerLens, nnsight, or here.
-//! 2. `wanted.rs`: the right numbers of a step, in each form that people dump.
+//! 2. `right_numbers.rs`: the right numbers of a step, in each form that people dump.
 //! 3. `judge.rs`: a dumped tensor against them, whatever the order of its axes, and how near is near enough.
 //! 4. `mistakes.rs`: the known mistakes, each as a changed [`Architecture`](super::Architecture).
 //! 5. `trace.rs`: a pass of such a model against all tensors.
@@ -10,9 +10,9 @@
 mod judge;
 mod mistakes;
 mod names;
+mod right_numbers;
 mod search;
 mod trace;
-mod wanted;
 
 pub use judge::{Difference, DumpPrecision};
 pub use mistakes::PortingMistake;

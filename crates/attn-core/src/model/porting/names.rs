@@ -2,7 +2,7 @@
 
 use crate::params::Family;
 
-use super::wanted::{Place, Step};
+use super::right_numbers::{Place, Step};
 
 /// What a dumped tensor's name means in a model of this family with this many layers.
 pub(super) fn meaning(name: &str, family: Family, layers: usize) -> Meaning {

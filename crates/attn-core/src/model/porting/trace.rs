@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use super::Dumped;
 use super::judge::{Difference, DumpPrecision, Judged, Judging, VALUE_BIASES};
 use super::names::Naming;
-use super::wanted::{Place, Step, wanted};
+use super::right_numbers::{Place, Step, wanted};
 
 /// A dumped tensor, and the step that it is.
 #[derive(Clone, Debug)]

@@ -247,7 +247,7 @@ impl OpenedModel {
         if let Some((at, id)) = ids.iter().enumerate().find(|(_, id)| **id >= vocabulary) {
             return Err(self.outside_vocabulary(&(at + 1).to_string(), *id));
         }
-        let labels: Labels = tokens.shown().into();
+        let labels: Labels = tokens.labels().into();
         Ok(ReadText { text: Text { ids, tokens: labels }, tokens: Some(tokens), added })
     }
 
@@ -288,13 +288,14 @@ impl OpenedModel {
     pub fn name_words(&self, graph: &mut Graph) {
         let reads_ids = |name: &str| name == "W_E" || name.starts_with("logits");
         if graph.nodes().any(|(_, node)| reads_ids(&node.name)) {
-            let words = (0..self.architecture.model.vocabulary as usize).map(|id| self.shown(id)).collect();
+            let words =
+                (0..self.architecture.model.vocabulary as usize).map(|id| self.token_text(id)).collect();
             name_vocabulary(graph, &words);
         }
     }
 
     /// The text of a token of the vocabulary, for people.
-    pub fn shown(&self, id: usize) -> String {
+    pub fn token_text(&self, id: usize) -> String {
         let piece = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.decode(id as u32));
         piece.unwrap_or_else(|| format!("token {id}"))
     }
@@ -304,7 +305,7 @@ impl OpenedModel {
 
 /// What a command shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum View {
     /// What the model consists of.
     Model,
     /// What it makes of a text.
@@ -357,8 +358,8 @@ impl ChosenNumbers {
 
 impl NumbersArgs {
     /// The option that is used, if one is.
-    pub fn used(&self) -> Option<&'static str> {
-        first_used(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
+    pub fn given_option(&self) -> Option<&'static str> {
+        first_given(&[("--dtype", self.dtype.is_some()), ("--limit", self.limit.is_some())])
     }
 
     /// The value of --memory that is enough for this many tokens, where there is a limit.
@@ -411,7 +412,7 @@ pub(super) struct StepOfTrainingArgs {
 }
 
 /// The first option that is used; each stands with the answer.
-pub(super) fn first_used(all: &[(&'static str, bool)]) -> Option<&'static str> {
+pub(super) fn first_given(all: &[(&'static str, bool)]) -> Option<&'static str> {
     all.iter().find(|(_, used)| *used).map(|(option, _)| *option)
 }
 

@@ -353,7 +353,7 @@ fn choices(usual: Digits) -> Vec<Digits> {
 }
 
 /// The number that a reader sees.
-fn shown(x: f64, digits: Digits) -> f64 {
+fn as_printed(x: f64, digits: Digits) -> f64 {
     read(&digits::one(x, digits))
 }
 
@@ -365,8 +365,8 @@ fn read(text: &str) -> f64 {
 /// The term with every number as it is shown.
 fn as_shown(term: &Term, digits: Digits) -> Term {
     match term {
-        Term::Number(x) => Term::Number(shown(*x, digits)),
-        Term::Rest { count, value } => Term::Rest { count: *count, value: shown(*value, digits) },
+        Term::Number(x) => Term::Number(as_printed(*x, digits)),
+        Term::Rest { count, value } => Term::Rest { count: *count, value: as_printed(*value, digits) },
         other => other.map_parts(|part| as_shown(part, digits)),
     }
 }
@@ -479,7 +479,7 @@ mod tests {
         let graph = Graph::new();
         let numbers = |line: &DerivationLine| {
             let parts = line.term.parts().into_iter();
-            parts.map(|part| shown(part.evaluate(&graph), line.digits)).collect()
+            parts.map(|part| as_printed(part.evaluate(&graph), line.digits)).collect()
         };
         lines(&graph, &steps(&graph, term), SHOWN, Digits::Places(places))
             .iter()

@@ -12,9 +12,9 @@ use crate::model::{Edits, Forward, ModelRun};
 use crate::story::{Window, place_of};
 use crate::text::{choices, clip, counted, grouped};
 
+use super::folder::first_given;
+use super::folder::{NumbersArgs, OpenedModel};
 use super::logits::with_logits;
-use super::opened::first_used;
-use super::opened::{NumbersArgs, OpenedModel};
 
 /// The most logits that are computed for it: a row for each token.
 const MOST_LOGITS: usize = 4_000_000;
@@ -139,8 +139,8 @@ pub(super) struct WindowArgs {
 
 impl WindowArgs {
     /// The option that is used, if one is.
-    pub fn used(&self) -> Option<&'static str> {
-        first_used(&[
+    pub fn given_option(&self) -> Option<&'static str> {
+        first_given(&[
             ("--rows", self.rows.is_some()),
             ("--cols", self.cols.is_some()),
             ("--around", self.around.is_some()),
@@ -149,7 +149,7 @@ impl WindowArgs {
 
     /// # Errors
     /// If rows and columns are chosen twice.
-    pub fn agree(&self) -> Result<()> {
+    pub fn check_options(&self) -> Result<()> {
         if self.rows.is_some() && self.cols.is_some() && self.around.is_some() {
             return Err(Error::new("--rows and --cols leave nothing for --around to choose")
                 .help("leave out --around, or one of the others"));

@@ -3,26 +3,26 @@
 use crate::error::{Error, Result};
 
 use super::ModelArgs;
-use super::opened::Shown;
-use super::opened::first_used;
+use super::folder::View;
+use super::folder::first_given;
 
 impl ModelArgs {
     /// What these options ask for.
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn view(&self) -> View {
         let has_text = self.text.is_some() || self.ids.is_some();
-        let has_nodes = !self.nodes.only.is_empty() || self.nodes.explain.used().is_some();
+        let has_nodes = !self.nodes.only.is_empty() || self.nodes.explain.given_option().is_some();
         if self.survey {
-            Shown::Survey
+            View::Survey
         } else if !has_text {
-            Shown::Model
+            View::Model
         } else if self.layer.is_some() || has_nodes {
-            Shown::Layers
+            View::Layers
         } else if !self.save.is_empty() {
-            Shown::Files
+            View::Files
         } else if self.more.count().is_some() {
-            Shown::Continuation
+            View::Continuation
         } else {
-            Shown::Text
+            View::Text
         }
     }
 
@@ -30,19 +30,19 @@ impl ModelArgs {
     ///
     /// # Errors
     /// If one has not.
-    pub(super) fn agree(&self, has_head: bool) -> Result<()> {
-        let shown = self.shown();
-        if shown == Shown::Model {
+    pub(super) fn check_options(&self, has_head: bool) -> Result<()> {
+        let shown = self.view();
+        if shown == View::Model {
             return self.need_no_text();
         }
         if self.head.is_some() && self.nodes.only.is_empty() && self.versus.options().is_some() {
             return Err(Error::new("--versus compares all heads of a layer, not those of --head")
                 .help("name the matrices to compare, for example --only A"));
         }
-        self.window_agrees(shown)?;
-        self.steps_agree(shown)?;
-        if shown == Shown::Layers
-            && self.nodes.explain.used() == Some("--symbolic")
+        self.check_window(shown)?;
+        self.check_steps(shown)?;
+        if shown == View::Layers
+            && self.nodes.explain.given_option() == Some("--symbolic")
             && self.shows_whole_layers()
         {
             return Err(Error::new(
@@ -50,19 +50,19 @@ impl ModelArgs {
             )
             .help("write --symbolic 'L1.A_1[2,1]', or add --only L1.A_1, or --layer 1"));
         }
-        if self.top.is_some() && (shown != Shown::Text || !has_head) {
+        if self.top.is_some() && (shown != View::Text || !has_head) {
             return Err(Error::new(
                 "--top is the number of next words that are shown, and none are shown here",
             )
             .help("leave out --top"));
         }
         // A page for a browser has room for matrices beside the tables.
-        let has_matrices = shown == Shown::Layers || shown == Shown::Text && self.output.is_page();
+        let has_matrices = shown == View::Layers || shown == View::Text && self.output.is_page();
         if self.output.digits.precision.is_some() && !has_matrices {
             return Err(Error::new("--precision is about the numbers of matrices, and none are shown here")
                 .help("add --layer 1, or --only with the name of a matrix"));
         }
-        if self.versus.options().is_some() && shown == Shown::Text && !has_head {
+        if self.versus.options().is_some() && shown == View::Text && !has_head {
             return Err(Error::new(
                 "--versus compares predictions, and this model has no head that predicts words",
             )
@@ -88,9 +88,11 @@ impl ModelArgs {
             ("--versus", self.versus.options().is_some()),
             ("--precision", self.output.digits.precision.is_some()),
         ];
-        let used =
-            first_used(&all).or(self.nodes.explain.used()).or(self.varied.used()).or(self.window.used());
-        match used.or(self.steps.used()) {
+        let used = first_given(&all)
+            .or(self.nodes.explain.given_option())
+            .or(self.varied.given_option())
+            .or(self.window.given_option());
+        match used.or(self.steps.given_option()) {
             Some(option) => {
                 Err(Error::new(format!("{option} needs a text")).help("give TEXT after the folder, or --ids"))
             }
@@ -99,15 +101,15 @@ impl ModelArgs {
     }
 
     /// A part of matrices is chosen only where matrices are shown.
-    fn window_agrees(&self, shown: Shown) -> Result<()> {
-        let shows_matrices = match (self.nodes.explain.used(), self.versus.options()) {
+    fn check_window(&self, shown: View) -> Result<()> {
+        let shows_matrices = match (self.nodes.explain.given_option(), self.versus.options()) {
             (Some("--explain"), _) => !self.nodes.only.is_empty(),
             (explained, versus) => explained.is_none() && versus.is_none(),
         };
-        if shown == Shown::Layers && shows_matrices {
-            return self.window.agree();
+        if shown == View::Layers && shows_matrices {
+            return self.window.check_options();
         }
-        match self.window.used() {
+        match self.window.given_option() {
             Some(option) => {
                 Err(Error::new(format!("{option} chooses a part of matrices, and none is shown whole"))
                     .help("it goes with --layer 1, or with --only and the name of a matrix"))
@@ -117,11 +119,11 @@ impl ModelArgs {
     }
 
     /// Steps are chosen only where steps are shown.
-    fn steps_agree(&self, shown: Shown) -> Result<()> {
-        if shown == Shown::Layers {
-            return self.steps.agree(&self.nodes, self.versus.options().is_some());
+    fn check_steps(&self, shown: View) -> Result<()> {
+        if shown == View::Layers {
+            return self.steps.check_options(&self.nodes, self.versus.options().is_some());
         }
-        match self.steps.used() {
+        match self.steps.given_option() {
             Some(option) => Err(Error::new(format!("{option} chooses among steps, and none are shown"))
                 .help("it goes with --layer 1")),
             None => Ok(()),
