@@ -68,6 +68,7 @@ fn an_edited_page_has_the_bits_of_the_program() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn sliders_and_switches_change_the_recipe_and_undo_takes_a_drag_back_as_one() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page_of(WORDS), window(1280, 900));
@@ -116,6 +117,7 @@ fn a_cell_shows_its_operands_what_it_feeds_and_its_arithmetic() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn a_number_is_hidden_until_it_is_guessed() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page_of(WORDS), window(1280, 900));
@@ -143,6 +145,7 @@ fn a_number_is_hidden_until_it_is_guessed() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
     let Some(mut browser) = browser() else { return };
     for (width, dark) in [(390, false), (390, true), (1280, true)] {
@@ -172,6 +175,7 @@ fn every_cell_has_a_name_and_nothing_is_too_wide_on_a_phone() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn on_a_phone_a_tap_chooses_and_the_panel_takes_another_number() {
     let Some(mut browser) = browser() else { return };
     let mut phone = window(390, 844);
@@ -191,6 +195,7 @@ fn on_a_phone_a_tap_chooses_and_the_panel_takes_another_number() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn the_panel_takes_a_fifth_of_the_window_and_leads_to_the_largest_change() {
     let Some(mut browser) = browser() else { return };
     for (width, height) in [(1280, 720), (390, 844)] {
@@ -222,6 +227,7 @@ fn the_panel_takes_a_fifth_of_the_window_and_leads_to_the_largest_change() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn without_webassembly_the_page_is_the_one_that_is_printed() {
     let Some(mut browser) = browser() else { return };
     let html = page_of(WORDS);
@@ -264,6 +270,7 @@ fn what_cannot_be_a_page_that_computes_says_so() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn what_is_refused_says_why_and_can_be_mended() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page_of(WORDS), window(1280, 900));
@@ -290,6 +297,7 @@ fn what_is_refused_says_why_and_can_be_mended() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn control_z_takes_back_wherever_the_focus_is_and_a_softmax_has_its_temperature() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page_of("softmax 1 2 3"), window(1280, 900));

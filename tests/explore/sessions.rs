@@ -328,6 +328,7 @@ fn a_key_stops_a_slow_change_and_does_what_it_always_does() {
 }
 
 #[test]
+#[ignore = "it waits for seconds: .ci/run runs it"]
 fn the_program_ends_and_pauses_while_it_computes() {
     let (_state, mut terminal) = slow_explorer("");
     terminal.wait_for("X[1,1] = ");
@@ -348,6 +349,7 @@ fn the_program_ends_and_pauses_while_it_computes() {
 }
 
 #[test]
+#[ignore = "it waits for seconds: .ci/run runs it"]
 fn played_keys_wait_for_a_change_and_a_stopped_one_is_not_recorded() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("keys.txt");

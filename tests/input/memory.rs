@@ -87,6 +87,7 @@ fn text_that_the_limits_of_the_process_have_no_room_for_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_byte_of_text_costs_at_most_twelve_bytes_of_memory() {
     // What the program takes without a file, in KiB: its own code, which is not optimised here, and small matrices.
     let typed = ["attend", "--q", "1 2", "--k", "1 2 3", "--v", "1", "--fast"];

@@ -116,6 +116,7 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn heads_are_one_line_high_also_where_answers_are_hidden_or_folded() {
     for (width, answers) in [(1280, Answers::Hidden), (390, Answers::Folded)] {
         let names = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
@@ -130,6 +131,7 @@ fn heads_are_one_line_high_also_where_answers_are_hidden_or_folded() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn what_commands_write_is_as_well_behaved() {
     let pages = [
         "demo context",
@@ -154,6 +156,7 @@ fn what_commands_write_is_as_well_behaved() {
 
 /// Every result of every table against what is lit, cell by cell.
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn in_two_stories_on_one_page_each_lights_its_own_cells() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, WHOLE), window(1280, 900));
@@ -194,6 +197,7 @@ fn mark_result(page: &mut crate::browser::Page<'_>) {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
     // The letters' height in pixels of the screen, and the labels that the axes or other labels run through.
     let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
@@ -223,6 +227,7 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn no_label_of_a_plane_overprints_another_or_leaves_the_picture() {
     let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
         const { width, height } = svg.viewBox.baseVal; \
@@ -321,6 +326,7 @@ fn what_is_said_of_a_number_moves_nothing_on_the_page() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn a_finger_does_the_same_and_a_tap_next_to_it_lets_go() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), Window { touch: true, ..window(390, 800) });
@@ -410,6 +416,7 @@ fn light_and_dark_have_their_own_ground() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));

@@ -171,6 +171,7 @@ fn the_program_in_the_page_judges_answers_by_keyboard_alone() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn a_panel_is_open_for_the_story_that_is_looked_at_alone() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(html(), window(1280, 900));
@@ -195,6 +196,7 @@ fn a_panel_is_open_for_the_story_that_is_looked_at_alone() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn a_lesson_that_computes_fits_a_phone_and_a_projector_in_light_and_in_dark() {
     let Some(mut browser) = browser() else { return };
     for (width, dark) in
@@ -226,6 +228,7 @@ fn a_lesson_that_computes_fits_a_phone_and_a_projector_in_light_and_in_dark() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn without_webassembly_it_is_the_page_that_only_shows() {
     let Some(mut browser) = browser() else { return };
     // What is seen and heard: the text, and every element with its name.
@@ -264,6 +267,7 @@ fn only_a_page_can_compute() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
     let names = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
     let pages: Vec<String> = names.map(|name| built_in_page(name, Answers::Folded, true)).collect();
@@ -286,6 +290,7 @@ fn every_story_of_the_built_in_lessons_computes_and_fits_a_phone() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn everything_is_reached_with_the_tab_key() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(html(), window(1280, 900));

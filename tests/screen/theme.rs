@@ -235,12 +235,10 @@ mod asked {
                         stty -icanon min 1; printf 'left '; timeout 0.8 head -c 1 | wc -c";
 
     #[test]
+    #[ignore = "it waits for seconds: .ci/run runs it"]
     fn an_answer_that_comes_late_or_never_changes_nothing_and_never_reaches_the_shell() {
         let whole = format!("{DARK}{WHAT_IT_IS}");
-        for (after, with) in [(0, &whole[..]), (120, &whole), (200, &whole), (0, DARK), (0, "")]
-            .into_iter()
-            .step_by(crate::common::one_in(2))
-        {
+        for (after, with) in [(0, &whole[..]), (120, &whole), (200, &whole), (0, DARK), (0, "")] {
             let terminal = Answers { after: Duration::from_millis(after), with, then: None };
             let run = || on_terminal(&format!("{WEIGHTS}{LEFT}"), &terminal, &[]);
             let is_early = after == 0 && !with.is_empty();
