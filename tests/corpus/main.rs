@@ -252,9 +252,10 @@ fn run_all(commands: &[&str]) -> Vec<Printed> {
     let results = Mutex::new(HashMap::new());
     std::thread::scope(|scope| {
         for worker in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            let place = Place::new(&place.path().join(worker.to_string()), &program);
-            let (next, results) = (&next, &results);
+            let root = place.path().join(worker.to_string());
+            let (next, results, program) = (&next, &results, &program);
             scope.spawn(move || {
+                let place = Place::new(&root, program);
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(command) = commands.get(at) else { break };
