@@ -45,7 +45,7 @@ for name in ["", *names]:
     for width in (80, 120):
         for flag in ("-h", "--help"):
             add(f"COLUMNS={width} attn {name} {flag}")
-add("attn", "attn --version", "attn man --write man", "attn help variables", "attn help screen", "COLUMNS=60 attn --help")
+add("attn", "attn man --write man", "attn help variables", "attn help screen", "COLUMNS=60 attn --help")
 add(*(f"attn completions {shell}" for shell in "bash zsh fish elvish powershell".split()))
 add(*(f"attn help {name}" for name in names))
 
