@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The sample has every 32nd command, without those that train models for seconds.
-const SAMPLE: usize = 32;
+/// The sample has every 48th command, without those that train models for seconds.
+const SAMPLE: usize = 48;
 const SLOW: [&str; 2] = ["9-one-layer", "lesson check walkthroughs"];
 
 /// Longer runs are ended: the exit code is then 124.

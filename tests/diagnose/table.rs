@@ -138,6 +138,7 @@ fn unchanged() -> String {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn the_table_in_the_documentation_is_the_one_that_comes_out() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/mistakes.md");
     let made = table();
@@ -149,6 +150,7 @@ fn the_table_in_the_documentation_is_the_one_that_comes_out() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn every_mistake_is_told_alone_somewhere() {
     let rows = rows();
     // Under a causal mask, hiding the diagonal as well and leaving the token itself out are one and the same.

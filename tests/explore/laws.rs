@@ -140,7 +140,7 @@ proptest! {
 #[test]
 fn what_a_number_feeds_is_what_was_made_of_it() {
     let mut seen = 0;
-    for demo in demo::demos() {
+    for demo in demo::demos().step_by(one_in(4)) {
         let graph = demo.story(&Settings::default()).expect(demo.name).graph;
         for (id, node) in graph.nodes() {
             let shape = node.shape();
@@ -153,7 +153,7 @@ fn what_a_number_feeds_is_what_was_made_of_it() {
             }
         }
     }
-    assert!(seen > 1000, "{seen}");
+    assert!(seen > 1000 / one_in(8), "{seen}");
 }
 
 /// Compares both directions for one cell; returns the number of readers.

@@ -44,6 +44,7 @@ fn assert_same_bits(page: &mut Page<'_>, command: &str) {
 const WORDS: &str = "attend --q '1 0; 0 1; 1 1' --k '1 2; 0 1; 2 2' --v '1 2; 3 4; 5 6' --causal";
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn an_edited_page_has_the_bits_of_the_program() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page_of(WORDS), window(1280, 900));

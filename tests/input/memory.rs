@@ -55,6 +55,7 @@ fn packed(path: &Path, rows: u64, cols: u64) {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn arrays_beyond_the_memory_limit_of_the_process_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -123,6 +124,7 @@ fn a_byte_of_text_costs_at_most_twelve_bytes_of_memory() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn what_the_estimate_does_not_see_is_refused_as_well_and_no_abort() {
     let folder = tempfile::tempdir().unwrap();
     let many = 2_000_000;
@@ -220,6 +222,7 @@ fn a_folder_of_many_files_is_judged_in_the_memory_of_one() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn texts_configurations_and_computations_are_read_within_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
