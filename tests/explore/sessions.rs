@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::common::one_in;
 use crate::terminal::Terminal;
 
 const ESCAPE: &str = "\x1b";
@@ -22,12 +23,18 @@ fn explorer(more: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal
     (state, terminal)
 }
 
-/// The explorer on matrices with which a change takes a second or more.
+/// Matrices with which a change takes longer than a glance, and seconds in the sweep.
+fn large() -> &'static str {
+    if one_in(2) == 1 { "1200,256" } else { "800,160" }
+}
+
+/// The explorer on them.
 fn slow_explorer(more: &str) -> (tempfile::TempDir, Terminal) {
     let state = tempfile::tempdir().expect("a folder");
     let attn = env!("CARGO_BIN_EXE_attn");
     let command = format!(
-        "echo before; {attn} explore attend --random 800,160 --at 'X[1,1]' {more}; echo code $?; read x"
+        "echo before; {attn} explore attend --random {} --at 'X[1,1]' {more}; echo code $?; read x",
+        large()
     );
     let terminal = Terminal::start(state.path(), "/bin/sh", &["-c", &command], 100, 24);
     (state, terminal)
@@ -339,7 +346,7 @@ fn the_program_ends_and_pauses_while_it_computes() {
     let attn = env!("CARGO_BIN_EXE_attn");
     let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-i"], 100, 24);
     terminal.wait_for("shell>");
-    terminal.shows(&format!("{attn} explore attend --random 800,160 --at 'X[1,1]'\r"), "X[1,1] = ");
+    terminal.shows(&format!("{attn} explore attend --random {} --at 'X[1,1]'\r", large()), "X[1,1] = ");
     terminal.shows("7\r", RECOMPUTING);
     terminal.press("\x1a");
     terminal.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));

@@ -38,7 +38,16 @@ fn command_blocks_print_what_stands_there() {
         let page = page.display().to_string();
         let text = file(&page);
         // docs/lessons.md shows a whole lesson in one block; tests/lesson/check.rs runs it.
-        for (typed, code, output) in exchanges(&text).into_iter().filter(|_| !text.contains("````markdown")) {
+        if text.contains("````markdown") {
+            continue;
+        }
+        let exchanges = exchanges(&text);
+        assert_eq!(
+            exchanges.len(),
+            text.matches("\n$ attn ").count(),
+            "{page}: every block begins with a command"
+        );
+        for (typed, code, output) in exchanges {
             // What is said and what is printed stand in the order of the screen.
             let (mut screen, writer) = std::io::pipe().expect("a pipe");
             let mut attn = Command::new(env!("CARGO_BIN_EXE_attn"));

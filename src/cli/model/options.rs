@@ -3,8 +3,7 @@
 use crate::error::{Error, Result};
 
 use super::ModelArgs;
-use super::folder::View;
-use super::folder::first_given;
+use super::folder::{View, first_given};
 
 impl ModelArgs {
     /// What these options ask for.
