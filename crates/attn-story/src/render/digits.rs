@@ -1,7 +1,6 @@
 //! The text of each number of a matrix, aligned at the point.
 
 use super::{Charset, numpy};
-use crate::elementary::pow;
 use crate::matrix::Matrix;
 use crate::story::Digits;
 
@@ -99,8 +98,6 @@ pub fn number(x: f64, places: usize) -> String {
         f64::NEG_INFINITY => "-∞".into(),
         0.0 => "0".into(),
         _ if is_large(x) => with_exponent(x, places),
-        // Many weights of a softmax; std takes ten times as long for them as for a 0.
-        _ if x.abs() < 0.4 * pow(10.0, -(places as f64)) => format!("{:.places$}", 0.0),
         _ => without_sign_of_zero(format!("{x:.places$}")),
     }
 }
