@@ -20,7 +20,7 @@ use sweep::one_in;
 
 /// The sample has every eighth command, and in `cargo test` a sixth of those, without those that train models for seconds.
 const SAMPLE: usize = 8;
-const SLOW: [&str; 2] = ["9-one-layer", "lesson check walkthroughs"];
+const SLOW: [&str; 3] = ["9-one-layer", "attn learn", "lesson check walkthroughs"];
 
 /// Longer runs are ended: the exit code is then 124.
 const LIMIT: Duration = Duration::from_secs(300);

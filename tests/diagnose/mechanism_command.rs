@@ -71,7 +71,7 @@ fn save(arguments: &str, file: &str) {
 fn right_results_and_steps_are_right_with_every_option() {
     let place = exercise();
     let file = path(&place, "all.json");
-    for (options, step) in OPTIONS.iter().step_by(one_in(5)) {
+    for (options, step) in OPTIONS.iter().step_by(one_in(10)) {
         let arguments = at(&format!("{GIVEN} {options}"), &place);
         let nodes = attn(&format!("attend {arguments}")).nodes();
         let rows = |name: &str| -> Vec<Vec<f64>> {

@@ -7,7 +7,7 @@ use crate::mistakes::{answer, by_hand, named, operator_cases};
 #[allow(clippy::print_stdout, reason = "cargo test -- --nocapture shows what got no name")]
 fn what_is_done_at_a_stage_gets_a_name() {
     let (mut all, mut by_name, mut at_its_stage) = (0, 0, 0);
-    for case in operator_cases() {
+    for case in operator_cases().iter().step_by(one_in(2)) {
         for slip in &case.slips {
             let diagnosis = case.examiner.examine(&[answer("O", &slip.result)]).unwrap();
             let names = named(&diagnosis);

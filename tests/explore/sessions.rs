@@ -295,6 +295,7 @@ fn a_state_is_written_from_the_full_screen() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_slow_change_tells_how_far_it_is_and_arrives() {
     let (_state, mut terminal) = slow_explorer("");
     terminal.wait_for("X[1,1] = ");
@@ -314,6 +315,7 @@ fn a_slow_change_tells_how_far_it_is_and_arrives() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_key_stops_a_slow_change_and_does_what_it_always_does() {
     let (_state, mut terminal) = slow_explorer("");
     terminal.wait_for("X[1,1] = ");

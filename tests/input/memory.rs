@@ -162,13 +162,14 @@ fn a_tokenizer_that_the_limits_of_the_process_have_no_room_for_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_lesson_of_many_long_outputs_takes_no_more_memory_than_one_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let lesson = folder.path().join("long.md");
     let block = |seed: usize| {
         format!("```console\n$ attn attend --random 1000,2 --seed {seed} --only A --format csv\n\n```\n\n")
     };
-    let count = 16 / one_in(4);
+    let count = 16;
     let blocks: String = (0..count).map(block).collect();
     fs::write(&lesson, format!("---\nattn-lesson: 1\ntitle: Long\n---\n\n## All\n\n{blocks}")).unwrap();
     let output = within(350_000, &["lesson", "check", lesson.to_str().unwrap()]);

@@ -43,6 +43,7 @@ const LIT: &str = "[...new Set([...document.querySelectorAll('.lit, .lit-2')].ma
     cell.closest('table').querySelector('.name').textContent + ' ' + (cell.parentElement.sectionRowIndex + 1) + ' ' + cell.cellIndex))].sort().join(', ')";
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn answers_and_hints_are_folded_until_they_are_asked_for() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -94,6 +95,7 @@ fn assert_heads_are_one_line_high(page: &mut crate::browser::Page<'_>, lesson: &
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn no_page_scrolls_sideways_asks_the_network_or_complains_and_the_head_of_every_table_is_one_line_high() {
     let built_in = BUILT_IN.iter().step_by(one_in(10)).map(|(file, _)| file.trim_end_matches(".md"));
     let lessons = [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in);
@@ -171,6 +173,7 @@ fn in_two_stories_on_one_page_each_lights_its_own_cells() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn pointing_at_a_cell_lights_the_row_and_the_column_that_made_it_and_says_the_sum() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -258,6 +261,7 @@ fn no_label_of_a_plane_overprints_another_or_leaves_the_picture() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn an_option_that_is_chosen_says_whether_it_is_right_and_what_the_lesson_says_to_it() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -308,6 +312,7 @@ fn a_page_of_a_command_says_once_that_one_can_point_at_its_numbers() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn what_is_said_of_a_number_moves_nothing_on_the_page() {
     let Some(mut browser) = browser() else { return };
     let html = attn("demo weights --format html").ok().out;
@@ -338,6 +343,7 @@ fn a_finger_does_the_same_and_a_tap_next_to_it_lets_go() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn everything_is_reached_by_keyboard_a_table_with_one_stop() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -382,6 +388,7 @@ fn everything_is_reached_by_keyboard_a_table_with_one_stop() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn what_a_mask_hides_and_what_is_lit_is_seen_without_colour() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -402,6 +409,7 @@ fn what_a_mask_hides_and_what_is_lit_is_seen_without_colour() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn light_and_dark_have_their_own_ground() {
     let Some(mut browser) = browser() else { return };
     let html = page(LESSON, "");
@@ -442,6 +450,7 @@ fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn steps_are_linked_and_each_has_its_place() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 400));

@@ -58,6 +58,7 @@ fn assert_calm(page: &mut Page<'_>) {
 const WORDS: &str = "attend --words 'bat cave racket'";
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn every_command_that_has_a_story_computes_in_the_page_and_the_program_is_in_it_once() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(html(), window(1280, 900));
@@ -84,6 +85,7 @@ fn every_command_that_has_a_story_computes_in_the_page_and_the_program_is_in_it_
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn what_ifs_run_in_the_page_to_the_bits_of_the_command_and_undo_takes_them_back() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(html(), window(1280, 900));
@@ -128,6 +130,7 @@ fn what_ifs_run_in_the_page_to_the_bits_of_the_command_and_undo_takes_them_back(
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn the_program_in_the_page_judges_answers_by_keyboard_alone() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(html(), window(1280, 900));

@@ -155,6 +155,7 @@ fn what_if_is_run_and_the_lesson_goes_on_where_it_was() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn after_a_resize_the_whole_page_is_laid_out_again_and_no_ruins_stand() {
     let state = state();
     let mut terminal = player(state.path());

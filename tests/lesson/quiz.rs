@@ -237,8 +237,9 @@ fn the_printed_table_has_the_answer(lesson: &Lesson, question: &Question) {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn the_same_seed_is_the_same_sheet_to_the_byte_in_every_form() {
-    for to in ["md", "html", "txt", "cast"].into_iter().step_by(one_in(4)) {
+    for to in ["md", "html", "txt", "cast"] {
         let sheet = |seed: u32| attn(&format!("lesson export {DRAWN} --to {to} --seed {seed}")).ok().out;
         let [four, again, five] = [4, 4, 5].map(sheet);
         assert_eq!(four, again, "{to}");

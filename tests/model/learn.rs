@@ -124,9 +124,10 @@ fn transformers_has_the_logits_of_a_model_that_was_saved() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_saved_model_has_the_bits_that_the_training_had() {
     for (name, steps, tokens) in
-        [("reverse", 40, vec![1, 2, 3, 4, 5, 6]), ("induction", 15 / one_in(4), vec![3, 1, 3, 1, 4])]
+        [("reverse", 40, vec![1, 2, 3, 4, 5, 6]), ("induction", 15, vec![3, 1, 3, 1, 4])]
     {
         let (_place, folder) = place();
         attn(&format!("learn {name} --seed 7 --dtype f64 --steps {steps} --save {folder}")).ok();
@@ -143,9 +144,10 @@ fn a_saved_model_has_the_bits_that_the_training_had() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn json_has_the_documented_keys_and_the_same_bytes_in_every_run() {
-    for dtype in ["f32", "f64"].into_iter().step_by(one_in(2)) {
-        let count = 12 / one_in(3);
+    for dtype in ["f32", "f64"] {
+        let count = 12;
         let command = format!("learn induction --steps {count} --format json --dtype {dtype}");
         let said = attn(&command).ok().out;
         let (_place, folder) = place();
@@ -182,6 +184,7 @@ fn another_seed_is_another_training() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn kept_steps_are_opened_compared_and_explored() {
     let (_place, folder) = place();
     attn(&format!("learn induction --steps 20 --save {folder} --every 10")).ok();
@@ -389,6 +392,7 @@ fn an_interruption_keeps_and_shows_what_has_been_learned() {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn the_picture_of_a_training_is_light_and_cuts_no_label() {
     let Some(mut browser) = browser() else { return };
     let tasks = [("names --heads 4", 4), ("induction", 4), ("reverse", 3)];

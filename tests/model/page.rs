@@ -168,7 +168,7 @@ fn read_by(graph: &Graph, cell: CellId) -> Cells {
 #[test]
 fn what_the_page_lights_is_what_the_terms_of_the_graph_read() {
     let mut compared = 0;
-    for folder in folders() {
+    for folder in folders().into_iter().step_by(one_in(3)) {
         let (name, expected) = Expected::of(&folder).into_iter().next().unwrap();
         let page = page(&format!("model {} --ids {}", folder.display(), ids(&expected)));
         let ids = expected.integers("ids").unwrap();
@@ -186,7 +186,7 @@ fn what_the_page_lights_is_what_the_terms_of_the_graph_read() {
             }
         });
     }
-    assert!(compared > 10_000, "{compared}");
+    assert!(compared > 10_000 / one_in(4), "{compared}");
 }
 
 fn compare_operands(graph: &Graph, layer: &Value, head: &Value, of: &str) -> usize {
@@ -272,6 +272,7 @@ const BAD_PIECES: [&str; 7] =
     ["</script>", "<!--", "<script>alert(1)</script>", "a&b", "\"q'", "\\u003c/script>", "</main>"];
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn no_piece_of_a_text_breaks_the_page() {
     let folder = folder_with_pieces(&BAD_PIECES);
     let place = folder.path().to_str().unwrap();
@@ -296,6 +297,7 @@ fn no_piece_of_a_text_breaks_the_page() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn of_a_long_text_the_page_leaves_out_what_it_says() {
     let ids = |count: usize| (0..count).map(|id| (id % 70).to_string()).collect::<Vec<_>>().join(",");
     let command = |count| format!("model tests/models/qwen2-a --dtype f64 --ids {}", ids(count));
@@ -332,6 +334,7 @@ fn cells_of_tables(page: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
+#[ignore = "in a browser: .ci/run runs it"]
 fn in_a_browser_a_head_opens_with_the_texts_of_its_tables_and_cells_light() {
     let Some(mut browser) = browser() else { return };
     let tables = cells_of_tables(&page(&format!("{SENTENCE} --layer 1 --head 3")));

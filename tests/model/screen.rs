@@ -54,6 +54,7 @@ fn above_a_billion_multiplications_f32_is_the_default_and_the_screen_says_so() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn the_screen_of_a_text_has_at_most_40_lines_and_says_where_to_look() {
     let folder = zeros(20);
     let large = format!("model {} --ids 1,2,3,4,1,2,3,4,1,2", folder.path().display());

@@ -269,7 +269,7 @@ fn every_op_is_explained_with_commands_that_latex_knows() {
 
 #[test]
 fn the_last_cell_of_every_node_of_every_demo_is_told_down_to_what_is_given() {
-    for demo in demos().step_by(one_in(10)) {
+    for demo in demos().step_by(one_in(20)) {
         let graph = demo.story(&Settings::default()).unwrap().graph;
         let has_nan = graph.nodes().any(|(_, node)| node.matrix().unwrap().cells().any(f64::is_nan));
         let last = |(node, content): (_, &attn::graph::Node)| {

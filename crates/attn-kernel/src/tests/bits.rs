@@ -77,7 +77,7 @@ fn every_pair_of_sizes(level: SimdLevel) {
         return say(&format!("bits: {level} is NOT AVAILABLE on this processor, not tested"));
     }
     for (a, &queries) in SIZES.iter().enumerate() {
-        let step = one_in(4);
+        let step = one_in(8);
         for (b, &keys) in SIZES.iter().enumerate().skip(a % step).step_by(step) {
             let number = a * SIZES.len() + b;
             let sizes = [queries, keys, SIZES[(a + b) % SIZES.len()]];
@@ -126,7 +126,7 @@ const LARGE: [((usize, usize), [usize; 3]); 11] = [
 
 #[test]
 fn large_problems_have_the_bits_of_the_plain_version_with_any_number_of_threads() {
-    for (number, (heads, sizes)) in LARGE.into_iter().enumerate().step_by(one_in(2)) {
+    for (number, (heads, sizes)) in LARGE.into_iter().enumerate().step_by(one_in(4)) {
         let hidden = [Masking::Causal, Masking::Mixed, Masking::Window, Masking::Bias][number % 4];
         let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
         // The value's width is the key's where the seed is even.
@@ -139,7 +139,7 @@ fn large_problems_have_the_bits_of_the_plain_version_with_any_number_of_threads(
 #[test]
 fn large_problems_of_every_variant_have_the_bits_of_the_plain_version_with_any_number_of_threads() {
     let problems = LARGE.into_iter().filter(|(_, sizes)| sizes[1] <= 3000).enumerate();
-    for (number, (heads, sizes)) in problems.step_by(one_in(4)) {
+    for (number, (heads, sizes)) in problems.step_by(one_in(8)) {
         let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
         for (turn, variant) in
             Variant::ALL.into_iter().enumerate().filter(|(turn, _)| (turn + number) % 3 != 0)

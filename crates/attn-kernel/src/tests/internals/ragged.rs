@@ -162,7 +162,7 @@ fn attend_to<T: Kernels, M: Memory<T>, B: Memory<bool>>(
 fn ragged_problems_on_the_heap_have_the_bits_of_the_plain_version() {
     fn check<T: Kernels>(levels: &[SimdLevel]) {
         let on_the_heap = attend_to::<T, Box<[T]>, Box<[bool]>>;
-        for (sizes, choices) in problems().step_by(one_in(4)) {
+        for (sizes, choices) in problems().step_by(one_in(8)) {
             let plain = on_the_heap(SimdLevel::Portable, sizes, choices);
             for &level in levels {
                 let found = on_the_heap(level, sizes, choices);
