@@ -31,6 +31,7 @@ mod explorer;
 pub mod input;
 pub mod lesson;
 pub mod render;
+pub mod site;
 mod terminal;
 
 pub use attn_core::{

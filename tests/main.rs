@@ -22,3 +22,4 @@ mod model;
 mod project;
 mod saved;
 mod screen;
+mod site;

@@ -2,7 +2,9 @@
 
 mod answers;
 
-use clap::Args;
+use std::ffi::OsString;
+
+use clap::{Args, FromArgMatches};
 
 use crate::diagnose::{Examiner, GROUPS, Group, Mistake, Task, Tolerance, catalogue, find, suggest};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
@@ -24,6 +26,7 @@ use crate::{input, memory, render, story};
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, FormatArg, LookArgs, of_words};
+use super::program::{Program, matches};
 use super::{Env, Streams, output};
 use answers::Submission;
 
@@ -86,6 +89,20 @@ Examples:
   attn diagnose --x x.npy --suggest-input better.npz
   attn diagnose --model words --text \"the bat sleeps\" --yours L1.A_3=a.npy";
 
+/// The exercise of what is typed behind `attn diagnose`.
+///
+/// # Errors
+/// If it cannot be read or computed.
+pub(super) fn exercise(program: &Program<'_>, typed: &str) -> Result<Task> {
+    let words = shlex::split(typed).unwrap_or_default();
+    let args: Vec<OsString> = ["diagnose".to_string()].into_iter().chain(words).map(Into::into).collect();
+    let wrong = |error: clap::Error| Error::new(error.to_string());
+    let matches = matches(program.definitions.clone(), &args).map_err(wrong)?;
+    let own = matches.subcommand_matches("diagnose").ok_or_else(|| Error::new("there is no exercise"))?;
+    let args = DiagnoseArgs::from_arg_matches(own).map_err(wrong)?;
+    Ok(args.task(&mut Files::new(&mut std::io::empty()))?.0)
+}
+
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         if let Some(id) = &self.list {
@@ -101,14 +118,7 @@ impl DiagnoseArgs {
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading.clone());
-        // The inputs are those of another command, and so are their errors.
-        let here = |error: Error| error.map_help(|help| help.replace("attn attend", "attn diagnose"));
-        let Computation { recipe, inputs, notes, .. } =
-            self.computation.computation(None, &mut files).map_err(here)?;
-        let mut task = Task::new(recipe, inputs).map_err(here)?;
-        if let Some(backward) = self.gradient.pass(task.right(), &mut files)? {
-            task = task.with_backward(backward).map_err(|error| self.gradient.refused(error))?;
-        }
+        let (task, notes) = self.task(&mut files)?;
         if let Some(file) = &self.suggest_input {
             return self.write_suggestion(file, &task, env, streams).map(|()| EXIT_DONE);
         }
@@ -126,6 +136,19 @@ impl DiagnoseArgs {
                 self.judge(&Examiner::new(task, tolerance), read, env, streams)
             }
         }
+    }
+
+    /// The exercise, and what is to be said of its inputs.
+    fn task(&self, files: &mut Files<'_>) -> Result<(Task, Vec<String>)> {
+        // The inputs are those of another command, and so are their errors.
+        let here = |error: Error| error.map_help(|help| help.replace("attn attend", "attn diagnose"));
+        let Computation { recipe, inputs, notes, .. } =
+            self.computation.computation(None, files).map_err(here)?;
+        let mut task = Task::new(recipe, inputs).map_err(here)?;
+        if let Some(backward) = self.gradient.pass(task.right(), files)? {
+            task = task.with_backward(backward).map_err(|error| self.gradient.refused(error))?;
+        }
+        Ok((task, notes))
     }
 
     /// One submission.

@@ -178,6 +178,7 @@ Try these first:
 
 Learn      lesson     lessons, alone or in class: play, quiz, check, export
            demo       small computations     glossary    the terms, explained
+           site       lessons and demos as a site for a class
 Compute    attend     attention over your own words or matrices
            explore    the same with arrow keys: change a number, see what moves
            softmax    numbers to weights     similarity  how alike words are

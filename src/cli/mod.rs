@@ -20,6 +20,7 @@ mod program;
 mod reference;
 mod selection;
 mod similarity;
+mod site;
 mod softmax;
 mod tokens;
 mod versus;
@@ -57,6 +58,7 @@ use params::ParamsArgs;
 use program::{Program, check_names, matches};
 use reference::{ErrataArgs, ExamplesArgs, GlossaryArgs, NotationArgs};
 use similarity::SimilarityArgs;
+use site::SiteArgs;
 use softmax::SoftmaxArgs;
 use tokens::TokensArgs;
 
@@ -195,6 +197,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Lesson(LessonArgs),
+    Site(SiteArgs),
     Demo(DemoArgs),
     Glossary(GlossaryArgs),
     Attend(Box<AttendArgs>),
@@ -275,6 +278,7 @@ impl Command {
             Command::Tokens(args) => args.run(program, env, streams),
             Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
             Command::Lesson(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Site(args) => args.run(program, env, streams).map(Outcome::from),
             Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
             Command::Find(args) => args.run(program, env, streams).map(Outcome::from),
             Command::Examples(args) => args.run(env, streams).map(Outcome::from),

@@ -27,7 +27,9 @@ pub mod update;
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
 pub use draw::{DrawResult, draw};
-pub use library::{BUILT_IN, StoryStep, built_in, is_built_in, near_lesson, open, story_lesson, text_of};
+pub use library::{
+    BUILT_IN, ROUTES, StoryStep, built_in, is_built_in, near_lesson, open, story_lesson, text_of,
+};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step, StoryPart,

@@ -21,7 +21,7 @@ use crate::{input, memory};
 
 pub use attn_story::render::{
     CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
-    cell_lines_to, html_page, model_page, numpy,
+    cell_lines_to, html_page, model_page, number_alone, numpy,
 };
 pub(crate) use json::page_program;
 pub use json::{diagnosis, porting, unusable};

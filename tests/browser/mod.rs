@@ -164,7 +164,13 @@ impl Browser {
     pub fn open(&mut self, html: &str, window: Window) -> Page<'_> {
         let path = self.folder.join("page.html");
         fs::write(&path, html).expect("the page is written");
-        let file = format!("file://{}", path.display());
+        self.visit(&format!("file://{}", path.display()), window)
+    }
+
+    /// Opens an address in a window and waits until it is loaded.
+    #[track_caller]
+    pub fn visit(&mut self, address: &str, window: Window) -> Page<'_> {
+        let file = address.to_string();
         let target = self.ask(None, "Target.createTarget", json!({ "url": "about:blank" }));
         let target = target["targetId"].as_str().expect("a target").to_string();
         let attached =

@@ -16,7 +16,7 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 33] = [
+const MODULES: [&str; 34] = [
     "data_file",
     "foreign",
     "text",
@@ -48,6 +48,7 @@ const MODULES: [&str; 33] = [
     "live",
     "explorer",
     "lesson",
+    "site",
     "cli",
     "main",
 ];

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::input::{exists, is_folder, markdown_files, read_text};
-use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
+use crate::lesson::{BUILT_IN, LONGEST, Lesson, ROUTES, Store, is_lesson, read};
 use crate::story::Table;
 use crate::text::quoted;
 
@@ -19,7 +19,7 @@ use super::output::{LookArgs, of_words};
 use super::program::Program;
 use super::{Env, Streams, output};
 
-pub(super) use trust::{fills_screen, full_screen_commands, typed_commands};
+pub(super) use trust::{TrustArgs, fills_screen, full_screen_commands, typed_commands};
 
 /// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
@@ -112,9 +112,6 @@ impl ListArgs {
         })
     }
 }
-
-/// Ways through the lessons of the program; `walkthroughs/README.md` says what each needs.
-const ROUTES: &str = "One lecture of 45 minutes: 0, 5. A course of four: 2, 3, 5, 6, after 0";
 
 /// The lessons of a folder, or those in the program, under a title.
 fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {

@@ -14,7 +14,7 @@ use crate::render::Screen;
 
 /// Whether a lesson is trusted.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(super) struct TrustArgs {
+pub(crate) struct TrustArgs {
     /// Let the lesson's commands read any file
     ///
     /// Otherwise they read only files below the lesson's own folder and the working directory.
@@ -24,21 +24,21 @@ pub(super) struct TrustArgs {
 
 /// Runs the commands of lessons.
 #[derive(Clone, Copy)]
-pub(super) struct LessonCommands {
+pub(crate) struct LessonCommands {
     run: RunFn,
     is_trusted: bool,
 }
 
 impl TrustArgs {
     /// The commands of lessons that have this trust.
-    pub(super) fn commands(self, program: &Program<'_>) -> LessonCommands {
+    pub(crate) fn commands(self, program: &Program<'_>) -> LessonCommands {
         LessonCommands { run: program.run, is_trusted: self.trust }
     }
 }
 
 impl LessonCommands {
     /// Runs the commands of one lesson in this process. They write no files.
-    pub(super) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
+    pub(crate) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
         let reading = match is_built_in(lesson) {
             true => ReadPermission::of_built_in_lesson(lesson),
             false if self.is_trusted => ReadPermission::Anywhere,

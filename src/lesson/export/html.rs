@@ -1,5 +1,7 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
+use std::rc::Rc;
+
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::foreign::visible_lines;
@@ -22,13 +24,25 @@ const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span>
 /// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
 /// printed.
 pub fn html(handout: &Handout<'_>) -> String {
+    let main = html_main(handout);
+    let page = HtmlPage { title: &handout.lesson.title, style: STYLE, script: SCRIPT, main: &main };
+    if handout.live { live::page(page) } else { page.to_string() }
+}
+
+/// The style and the script that lessons which compute add to those of all pages.
+pub fn page_assets() -> [String; 2] {
+    live::with_assets(STYLE, SCRIPT)
+}
+
+/// The content of a lesson's page.
+pub fn html_main(handout: &Handout<'_>) -> String {
     let stories = handout.live.then(|| LiveStories::new(handout.show(false)));
     let writer = HtmlWriter { show: handout.show(false), answers: handout.answers, live: stories };
     let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
     let steps = format!("{opening}{steps}");
-    let main = format!(
+    format!(
         "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}{}</header>\n{}<div class=\"steps\">\n\
          {steps}</div>\n</div>\n",
         escaped(&lesson.title),
@@ -36,9 +50,7 @@ pub fn html(handout: &Handout<'_>) -> String {
         how(&steps),
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
-    );
-    let page = HtmlPage { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main };
-    if handout.live { live::page(page) } else { page.to_string() }
+    )
 }
 
 struct HtmlWriter<'a> {
@@ -132,31 +144,29 @@ impl HtmlWriter<'_> {
         if expected.lines().any(|line| line.trim() == "...") {
             return preformatted(expected);
         }
-        let plain = self.show.runner.run(&exchange.command.args, self.show.screen);
-        let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, &plain));
-        let what_if =
-            self.live.as_ref().map(|live| live.versus(&exchange.command, &plain)).unwrap_or_default();
-        match stories.or_else(|| self.in_html(&exchange.command, &plain)) {
-            Some(inside) => {
-                let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
-                let code = match plain.code {
-                    0 => String::new(),
-                    code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
-                };
-                format!("{aside}{what_if}{inside}{code}")
-            }
-            None => preformatted(&self.show.printed(exchange).join("\n")),
-        }
+        let Some((ran, inside)) = self.in_html(&exchange.command) else {
+            return preformatted(&self.show.printed(exchange).join("\n"));
+        };
+        let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, ran.code));
+        let what_if = self.live.as_ref().map(|live| live.versus(&exchange.command, ran.code));
+        let aside = if ran.err.is_empty() { String::new() } else { preformatted(&ran.err) };
+        let code = match ran.code {
+            0 => String::new(),
+            code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
+        };
+        format!("{aside}{}{}{code}", what_if.unwrap_or_default(), stories.unwrap_or(inside))
     }
 
-    /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
-    fn in_html(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
+    /// The output of the same command as HTML, and what of it stands in this page; `None` where the command has chosen another format,
+    /// or cannot do it.
+    fn in_html(&self, command: &Command) -> Option<(Rc<CommandOutput>, String)> {
         if command.args.iter().any(|arg| name_of(arg) == "--format") {
             return None;
         }
         let args: Vec<String> = command.args.iter().cloned().chain(["--format=html".to_string()]).collect();
         let ran = self.show.runner.run(&args, self.show.screen);
-        if ran.code == plain.code { fragment(&ran.out) } else { None }
+        let inside = fragment(&ran.out)?;
+        Some((ran, inside))
     }
 
     fn question(&self, question: &Question) -> String {
@@ -252,7 +262,10 @@ pub(super) fn prose_as_html(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, OPTIONS).flat_map(|event| safe(event, &mut links));
     let mut out = String::with_capacity(markdown.len() * 2);
     pulldown_cmark::html::push_html(&mut out, events);
-    out
+    // The policy of a site allows no style in an element. A quotation mark of a text is written as `&quot;`.
+    out.replace(" style=\"text-align: right\"", " class=\"at-right\"")
+        .replace(" style=\"text-align: center\"", " class=\"at-center\"")
+        .replace(" style=\"text-align: left\"", "")
 }
 
 /// The events that replace one; `links` are the open links, and whether each was kept.

@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::lesson::command::name_of;
 use crate::lesson::show::LessonView;
 use crate::lesson::show::judge;
-use crate::lesson::{Command, CommandOutput, Question};
+use crate::lesson::{Command, Question};
 use crate::render::html_page::{HtmlPage, escaped, fragment, live_data, live_page};
 use crate::render::page_program;
 use crate::text::all_of;
@@ -23,8 +23,13 @@ const IS_PRINTED: &str = "This comparison was computed beforehand. It changes mo
 
 /// The page with the program that computes.
 pub(super) fn page(page: HtmlPage<'_>) -> String {
-    let (style, script) = (format!("{}{STYLE}", page.style), format!("{}{SCRIPT}", page.script));
+    let [style, script] = with_assets(page.style, page.script);
     live_page(HtmlPage { style: &style, script: &script, ..page }, page_program())
+}
+
+/// A style and a script with those of lessons that compute.
+pub(super) fn with_assets(style: &str, script: &str) -> [String; 2] {
+    [format!("{style}{STYLE}"), format!("{script}{SCRIPT}")]
 }
 
 /// The stories of a lesson that compute, in order.
@@ -40,11 +45,11 @@ impl<'a> LiveStories<'a> {
     }
 
     /// A command as stories that compute, with what changes from an earlier one; `None` where it cannot be one.
-    pub(super) fn stories(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
+    pub(super) fn stories(&self, command: &Command, code: u8) -> Option<String> {
         if command.value("--versus").is_some() {
             return None;
         }
-        let html = self.html(&command.args, plain.code)?;
+        let html = self.html(&command.args, code)?;
         let [opening] = &Opening::all_in(&html)[..] else { return Some(html) };
         let change = self.change_from_earlier(opening);
         self.told.borrow_mut().push((command.typed.clone(), opening.clone()));
@@ -52,11 +57,11 @@ impl<'a> LiveStories<'a> {
     }
 
     /// What a page does with a comparison, before the `printed` one: it runs it, or says that it cannot.
-    pub(super) fn versus(&self, command: &Command, plain: &CommandOutput) -> String {
+    pub(super) fn versus(&self, command: &Command, code: u8) -> String {
         let Some(options) = command.value("--versus") else {
             return String::new();
         };
-        self.what_if(command, options, plain.code)
+        self.what_if(command, options, code)
             .unwrap_or_else(|| format!("<p class=\"note when-live\">{IS_PRINTED}</p>\n"))
     }
 

@@ -4,6 +4,7 @@
 //! story. [`Pages`] answers requests in JSON, one after the other. The state behind them is that of [`crate::explore`], and
 //! the tables are those of the page that needs no computing.
 
+mod link;
 mod opening;
 pub mod sentences;
 
@@ -15,8 +16,8 @@ use crate::answer::Judge;
 use crate::error::{Error, Result};
 use crate::explain::SHOWN;
 use crate::explore::{Event, Knob, Message, Mode, Setting, State, update};
-use crate::graph::recipes::Scale;
-use crate::graph::{CellId, Graph, NodeId};
+use crate::graph::recipes::{Recipe, Scale};
+use crate::graph::{CellId, Graph, NodeId, address_of};
 use crate::json_number;
 use crate::render::{CellLines, Page, Style, cell_lines_to, html, number_alone};
 use crate::story::Digits;
@@ -56,6 +57,10 @@ impl Pages {
                 let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
                 let before = story.state.clone();
                 for event in events {
+                    if let PageEvent::Visit(link) = event {
+                        story.state = link::followed(&story.state, &link)?;
+                        continue;
+                    }
                     for event in event.events(&story.state)? {
                         story.state = update(story.state.clone(), event);
                     }
@@ -126,6 +131,8 @@ enum PageEvent {
     RemoveHead,
     /// A what-if: some fields of the recipe become otherwise, once.
     Follow(Vec<ChangedField>),
+    /// A link is followed: its changes are made, and its cell is looked at.
+    Visit(String),
 }
 
 impl PageEvent {
@@ -157,6 +164,8 @@ impl PageEvent {
                 let recipe = serde_json::to_value(recipe).map_err(wrong)?;
                 vec![Event::Follow(Box::new(changed_recipe(&recipe, &fields)?))]
             }
+            // It depends on the state after each of its parts.
+            PageEvent::Visit(_) => Vec::new(),
         })
     }
 }
@@ -168,14 +177,17 @@ struct OpenStory {
     look: Look,
     /// The graph that the steps are about.
     start: Graph,
+    /// The recipe at the start, where there is one.
+    recipe: Option<Recipe>,
 }
 
 impl OpenStory {
     fn new(opening: Opening, changed: &[ChangedField]) -> Result<OpenStory> {
         let state = opening.state(changed)?;
-        let start = opening.state(&[])?.graph().clone();
+        let first = opening.state(&[])?;
+        let (start, recipe) = (first.graph().clone(), first.recipe());
         let (told, look) = opening.told();
-        Ok(OpenStory { state, told, look, start })
+        Ok(OpenStory { state, told, look, start, recipe })
     }
 }
 
@@ -186,7 +198,7 @@ const MOST_CHANGED: usize = 4_000;
 
 /// The state of an open story. The tables are in it where they are asked for.
 fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
-    let OpenStory { state, told, look, start } = story;
+    let OpenStory { state, told, look, start, recipe } = story;
     let style = look.style();
     let page = told.page(state, start, style.convention);
     let (undo, redo) = state.undoable().into();
@@ -203,6 +215,7 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
         "undo": undo,
         "redo": redo,
         "head": head(state),
+        "link": link::of(state, recipe.as_ref()),
         "settings": settings(state),
         "tells_old_numbers": told.is_fixed() && !state.changes().is_nothing(),
     });
@@ -213,6 +226,7 @@ fn view(number: usize, story: &OpenStory, with_tables: bool) -> Value {
             Digits::AsNumPy => state.decimals(),
         };
         view["changed"] = changed_cells(state, decimals).into();
+        view["largest"] = largest_changes(state, decimals).into();
     }
     view
 }
@@ -262,6 +276,26 @@ fn changed_cells(state: &State, decimals: usize) -> Vec<Value> {
         })
     };
     state.changed_nodes().iter().flat_map(of_node).take(MOST_CHANGED).collect()
+}
+
+/// In each computed node that has moved, the cell that has moved most: its place, and what happened there. The largest change first.
+fn largest_changes(state: &State, decimals: usize) -> Vec<Value> {
+    let graph = state.graph();
+    let of_node = |&node: &NodeId| {
+        let changes = state.changed(node).into_iter();
+        let moved = changes.map(|(at, change)| (at, change, (change.now - change.before).abs()));
+        moved.filter(|(.., by)| by.is_finite()).max_by(|(.., a), (.., b)| a.total_cmp(b)).map(
+            |((row, col), change, by)| {
+                let [before, now] = [change.before, change.now].map(|x| number_alone(x, decimals));
+                let address = address_of(graph, CellId { node, row, col });
+                (by, json!([[node.position(), row, col], format!("{address} {before} → {now}")]))
+            },
+        )
+    };
+    let computed = state.changed_nodes().iter().filter(|&&node| !graph[node].op.is_given());
+    let mut all: Vec<(f64, Value)> = computed.filter_map(of_node).collect();
+    all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    all.into_iter().map(|(_, change)| change).collect()
 }
 
 /// The head that the cursor is in, and whether it is taken out.

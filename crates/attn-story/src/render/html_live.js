@@ -11,11 +11,22 @@
     return element;
   };
 
-  // The program: its three functions take and give texts with their length in front.
-  const program = async () => {
-    const text = document.querySelector("script#program").textContent;
+  // What is compressed as zlib does, in base64.
+  const inflated = (text) => {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const wasm = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+  };
+  const loaded = (script) =>
+    new Promise((done, failed) => {
+      script.addEventListener("load", done);
+      script.addEventListener("error", failed);
+    });
+
+  // The program: its three functions take and give texts with their length in front. In a site a script of its own holds it.
+  const program = async () => {
+    const script = document.querySelector("script#program");
+    if (script.src && !globalThis.attnProgram) await loaded(script);
+    const wasm = inflated(globalThis.attnProgram ?? script.textContent);
     const { instance } = await WebAssembly.instantiate(await wasm.arrayBuffer());
     const { memory, attn_room: room, attn_answer: answer, attn_free: free } = instance.exports;
     return (request) => {
@@ -92,7 +103,7 @@
     let cells = new Map(); // The elements of each cell, by its place: a matrix may be shown several times.
     let current = null; // The element that is focused, of the cell under the cursor.
     let moved = []; // The elements that say what they were before.
-    let largest = null; // The element of a computed number that the last change has moved most.
+    let largest = null; // The element of a computed number that the last change has moved most, and what happened to it.
     let named = []; // The elements under the cursor, with the names that they have elsewhere.
 
     const told = make("div", { class: "steps" });
@@ -104,6 +115,17 @@
 
     function send(...events) {
       show(ask({ page, events }));
+      noteLink();
+    }
+
+    // The address leads to what is seen; where it cannot be written, as in some frames, it stays as it was.
+    function noteLink() {
+      const { number } = article.dataset;
+      if (!number) return;
+      try {
+        const link = encodeURI(view.link).replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("#", "%23");
+        history.replaceState(null, "", `#${number};${link}`);
+      } catch {}
     }
 
     function show(next) {
@@ -113,13 +135,13 @@
       }
       view = next;
       for (const [cell, name] of named) cell.setAttribute("aria-label", name);
-      if (next.html !== undefined) draw(next.html, next.changed);
+      if (next.html !== undefined) draw(next.html, next.changed, next.largest);
       mark();
       panel.show(next);
     }
 
     // The tables, written again; the focus stays where it was.
-    function draw(html, changed) {
+    function draw(html, changed, moves) {
       const [which, hasFocus] = [current ? places(current).indexOf(current) : -1, document.activeElement === current];
       for (const cell of moved) {
         cell.classList.remove("changed");
@@ -127,19 +149,19 @@
       }
       const inside = new DOMParser().parseFromString(html, "text/html").querySelector(".story");
       if (!followed(told, inside)) list();
-      const value = (text) => parseFloat(text.replace("−", "-"));
-      let most = 0;
-      largest = null;
       moved = changed.flatMap(([node, row, col, before]) =>
         (cells.get(key([node, row, col])) ?? []).map((cell) => {
-          const difference = Math.abs(value(cell.textContent) - value(before ?? ""));
-          if (difference > most && !("given" in cell.dataset) && cell.checkVisibility()) [most, largest] = [difference, cell];
           cell.classList.add("changed");
           // Where it looks as before, only digits that are not shown have moved.
           if (before !== null) cell.append(make("del", {}, `was ${before}`));
           return cell;
         })
       );
+      const seen = ([at, text]) => {
+        const cell = cells.get(key(at))?.find((cell) => cell.checkVisibility());
+        return cell ? [{ cell, text }] : [];
+      };
+      largest = moves.flatMap(seen)[0] ?? null;
       const of = cells.get(key(view.cell.at)) ?? [];
       current = of[which] ?? null;
       if (hasFocus) current?.focus({ preventScroll: true });
@@ -272,10 +294,21 @@
       const redo = button("Redo", "redo", "Ctrl-Y");
       const predict = button("Guess", "predict", "Hide the number under the cursor until it is guessed: a");
       const head = button("", "remove-head", "The output of the head becomes 0");
-      const jump = make("button", { type: "button", class: "jump" }, "Largest change");
+      const jump = make("button", { type: "button", class: "jump", title: "Go there" });
       jump.addEventListener("click", () => {
-        largest.scrollIntoView({ block: "center", inline: "nearest" });
-        largest.focus({ preventScroll: true });
+        largest.cell.scrollIntoView({ block: "center", inline: "nearest" });
+        largest.cell.focus({ preventScroll: true });
+      });
+      const copy = make("button", { type: "button", title: "The address of this page with this number and these changes" }, "Copy link");
+      copy.hidden = !article.dataset.number;
+      copy.addEventListener("click", async () => {
+        noteLink();
+        try {
+          await navigator.clipboard.writeText(location.href);
+          status.textContent = "The link to what you see is copied.";
+        } catch {
+          status.textContent = location.href;
+        }
       });
       const knobs = make("div", { class: "knobs" });
       // On a phone there is no room for everything at once.
@@ -286,7 +319,7 @@
         "section",
         { class: "panel", "aria-label": "The chosen number, and what can be changed" },
         make("div", { class: "cell" }, address, arithmetic),
-        make("div", { class: "tools" }, form, undo, redo, predict, jump, head),
+        make("div", { class: "tools" }, form, undo, redo, predict, jump, head, copy),
         more,
         status
       );
@@ -366,6 +399,7 @@
           label.firstChild.textContent = cell.is_hidden ? "Your guess " : "New number ";
           field.setAttribute("aria-label", `${cell.is_hidden ? "Your guess of" : "New number for"} ${cell.address}`);
           jump.hidden = !largest;
+          if (largest) jump.textContent = `Largest change: ${largest.text}`;
           undo.disabled = !now.undo;
           redo.disabled = !now.redo;
           predict.setAttribute("aria-pressed", now.predicts);
@@ -399,15 +433,61 @@
   } catch {
     return; // No WebAssembly here: the page stays as it was printed.
   }
-  for (const data of document.querySelectorAll(".story > .opening")) {
-    const article = data.parentElement;
-    const request = { open: JSON.parse(data.textContent) };
-    // A new element: the one that was printed has listeners of its own.
-    const fresh = make("article", { class: "story" });
-    if (open(ask, fresh, request) === null) article.replaceWith(fresh);
+  // A new element: the one that was printed has listeners of its own.
+  const replaced = (data, opening) => {
+    const fresh = make("article", { class: "story", "data-number": data.dataset.number });
+    if (open(ask, fresh, { open: opening }) !== null) return null;
+    data.parentElement.replaceWith(fresh);
+    return fresh;
+  };
+  // In a site data are packed; large ones stand in a script of their own, which is loaded when its story comes into sight.
+  const fetched = async (data) => {
+    const script = make("script", { src: data.dataset.src });
+    document.head.append(script);
+    await loaded(script);
+    return inflated(globalThis.attnData).json();
+  };
+  const openingIn = async (data) =>
+    "packed" in data.dataset ? inflated(data.textContent).json() : JSON.parse(data.textContent);
+  const nearby = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      nearby.unobserve(target);
+      const data = target.querySelector(":scope > .opening");
+      fetching = fetching.then(() => fetched(data)).then((opening) => replaced(data, opening)).then(followLink, () => null);
+    }
+  });
+  let fetching = Promise.resolve();
+  for (const [at, data] of document.querySelectorAll(".story > .opening").entries()) {
+    data.dataset.number = at + 1;
+    if (data.dataset.src) nearby.observe(data.parentElement);
+    else replaced(data, await openingIn(data));
   }
   const openIn = (article, request) => open(ask, article, request);
   document.dispatchEvent(new CustomEvent("live", { detail: { ask, make, open: openIn, stories } }));
   document.documentElement.dataset.live = "";
   for (const line of document.querySelectorAll("p.how")) line.textContent = how.look;
+
+  // `page.html#2;X[1,2]=7;A[2,1]` leads to a state of the second story.
+  let wanted = null;
+  function followLink() {
+    const story = wanted && document.querySelector(`.story[data-number="${wanted.number}"]`);
+    if (!story) return;
+    if (!stories.has(story)) return story.scrollIntoView();
+    const { link } = wanted;
+    wanted = null;
+    stories.get(story)({ visit: link });
+    const cell = story.querySelector(".here");
+    cell?.scrollIntoView({ block: "center", inline: "nearest" });
+    cell?.focus({ preventScroll: true });
+  }
+  const linkOf = () => /^#(\d+);(.+)$/s.exec(decodeURIComponent(location.hash));
+  const [, number, link] = linkOf() ?? [];
+  if (link) {
+    wanted = { number, link };
+    document.querySelector(`.story > .opening[data-number="${number}"]`)?.parentElement.scrollIntoView();
+    followLink();
+  }
+  // Whoever writes another link into the address goes there from the start.
+  addEventListener("hashchange", () => linkOf() && location.reload());
 })();

@@ -52,13 +52,8 @@ impl HtmlPage<'_> {
     }
 
     fn opening_with(&self, head: &str) -> String {
-        let HtmlPage { style, main, .. } = self;
-        let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{head}\
-             <meta name=\"generator\" content=\"attn {version}\">\n\
-             <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}"
-        )
+        let HtmlPage { title, style, main, .. } = self;
+        opening(title, head, &format!("<style>\n{STYLE}{style}</style>\n"), main)
     }
 
     /// The page with WebAssembly, which its policy has to allow, and with data before the script.
@@ -72,6 +67,16 @@ impl HtmlPage<'_> {
     }
 }
 
+/// A page up to the end of its content.
+fn opening(title: &str, head: &str, style: &str, main: &str) -> String {
+    let (title, version) = (escaped(title), env!("CARGO_PKG_VERSION"));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{head}\
+         <meta name=\"generator\" content=\"attn {version}\">\n\
+         {style}</head>\n<body>\n{OPENS}{main}{CLOSES}"
+    )
+}
+
 impl std::fmt::Display for HtmlPage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}{}", self.opening(), self.closing())
@@ -81,11 +86,8 @@ impl std::fmt::Display for HtmlPage<'_> {
 /// The content between `<main>` and `</main>` of an [`HtmlPage`], to be put into another page, where headlines are three levels
 /// further down, without what needs more than the page's own script; `None` for a text that is no such page.
 pub fn fragment(page: &str) -> Option<String> {
-    // A text in the page is escaped, so that tags are the page's own.
-    let start = page.find(OPENS)? + OPENS.len();
-    let end = page.rfind(CLOSES)?;
     // The page around it says this once for all.
-    let mut inside = page.get(start..end)?.replacen(HOW, "", 1);
+    let mut inside = main_of(page)?.replacen(HOW, "", 1);
     for [opens, closes] in [WORDS, PICTURES] {
         if let Some((before, rest)) = inside.split_once(opens)
             && let Some((_, after)) = rest.split_once(closes)
@@ -99,6 +101,13 @@ pub fn fragment(page: &str) -> Option<String> {
             .replace(&format!("</h{level}>"), &format!("</h{}>", level + 3));
     }
     Some(inside)
+}
+
+/// The content between `<main>` and `</main>` of an [`HtmlPage`]; `None` for a text that is no such page.
+pub fn main_of(page: &str) -> Option<&str> {
+    // A text in the page is escaped, so that tags are the page's own.
+    let start = page.find(OPENS)? + OPENS.len();
+    page.get(start..page.rfind(CLOSES)?)
 }
 
 /// The text escaped for HTML elements and attributes; invisible characters become visible escapes.
@@ -177,11 +186,71 @@ pub fn data_in<'h>(html: &'h str, class: &str) -> Vec<&'h str> {
     html.split(&opens(class)).skip(1).filter_map(|rest| rest.split(CLOSES_SCRIPT).next()).collect()
 }
 
+/// The place of the data of a story in a site.
+pub enum DataPlace {
+    /// In the page: compressed as zlib does, in base64.
+    Packed(String),
+    /// In a script of their own, at this address.
+    Script(String),
+}
+
+/// The HTML with the data of each story where `place` puts them.
+pub fn with_data_placed(html: &str, mut place: impl FnMut(&str) -> DataPlace) -> String {
+    let opens = opens(OPENING);
+    let with = |attribute: String| opens.replace('>', &format!(" {attribute}>"));
+    let mut parts = html.split(&opens);
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (json, rest) = part.split_once(CLOSES_SCRIPT).unwrap_or((part, ""));
+        match place(json) {
+            DataPlace::Packed(text) => out.extend([with("data-packed".into()), text]),
+            DataPlace::Script(source) => out.push_str(&with(format!("data-src=\"{}\"", escaped(&source)))),
+        }
+        out.extend([CLOSES_SCRIPT, rest]);
+    }
+    out
+}
+
 fn opens(class: &str) -> String {
     format!("<script type=\"application/json\" class=\"{class}\">")
 }
 
 const CLOSES_SCRIPT: &str = "</script>";
+
+// A site: its pages share one style, one script and one program, and have none of their own.
+
+/// The head of a page of a site: its policy allows the site's own style and scripts, WebAssembly in them, and nothing else.
+const HEAD_OF_SITE: &str = include_str!("html_head_site.html");
+
+/// The style of all pages of a site; `more` is added to it.
+pub fn site_style(more: &str) -> String {
+    format!("{STYLE}{LIVE_STYLE}{more}")
+}
+
+/// The script of all pages of a site; `more` stands before what makes stories compute.
+pub fn site_script(more: &str) -> String {
+    format!("{SCRIPT}{more}{LIVE_SCRIPT}")
+}
+
+/// The script that holds the program: WebAssembly, compressed as zlib does, in base64.
+pub fn site_program(program: &str) -> String {
+    format!("var attnProgram = \"{program}\";\n")
+}
+
+/// A page of a site; `root` leads from it to the folder of the site: empty, or `../`.
+pub fn site_page(title: &str, root: &str, main: &str) -> String {
+    let style = format!("<link rel=\"stylesheet\" href=\"{root}attn.css\">\n");
+    let computes = main.contains(&opens(OPENING).replace('>', ""));
+    let program = if computes {
+        format!("<script id=\"program\" src=\"{root}program.js\" defer fetchpriority=\"low\"></script>\n")
+    } else {
+        String::new()
+    };
+    format!(
+        "{}<script src=\"{root}attn.js\" defer></script>\n{program}</body>\n</html>\n",
+        opening(title, HEAD_OF_SITE, &style, main)
+    )
+}
 
 /// A page with style, script and program: WebAssembly, compressed as zlib does, in base64.
 pub fn live_page(page: HtmlPage<'_>, program: &str) -> String {

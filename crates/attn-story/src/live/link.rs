@@ -1,0 +1,100 @@
+//! A link to a state of a story: what was changed, and the cell that is looked at, as text behind the `#` of an address.
+//!
+//! `X[1,2]=7;set={"temperature":0.5};A[2,1]`: parts with `;` between them, in the order in which they are done. Rows and columns
+//! count from 1. A link comes from anyone: it can do what a reader of the page can do, and nothing else.
+
+use serde::Deserialize;
+
+use super::opening::{ChangedField, changed_fields, changed_recipe};
+use super::wrong;
+use crate::error::{Error, Result};
+use crate::explore::{Event, Setting, State, update};
+use crate::graph::recipes::Recipe;
+use crate::graph::{CellId, Cells, ChangedNumber, Graph, resolve};
+
+/// A link has at most this many parts.
+const MOST_PARTS: usize = 256;
+
+/// The link to a state, where the story followed this recipe at the start.
+pub(super) fn of(state: &State, start: Option<&Recipe>) -> String {
+    let changes = state.changes();
+    let mut parts = Vec::new();
+    if let (Some(recipe), Some(start)) = (&changes.recipe, start)
+        && let Some(fields) = changed_fields(start, recipe)
+        && let Ok(fields) = serde_json::to_string(&fields)
+    {
+        parts.push(format!("follow={fields}"));
+    }
+    let number = |ChangedNumber { node, row, col, value }: &ChangedNumber| {
+        format!("{node}[{},{}]={value}", row + 1, col + 1)
+    };
+    parts.extend(changes.numbers.iter().map(number));
+    let settings = [
+        changes.temperature.map(Setting::Temperature),
+        changes.scale.map(Setting::Scale),
+        changes.mask.map(Setting::Mask),
+        changes.positions.map(Setting::Positions),
+    ];
+    let settings = settings.into_iter().flatten().filter_map(|setting| serde_json::to_string(&setting).ok());
+    parts.extend(settings.map(|setting| format!("set={setting}")));
+    for head in &changes.removed {
+        let in_head = |state: &State| state.head() == Some(*head);
+        let cell = first_cells(state.graph()).find(|&cell| in_head(&at(state, cell)));
+        parts.extend(cell.map(|cell| format!("without={}", address(state.graph(), cell))));
+    }
+    parts.push(address(state.graph(), state.cursor()));
+    parts.join(";")
+}
+
+/// The state that a link leads to.
+///
+/// # Errors
+/// If a part of it is none, or is about a cell that the story does not have.
+pub(super) fn followed(state: &State, link: &str) -> Result<State> {
+    let mut state = state.clone();
+    for part in link.split(';').take(MOST_PARTS) {
+        let (what, value) = part.split_once('=').map_or((part, None), |(what, value)| (what, Some(value)));
+        let events = match (what, value) {
+            ("follow", Some(fields)) => {
+                let recipe = state.recipe().ok_or_else(|| Error::new("this story follows no recipe"))?;
+                let recipe = serde_json::to_value(recipe).map_err(wrong)?;
+                let fields = serde_json::from_str(fields).map_err(wrong)?;
+                let fields = Vec::<ChangedField>::deserialize::<serde_json::Value>(fields).map_err(wrong)?;
+                vec![Event::Follow(Box::new(changed_recipe(&recipe, &fields)?))]
+            }
+            ("set", Some(setting)) => {
+                let setting = serde_json::from_str(setting).map_err(wrong)?;
+                vec![Event::Set(Setting::deserialize::<serde_json::Value>(setting).map_err(wrong)?)]
+            }
+            ("without", Some(address)) => {
+                vec![Event::Point(cell(state.graph(), address)?), Event::RemoveHead]
+            }
+            (address, Some(number)) => {
+                vec![Event::Point(cell(state.graph(), address)?), Event::Enter(number.to_string())]
+            }
+            (address, None) => vec![Event::Point(cell(state.graph(), address)?)],
+        };
+        state = events.into_iter().fold(state, update);
+    }
+    Ok(state)
+}
+
+fn at(state: &State, cell: CellId) -> State {
+    update(state.clone(), Event::Point(cell))
+}
+
+fn first_cells(graph: &Graph) -> impl Iterator<Item = CellId> {
+    graph.nodes().map(|(node, _)| CellId { node, row: 0, col: 0 })
+}
+
+/// `A[2,1]`
+fn address(graph: &Graph, cell: CellId) -> String {
+    format!("{}[{},{}]", graph[cell.node].name, cell.row + 1, cell.col + 1)
+}
+
+fn cell(graph: &Graph, address: &str) -> Result<CellId> {
+    match resolve(graph, address)? {
+        Cells::Cell(cell) => Ok(cell),
+        _ => Err(Error::new(format!("`{}` is not one cell", crate::text::clip(address)))),
+    }
+}

@@ -1,0 +1,91 @@
+//! `attn site`: the program as a static site.
+
+use clap::Args;
+
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::foreign::{from_path, to_path, visible};
+use crate::input::{PutOutcome, markdown_files, put_files, read_text};
+use crate::lesson::{BUILT_IN, LONGEST, is_lesson, open};
+use crate::site::{EXERCISES, Exercise, SiteLesson, files};
+use crate::text::{counted, quoted};
+
+use super::diagnose::exercise;
+use super::lesson::TrustArgs;
+use super::program::Program;
+use super::{Env, Streams};
+
+/// Write a site for a class: lessons and demos that compute, in a browser
+///
+/// A front page, all lessons, all demos, the glossary and the mistakes. It works from a folder, a file share or any host, and needs
+/// no network.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SiteArgs {
+    /// The folder to write
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    folder: String,
+    /// Add the lessons of this folder
+    ///
+    /// Their commands write no files, and read only files below this folder and the working directory.
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    add: Option<String>,
+    /// Replace files that exist and differ
+    #[arg(long)]
+    overwrite: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn site class                  then open class/index.html
+  attn site class --add lessons    with your own lessons";
+
+impl SiteArgs {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        // What cannot be written is not computed.
+        env.writing.check(&to_path(&self.folder))?;
+        let commands = TrustArgs::default().commands(program);
+        let with_run = |name: &str| -> Result<SiteLesson<'_>> {
+            let (lesson, _) = open(name)?;
+            let run = Box::new(commands.of(&lesson.file));
+            Ok(SiteLesson { lesson, run })
+        };
+        let own: Vec<SiteLesson<'_>> =
+            BUILT_IN.iter().map(|(file, _)| with_run(file.trim_end_matches(".md"))).collect::<Result<_>>()?;
+        let added = self.add.as_deref().map(lessons_in).transpose()?.unwrap_or_default();
+        let added: Vec<SiteLesson<'_>> = added.iter().map(|file| with_run(file)).collect::<Result<_>>()?;
+        let exercise = |typed: &'static str| Ok(Exercise { typed, task: exercise(program, typed)? });
+        let exercises: Vec<Exercise> = EXERCISES.into_iter().map(exercise).collect::<Result<_>>()?;
+        let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises)?;
+        let files: Vec<(&str, &[u8])> =
+            made.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        let put = put_files(&to_path(&self.folder), &files, self.overwrite, env.writing)?;
+        let written = put.iter().filter(|put| **put != PutOutcome::WasThere).count();
+        let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        let front = from_path(&to_path(&self.folder).join("index.html"));
+        let said = format!(
+            "{} written to {}, {:.1} MB in all. Open {} in a browser.\n",
+            counted(written, "file"),
+            visible(&self.folder),
+            bytes as f64 / 1e6,
+            visible(&quoted(&front))
+        );
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        Ok(EXIT_DONE)
+    }
+}
+
+/// The lessons of a folder.
+fn lessons_in(folder: &str) -> Result<Vec<String>> {
+    let mut lessons = Vec::new();
+    for file in markdown_files(folder)? {
+        if is_lesson(&read_text(&to_path(&file), LONGEST)?) {
+            lessons.push(file);
+        }
+    }
+    if lessons.is_empty() {
+        return Err(Error::new("this folder has no lessons")
+            .in_source(visible(folder))
+            .help("name a folder with lessons; attn lesson new NAME writes one"));
+    }
+    Ok(lessons)
+}

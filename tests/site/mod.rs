@@ -1,0 +1,248 @@
+//! `attn site`: the files that it writes, and its pages in a browser, opened from a folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use attn::demo::{demos, glossary};
+use attn::diagnose::catalogue;
+use attn::lesson::BUILT_IN;
+use tempfile::TempDir;
+
+use crate::browser::{Page, Window, browser, window};
+use crate::common::{attn, one_in};
+
+/// A lesson of a class, which asks for a file that it may not read.
+const OWN: &str = "---\nattn-lesson: 1\n---\n# Our own\n\n## One step\n\n<!-- id: one -->\n\n```console\n$ attn softmax 1 2 3\n...\n```\n\n```console\n\
+                   $ attn attend /etc/passwd\n? 2\nerror: it is not read\n```\n";
+
+/// The site of the program with a lesson of a class, written once.
+static SITE: LazyLock<TempDir> = LazyLock::new(|| {
+    let place = tempfile::tempdir().unwrap();
+    let lessons = place.path().join("lessons");
+    fs::create_dir(&lessons).unwrap();
+    fs::write(lessons.join("own.md"), OWN).unwrap();
+    fs::write(lessons.join("notes.md"), "# Not a lesson\n").unwrap();
+    let said = attn("site")
+        .arg(site_of(&place).display().to_string())
+        .arg("--add")
+        .arg(lessons.display().to_string())
+        .ok();
+    assert!(said.out.contains("index.html in a browser."), "{}", said.out);
+    place
+});
+
+fn site_of(place: &TempDir) -> PathBuf {
+    place.path().join("site")
+}
+
+fn site() -> PathBuf {
+    site_of(&SITE)
+}
+
+/// The pages, by their names.
+fn pages() -> BTreeMap<String, String> {
+    let mut pages = BTreeMap::new();
+    for folder in ["", "lessons", "class", "demos"] {
+        for entry in fs::read_dir(site().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "html") {
+                let name = Path::new(folder).join(path.file_name().unwrap());
+                pages.insert(name.display().to_string(), fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    pages
+}
+
+/// The values of an attribute.
+fn values<'p>(page: &'p str, attribute: &str) -> Vec<&'p str> {
+    let opens = format!(" {attribute}=\"");
+    page.split(&opens).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+#[ignore = "seconds: .ci/run runs it"]
+fn it_has_every_lesson_demo_term_and_mistake_and_every_link_leads_somewhere() {
+    let pages = pages();
+    for (file, _) in BUILT_IN {
+        assert!(pages.contains_key(&format!("lessons/{}.html", file.trim_end_matches(".md"))), "{file}");
+    }
+    assert!(demos().all(|demo| pages.contains_key(&format!("demos/{}.html", demo.name))));
+    assert_eq!(values(&pages["glossary.html"], "id").len(), glossary().len());
+    let listed: Vec<&str> = catalogue().map(|mistake| mistake.id).collect();
+    assert_eq!(values(&pages["mistakes.html"], "id"), listed);
+    let mut led_to = BTreeSet::new();
+    for (name, page) in &pages {
+        let links = ["href", "src", "data-src"].map(|attribute| values(page, attribute)).concat();
+        for link in links.into_iter().filter(|link| !link.starts_with("https://") && *link != "data:,") {
+            let (file, anchor) = link.split_once('#').map_or((link, None), |(file, at)| (file, Some(at)));
+            let path = site().join(name).parent().unwrap().join(file);
+            let path = if file.is_empty() { site().join(name) } else { path };
+            assert!(path.is_file(), "{name}: {link}");
+            if let Some(anchor) = anchor {
+                let there = fs::read_to_string(&path).unwrap();
+                assert!(values(&there, "id").contains(&anchor), "{name}: {link}");
+            }
+            led_to.insert(path.canonicalize().unwrap());
+        }
+    }
+    for name in pages.keys().filter(|name| *name != "index.html") {
+        assert!(led_to.contains(&site().join(name).canonicalize().unwrap()), "nothing leads to {name}");
+    }
+}
+
+#[test]
+#[ignore = "seconds: .ci/run runs it"]
+fn no_page_has_a_script_or_a_style_of_its_own_and_its_policy_allows_only_those_of_the_site() {
+    for (name, page) in pages() {
+        let scripts = page.split("<script").skip(1).map(|rest| rest.split('>').next().unwrap());
+        for script in scripts {
+            let is_data = script.contains("type=\"application/json\"");
+            assert!(is_data || script.contains(" src=\""), "{name}: {script}");
+        }
+        assert!(!page.contains("<style") && !page.contains(" style=\""), "{name}");
+        let policy = "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
+        assert!(page.contains(&format!("content=\"{policy}\"")), "{name}");
+    }
+}
+
+#[test]
+#[ignore = "seconds: .ci/run runs it"]
+fn lessons_of_a_class_are_added_and_read_no_file_elsewhere() {
+    let pages = pages();
+    assert!(pages["index.html"].contains("<a href=\"class/own.html\">Our own</a>"));
+    let own = &pages["class/own.html"];
+    assert!(own.contains("a lesson reads files") || own.contains("--trust"), "{own}");
+    assert!(!own.contains("root:"), "{own}");
+    assert!(!pages.contains_key("class/notes.html"));
+}
+
+#[test]
+#[ignore = "seconds: .ci/run runs it"]
+fn files_that_differ_are_replaced_only_if_that_is_asked_for() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("site");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("index.html"), "mine").unwrap();
+    let command = attn("site").arg(folder.display().to_string());
+    command.refused(&["`index.html` already exists with other contents", "--overwrite"]);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_without_lessons_adds_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let [site, empty] = [place.path().join("site"), place.path().join("empty")];
+    fs::create_dir(&empty).unwrap();
+    let said = attn("site").arg(site.display().to_string()).arg("--add").arg(empty.display().to_string());
+    said.refused(&["this folder has no lessons"]);
+    assert!(!site.exists());
+}
+
+#[test]
+#[ignore = "seconds: .ci/run runs it"]
+fn the_numbers_of_examples_are_those_of_their_commands_and_the_wrong_ones_are_judged_wrong() {
+    let page = &pages()["mistakes.html"];
+    let cells = |table: &str| -> Vec<Vec<String>> {
+        let row = |row: &str| {
+            row.split("<td")
+                .skip(1)
+                .filter_map(|cell| cell.split(['>', '<']).nth(1))
+                .map(String::from)
+                .collect()
+        };
+        table.split("<tr>").skip(2).map(row).collect()
+    };
+    let unescaped = |text: &str| text.replace("&#39;", "'");
+    let mut count = 0;
+    for example in page.split("<details class=\"example\">").skip(1).step_by(one_in(5)) {
+        let typed = example.split_once("<code>attn attend ").unwrap().1.split_once("</code>").unwrap().0;
+        let typed = unescaped(typed);
+        let tables: Vec<&str> = example.split("<caption>").skip(1).take(2).collect();
+        let node = tables[0].split(", right").next().unwrap();
+        let [right, wrong] = [cells(tables[0]), cells(tables[1])];
+        let printed = attn(&format!("attend {typed}")).nodes();
+        let matrix = printed.matrix(node);
+        for (i, row) in right.iter().enumerate() {
+            for (j, cell) in row.iter().enumerate() {
+                let shown: f64 = cell.replace('−', "-").replace('∞', "inf").parse().unwrap();
+                let is_same = shown == matrix[(i, j)] || (shown - matrix[(i, j)]).abs() < 0.005 + 1e-12;
+                assert!(is_same, "{typed}: {node}[{},{}]: {cell}", i + 1, j + 1);
+            }
+        }
+        let handed: Vec<String> =
+            wrong.iter().map(|row| row.join(" ").replace('−', "-").replace('∞', "inf")).collect();
+        let judged =
+            attn(&format!("diagnose {typed} --yours")).arg(format!("{node}={}", handed.join("; "))).run();
+        assert_eq!(judged.code, 1, "{typed}, {node}: {}{}", judged.out, judged.err);
+        count += 1;
+    }
+    assert!(count >= 180 / one_in(5), "{count}");
+}
+
+// In a browser, from the folder.
+
+#[track_caller]
+fn assert_well(page: &mut Page<'_>, name: &str) {
+    let folder = format!("file://{}/", site().display());
+    let elsewhere: Vec<String> =
+        page.requests().into_iter().filter(|asked| !asked.starts_with(&folder)).collect();
+    assert_eq!(elsewhere, [""; 0], "{name}");
+    assert_eq!(page.complaints(), [""; 0], "{name}");
+    assert!(!page.scrolls_sideways(), "{name}");
+}
+
+#[test]
+#[ignore = "in a browser: .ci/run runs it"]
+fn every_page_computes_from_a_folder_asks_nobody_and_does_not_scroll_sideways() {
+    for (name, html) in pages() {
+        let Some(mut browser) = browser() else { return };
+        let at =
+            Window { dark: name.len() % 2 == 0, ..window(if name.len() % 3 == 0 { 390 } else { 1280 }, 844) };
+        let mut page = browser.visit(&format!("file://{}", site().join(&name).display()), at);
+        if html.contains("id=\"program\"") {
+            page.wait_until("document.documentElement.dataset.live !== undefined");
+        }
+        assert_well(&mut page, &name);
+    }
+}
+
+#[test]
+#[ignore = "in a browser: .ci/run runs it"]
+fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sight() {
+    let Some(mut browser) = browser() else { return };
+    let demo = format!("file://{}", site().join("demos/mask.html").display());
+    let is_live = "document.documentElement.dataset.live !== undefined";
+    let panel = "document.querySelector('.panel').innerText";
+    {
+        let mut page = browser.visit(&demo, window(1280, 900));
+        page.wait_until(is_live);
+        page.click("table.matrix td[data-given]");
+        page.press("7");
+        page.press("Enter");
+        let said = page.eval(panel);
+        assert!(said.as_str().unwrap().contains("Largest change: "), "{said}");
+        assert_eq!(page.eval("location.hash"), "#1;X[1,1]=7;X[1,1]");
+        assert_well(&mut page, "mask");
+    }
+    {
+        let mut page = browser.visit(&format!("{demo}#1;X%5B1,1%5D=7;A[2,1]"), window(1280, 900));
+        page.wait_until(is_live);
+        let said = page.eval(panel);
+        assert!(said.as_str().unwrap().starts_with("A[art,the] = "), "{said}");
+        assert!(said.as_str().unwrap().contains("Changed: X[the,1] = 7."), "{said}");
+        assert_eq!(page.eval("document.activeElement.closest('table').ariaLabel"), "A");
+    }
+    let lesson = format!("file://{}", site().join("lessons/8-where-weights-come-from.html").display());
+    let mut page = browser.visit(&lesson, window(1280, 900));
+    page.wait_until(is_live);
+    let waiting = "document.querySelectorAll('.opening[data-src]').length";
+    let before = page.eval(waiting).as_u64().unwrap();
+    assert!(before > 0);
+    page.eval("document.querySelector('.opening[data-src]').parentElement.scrollIntoView()");
+    page.wait_until(&format!("{waiting} < {before}"));
+    assert_well(&mut page, "lesson 8");
+}
