@@ -24,7 +24,7 @@ def attn(*args):
 
 
 # What documents and lessons show.
-LONG = ("attn bench", "attn learn", "attn lesson follow", "cargo ", "sudo ")
+LONG = ("attn bench", "attn learn", "attn site", "attn lesson follow", "cargo ", "sudo ")
 for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "walkthroughs").glob("*.md")),
              *sorted((ROOT / "tests/lessons").glob("*.md"))]:
     fenced = False
@@ -38,7 +38,7 @@ for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(
                 add(command)
 
 # Each help, at two widths; completions and man pages.
-names = "lesson demo glossary attend explore softmax similarity params bench tokens model learn diagnose find examples errata notation help man completions".split()
+names = "lesson site demo glossary attend explore softmax similarity params bench tokens model learn diagnose find examples errata notation help man completions".split()
 names += ["lesson " + x for x in "list play follow quiz check update new directives export".split()]
 names += ["explore " + x for x in "attend demo model".split()]
 for name in ["", *names]:
@@ -50,8 +50,7 @@ add(*(f"attn completions {shell}" for shell in "bash zsh fish elvish powershell"
 add(*(f"attn help {name}" for name in names))
 
 # Each demo in each format, and its parts.
-demos = list(dict.fromkeys(re.findall(r'name: "([\w-]+)"', "".join(p.read_text() for p in (ROOT / "src/demo").rglob("*.rs")))))
-demos = [name for name in demos if attn("demo", name, "--format", "json")]
+demos = re.findall(r'^name = "([\w-]+)"', (ROOT / "data/demos.toml").read_text(), re.M)
 formats = "table json numpy markdown latex csv html".split()
 for demo in demos:
     for form in formats:
