@@ -176,9 +176,8 @@ Try these first:
   attn softmax 1 2 3 --explain 'A[1,3]'              where a number comes from
   attn find softmax                                  everything about a word
 
-Learn      lesson     lessons, alone or in class: play, quiz, check, export
+Learn      lesson     play, quiz, export     site        lessons for browsers
            demo       small computations     glossary    the terms, explained
-           site       lessons and demos as a site for a class
 Compute    attend     attention over your own words or matrices
            explore    the same with arrow keys: change a number, see what moves
            softmax    numbers to weights     similarity  how alike words are
