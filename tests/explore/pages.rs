@@ -289,7 +289,7 @@ fn what_is_refused_says_why_and_can_be_mended() {
     assert!(write(&mut page, "-inf").contains("K[1,1] would be infinite"));
     assert_same_bits(&mut page, WORDS);
     // A head that is taken out is 0, and no number of it can be typed over.
-    page.eval("cell('S[1,1]').focus(); [...document.querySelectorAll('.tools button')].at(-1).click()");
+    page.eval("cell('S[1,1]').focus(); [...document.querySelectorAll('.tools button')].find((button) => button.textContent.startsWith('Take out')).click()");
     page.eval("cell('O[2,1]').focus()");
     assert_eq!(
         page.eval("document.querySelector('.panel strong').textContent"),
