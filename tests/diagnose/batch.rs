@@ -185,6 +185,7 @@ fn a_teacher_gets_a_table_by_mistake() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn every_line_fits_the_screen_and_no_id_is_cut() {
     let class = class();
     let file = |name: &str| class.path().join(name);

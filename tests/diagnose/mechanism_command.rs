@@ -135,6 +135,7 @@ fn steps_are_accepted_under_usual_names_and_with_all_heads_side_by_side() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_suggested_input_is_read_back_with_the_printed_options() {
     let place = exercise();
     for (at_number, (options, _)) in OPTIONS.iter().enumerate().step_by(one_in(8)) {
@@ -192,6 +193,7 @@ fn another_input_is_suggested_only_where_one_can_show_more() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_suggestion_says_on_any_numbers_only_what_is_proven_for_any_numbers() {
     let place = exercise();
     for (at_number, (options, id, is_proven)) in [

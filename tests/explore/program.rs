@@ -91,6 +91,7 @@ fn assert_answers_as_the_sources(program: &[u8]) {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn the_program_that_is_kept_answers_as_the_sources_do() {
     assert_answers_as_the_sources(&kept());
 }

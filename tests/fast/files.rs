@@ -182,6 +182,7 @@ fn of_many_numbers_the_screen_shows_the_edges_and_a_file_has_all() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn data_formats_say_that_many_numbers_are_left_out() {
     let large = LargeFiles::new();
     let nodes = attn(&large.line).nodes();

@@ -36,6 +36,7 @@ fn many_heads_are_written_and_explained_in_every_format() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn a_long_mistyped_name_is_compared_with_no_file_of_a_large_folder() {
     let folder = tempfile::tempdir().unwrap();
     for i in 0..9000 {
@@ -67,6 +68,7 @@ fn a_long_row_that_is_not_there_is_compared_with_none_of_many_labels() {
 }
 
 #[test]
+#[ignore = "seconds: .ci/run runs it"]
 fn of_two_thousand_words_that_a_large_file_has_not_a_few_get_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let vectors = folder.path().join("v.txt");
