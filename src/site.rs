@@ -13,13 +13,12 @@ use flate2::write::ZlibEncoder;
 
 use crate::demo::{Demo, GlossaryTerm, Topic, demos_by_topic, glossary};
 use crate::error::{Error, Result};
-use crate::lesson::export::{Answers, Handout, html_main, page_assets};
+use crate::lesson::export::{Answers, Handout, html_main, length, page_assets};
 use crate::lesson::{Lesson, ROUTES, Run, Runner, built_in};
 use crate::render::html_page::{
     DataPlace, escaped, main_of, site_page, site_program, site_script, site_style, with_data_placed,
 };
 use crate::render::{Screen, base64, page_program};
-use crate::text::counted;
 
 pub use mistakes::{EXERCISES, Exercise};
 
@@ -89,7 +88,7 @@ impl Site {
         let runner = Runner::new(run);
         let handout = Handout { lesson, runner: &runner, answers: Answers::Folded, notes: false, live: true };
         let next = next.map(|next| {
-            format!("<a href=\"{}.html\">{}</a>", escaped(&next.lesson.name), escaped(&next.lesson.title))
+            format!("<a href=\"{}.html\">{}</a>", in_address(&next.lesson.name), escaped(&next.lesson.title))
         });
         let main = format!("{}{}", html_main(&handout), next_page(next));
         self.page_below(folder, &lesson.name, &lesson.title, main);
@@ -120,9 +119,10 @@ impl Site {
             if packed.len() <= MOST_INSIDE {
                 return DataPlace::Packed(packed);
             }
-            let name = format!("data/{folder}-{name}-{}.js", large.len() + 1);
-            large.push((name.clone(), format!("var attnData = \"{packed}\";\n").into_bytes()));
-            DataPlace::Script(format!("../{name}"))
+            let at = |name: &str| format!("data/{folder}-{name}-{}.js", large.len() + 1);
+            let (file, address) = (at(name), at(&in_address(name)));
+            large.push((file, format!("var attnData = \"{packed}\";\n").into_bytes()));
+            DataPlace::Script(format!("../{address}"))
         });
         self.text(format!("{folder}/{name}.html"), page(title, "../", &main));
         self.files.extend(large);
@@ -171,13 +171,13 @@ fn front(own: &[SiteLesson<'_>], added: &[SiteLesson<'_>]) -> String {
     if !added.is_empty() {
         out.push_str(&format!(
             "<section>\n<h2>Lessons of this class</h2>\n{}</section>\n",
-            lessons("class", added)
+            lessons("class", 1, added)
         ));
     }
     out.push_str(&format!(
         "<section>\n<h2 id=\"lessons\">Lessons</h2>\n<p class=\"dim\">{}.</p>\n{}</section>\n",
         escaped(ROUTES),
-        lessons("lessons", own)
+        lessons("lessons", 0, own)
     ));
     out.push_str("<section>\n<h2 id=\"demos\">Demos</h2>\n<div class=\"topics\">\n");
     for topic in Topic::ALL {
@@ -200,23 +200,30 @@ fn front(own: &[SiteLesson<'_>], added: &[SiteLesson<'_>]) -> String {
     out
 }
 
-fn lessons(folder: &str, lessons: &[SiteLesson<'_>]) -> String {
+/// The lessons of a folder of the site; `first` is the number of the first one.
+fn lessons(folder: &str, first: usize, lessons: &[SiteLesson<'_>]) -> String {
     let entry = |SiteLesson { lesson, .. }: &SiteLesson<'_>| {
-        let minutes = lesson.minutes.map(|minutes| counted(minutes as usize, "minute"));
-        let questions = match lesson.questions().count() {
-            0 => None,
-            count => Some(counted(count, "question")),
-        };
-        let facts: Vec<String> = minutes.into_iter().chain(questions).collect();
         format!(
             "<li><a href=\"{folder}/{}.html\">{}</a> <span class=\"dim\">{}</span></li>\n",
-            escaped(&lesson.name),
+            in_address(&lesson.name),
             escaped(&lesson.title),
-            facts.join(" · ")
+            length(lesson)
         )
     };
     let entries: String = lessons.iter().map(entry).collect();
-    format!("<ol class=\"entries\" start=\"0\">\n{entries}</ol>\n")
+    format!("<ol class=\"entries\" start=\"{first}\">\n{entries}</ol>\n")
+}
+
+/// A part of the name of a file, as it stands in an address in a page.
+fn in_address(name: &str) -> String {
+    let spelled = |c: char| match c {
+        '%' => "%25".into(),
+        '#' => "%23".into(),
+        '?' => "%3F".into(),
+        '\\' => "%5C".into(),
+        other => other.to_string(),
+    };
+    escaped(&name.chars().map(spelled).collect::<String>())
 }
 
 // The glossary.
@@ -233,7 +240,7 @@ fn term(term: &GlossaryTerm) -> String {
         also => format!(" <small>also {}</small>", escaped(&also.join(", "))),
     };
     let formula = term.formula.map(|formula| format!("<p><code>{}</code></p>\n", escaped(formula)));
-    let see: Vec<String> = term.see.iter().map(|command| command_link(command, "")).collect();
+    let see: Vec<String> = term.see.iter().map(|command| command_link(command)).collect();
     format!(
         "<dt id=\"{0}\"><a href=\"#{0}\">{1}</a>{also}</dt>\n<dd>\n<p>{2}</p>\n{3}<p class=\"dim\">See {4}</p>\n</dd>\n",
         escaped(&id),
@@ -245,7 +252,7 @@ fn term(term: &GlossaryTerm) -> String {
 }
 
 /// A command, which leads to its page where the site has one.
-fn command_link(command: &str, root: &str) -> String {
+fn command_link(command: &str) -> String {
     let code = format!("<code>{}</code>", escaped(command));
     let to = match command.split(' ').collect::<Vec<_>>()[..] {
         ["attn", "demo", name] => Some(format!("demos/{name}.html")),
@@ -254,5 +261,5 @@ fn command_link(command: &str, root: &str) -> String {
         }
         _ => None,
     };
-    to.map_or(code.clone(), |to| format!("<a href=\"{root}{to}\">{code}</a>"))
+    to.map_or(code.clone(), |to| format!("<a href=\"{to}\">{code}</a>"))
 }

@@ -2,15 +2,15 @@
 
 use clap::Args;
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{from_path, to_path, visible};
-use crate::input::{PutOutcome, markdown_files, put_files, read_text};
-use crate::lesson::{BUILT_IN, LONGEST, is_lesson, open};
+use crate::input::{PutOutcome, put_files};
+use crate::lesson::{BUILT_IN, open};
 use crate::site::{EXERCISES, Exercise, SiteLesson, files};
 use crate::text::{counted, quoted};
 
 use super::diagnose::exercise;
-use super::lesson::TrustArgs;
+use super::lesson::{TrustArgs, lesson_files};
 use super::program::Program;
 use super::{Env, Streams};
 
@@ -51,8 +51,9 @@ impl SiteArgs {
         };
         let own: Vec<SiteLesson<'_>> =
             BUILT_IN.iter().map(|(file, _)| with_run(file.trim_end_matches(".md"))).collect::<Result<_>>()?;
-        let added = self.add.as_deref().map(lessons_in).transpose()?.unwrap_or_default();
-        let added: Vec<SiteLesson<'_>> = added.iter().map(|file| with_run(file)).collect::<Result<_>>()?;
+        let added = self.add.as_deref().map(lesson_files).transpose()?.unwrap_or_default();
+        let read = |(file, text): (String, Result<String>)| text.and_then(|_| with_run(&file));
+        let added: Vec<SiteLesson<'_>> = added.into_iter().map(read).collect::<Result<_>>()?;
         let exercise = |typed: &'static str| Ok(Exercise { typed, task: exercise(program, typed)? });
         let exercises: Vec<Exercise> = EXERCISES.into_iter().map(exercise).collect::<Result<_>>()?;
         let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises)?;
@@ -72,20 +73,4 @@ impl SiteArgs {
         streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
         Ok(EXIT_DONE)
     }
-}
-
-/// The lessons of a folder.
-fn lessons_in(folder: &str) -> Result<Vec<String>> {
-    let mut lessons = Vec::new();
-    for file in markdown_files(folder)? {
-        if is_lesson(&read_text(&to_path(&file), LONGEST)?) {
-            lessons.push(file);
-        }
-    }
-    if lessons.is_empty() {
-        return Err(Error::new("this folder has no lessons")
-            .in_source(visible(folder))
-            .help("name a folder with lessons; attn lesson new NAME writes one"));
-    }
-    Ok(lessons)
 }

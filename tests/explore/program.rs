@@ -50,11 +50,75 @@ fn requests() -> Vec<Value> {
         does(1, json!([{ "write": "one" }, { "point": [99, 9, 9] }, { "point": [2, 99, 99] }])),
         does(2, json!([{ "point": [0, 0, 0] }, { "write": "-∞" }, { "write": "1e300" }])),
         does(3, json!([{ "point": [0, 0, 0] }, { "write": "-7" }])),
+        does(3, json!([{ "visit": "X[1,2]=4;set={\"temperature\":0.5};A_2[2,1]" }, { "visit": "X[9,9]=4" }])),
         does(9, json!(["undo"])),
         json!({ "open": { "graph": [] } }),
         json!({ "page": 0, "events": ["dance"] }),
         json!("what?"),
     ]
+}
+
+/// What pages answer to a request.
+#[track_caller]
+fn answer(pages: &mut Pages, request: Value) -> Value {
+    serde_json::from_str(&pages.answer(&request.to_string())).unwrap()
+}
+
+#[test]
+fn a_link_leads_to_the_same_numbers_whatever_was_changed() {
+    let commands = ["attend --words 'bat cave racket' --heads 2", "demo mask", "softmax 1 -2 -inf 0.5"];
+    let write = json!([{ "point": [0, 0, 0] }, { "write": "-2.5" }]);
+    let of_attend = [
+        json!([{ "set": { "temperature": 0.3 } }, { "set": { "scale": { "number": 0.1 } } }]),
+        json!([{ "set": { "positions": "sinusoidal" } }, { "point": [0, 1, 1] }, { "write": "1e-9" }]),
+        json!([{ "follow": [{ "field": "soft_cap", "value": 5.0 }] }, { "point": [0, 0, 1] }, { "write": "7" }]),
+        json!([{ "point": [13, 0, 0] }, "remove-head"]),
+        json!([{ "set": { "temperature": 2.0 } }, "undo", { "point": [0, 0, 0] }, { "write": "3" }, "undo", "redo"]),
+    ];
+    let mut removed = 0;
+    for (command, events) in commands
+        .iter()
+        .map(|&command| (command, &write))
+        .chain(of_attend.iter().map(|events| (commands[0], events)))
+    {
+        let mut pages = Pages::default();
+        let open = json!({ "open": opening(command) });
+        answer(&mut pages, open.clone());
+        let there = answer(&mut pages, json!({ "page": 0, "events": events }));
+        assert!(there["html"].is_string() && there["error"].is_null(), "{command}: {events}: {there}");
+        removed += usize::from(there["link"].as_str().unwrap().contains("without="));
+        answer(&mut pages, open);
+        let followed = answer(&mut pages, json!({ "page": 1, "events": [{ "visit": there["link"] }] }));
+        // What the last change has moved is another matter: the parts of a link have an order of their own.
+        for what in
+            ["/link", "/html", "/cell/at", "/cell/value", "/cell/lines", "/changes", "/settings", "/head"]
+        {
+            assert_eq!(followed.pointer(what), there.pointer(what), "{command}: {events}: {what}");
+        }
+    }
+    assert_eq!(removed, 1, "a head was taken out");
+}
+
+#[test]
+fn a_link_that_cannot_be_followed_says_so_and_changes_nothing() {
+    let mut pages = Pages::default();
+    let first = answer(&mut pages, json!({ "open": opening("demo mask") }));
+    for link in [
+        "X[9,9]=4",
+        "X[1,1]=four",
+        "A[1,1]=4",
+        "X",
+        "set={}",
+        "set={\"temperature\":\"hot\"}",
+        "follow=[]",
+        "",
+        &"X[1,1]=1;".repeat(300),
+    ] {
+        let said = answer(&mut pages, json!({ "page": 0, "events": [{ "visit": link }] }));
+        assert!(said["error"].is_string(), "{link}: {said}");
+        let now = answer(&mut pages, json!({ "page": 0, "events": [] }));
+        assert_eq!((&now["link"], &now["changes"]), (&first["link"], &first["changes"]), "{link}");
+    }
 }
 
 /// The answers of a program to requests, in a browser; `None` where there is no browser.

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::attn;
+use crate::common::{attn, one_in};
 use attn::input::{AllowedNumbers, Files, LayerOptions, ReadOptions};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -226,7 +226,7 @@ fn an_error_repeats_no_more_than_a_line_of_what_a_user_gave() {
     let folder = tempfile::tempdir().unwrap();
     let x = folder.path().join("x.csv");
     fs::write(&x, (0..20_000).map(|i| format!("row{i},1\n")).collect::<String>()).unwrap();
-    let long = "z".repeat(20_000);
+    let long = "z".repeat(120_000 / one_in(6));
     let said = |command: &str, argument: &str| {
         let outcome = attn(command).arg(argument).run();
         assert_eq!(outcome.code, 2, "{}", outcome.err);

@@ -17,12 +17,18 @@ use crate::common::{attn, one_in};
 const OWN: &str = "---\nattn-lesson: 1\n---\n# Our own\n\n## One step\n\n<!-- id: one -->\n\n```console\n$ attn softmax 1 2 3\n...\n```\n\n```console\n\
                    $ attn attend /etc/passwd\n? 2\nerror: it is not read\n```\n";
 
-/// The site of the program with a lesson of a class, written once.
+/// A lesson whose name has signs of addresses, and which computes nothing but judges an answer.
+const JUDGED: &str = "---\nattn-lesson: 1\n---\n# Judged\n\n<!-- run: even = attn softmax 0 0 -->\n\n## One step\n\n\
+                      In HTML it is ` style=\"text-align: right\"`.\n\n<!-- ask: id=half kind=number -->\nOne of two equal weights?\n\n\
+                      <!-- key: even:A[1,1] ± 0.005 -->\n\n<details>\n<summary>Answer</summary>\n\nA half.\n\n</details>\n";
+
+/// The site of the program with two lessons of a class, written once.
 static SITE: LazyLock<TempDir> = LazyLock::new(|| {
     let place = tempfile::tempdir().unwrap();
     let lessons = place.path().join("lessons");
     fs::create_dir(&lessons).unwrap();
     fs::write(lessons.join("own.md"), OWN).unwrap();
+    fs::write(lessons.join("week #1 50%.md"), JUDGED).unwrap();
     fs::write(lessons.join("notes.md"), "# Not a lesson\n").unwrap();
     let said = attn("site")
         .arg(site_of(&place).display().to_string())
@@ -79,6 +85,10 @@ fn it_has_every_lesson_demo_term_and_mistake_and_every_link_leads_somewhere() {
         for link in links.into_iter().filter(|link| !link.starts_with("https://") && *link != "data:,") {
             let (file, anchor) = link.split_once('#').map_or((link, None), |(file, at)| (file, Some(at)));
             let path = site().join(name).parent().unwrap().join(file);
+            let spelled = |path: PathBuf| {
+                PathBuf::from(path.display().to_string().replace("%23", "#").replace("%25", "%"))
+            };
+            let path = spelled(path);
             let path = if file.is_empty() { site().join(name) } else { path };
             assert!(path.is_file(), "{name}: {link}");
             if let Some(anchor) = anchor {
@@ -102,7 +112,9 @@ fn no_page_has_a_script_or_a_style_of_its_own_and_its_policy_allows_only_those_o
             let is_data = script.contains("type=\"application/json\"");
             assert!(is_data || script.contains(" src=\""), "{name}: {script}");
         }
-        assert!(!page.contains("<style") && !page.contains(" style=\""), "{name}");
+        assert!(!page.contains("<style"), "{name}");
+        let mut tags = page.split('<').skip(1).filter_map(|rest| rest.split('>').next());
+        assert!(!tags.any(|tag| tag.contains(" style=") || tag.contains(" onclick=")), "{name}");
         let policy = "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
         assert!(page.contains(&format!("content=\"{policy}\"")), "{name}");
@@ -185,6 +197,10 @@ fn the_numbers_of_examples_are_those_of_their_commands_and_the_wrong_ones_are_ju
 
 // In a browser, from the folder.
 
+fn address(name: &str) -> String {
+    format!("file://{}", site().join(name).display().to_string().replace('%', "%25").replace('#', "%23"))
+}
+
 #[track_caller]
 fn assert_well(page: &mut Page<'_>, name: &str) {
     let folder = format!("file://{}/", site().display());
@@ -202,7 +218,7 @@ fn every_page_computes_from_a_folder_asks_nobody_and_does_not_scroll_sideways() 
         let Some(mut browser) = browser() else { return };
         let at =
             Window { dark: name.len() % 2 == 0, ..window(if name.len() % 3 == 0 { 390 } else { 1280 }, 844) };
-        let mut page = browser.visit(&format!("file://{}", site().join(&name).display()), at);
+        let mut page = browser.visit(&address(&name), at);
         if html.contains("id=\"program\"") {
             page.wait_until("document.documentElement.dataset.live !== undefined");
         }
@@ -214,7 +230,7 @@ fn every_page_computes_from_a_folder_asks_nobody_and_does_not_scroll_sideways() 
 #[ignore = "in a browser: .ci/run runs it"]
 fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sight() {
     let Some(mut browser) = browser() else { return };
-    let demo = format!("file://{}", site().join("demos/mask.html").display());
+    let demo = address("demos/mask.html");
     let is_live = "document.documentElement.dataset.live !== undefined";
     let panel = "document.querySelector('.panel').innerText";
     {
@@ -236,7 +252,24 @@ fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sig
         assert!(said.as_str().unwrap().contains("Changed: X[the,1] = 7."), "{said}");
         assert_eq!(page.eval("document.activeElement.closest('table').ariaLabel"), "A");
     }
-    let lesson = format!("file://{}", site().join("lessons/8-where-weights-come-from.html").display());
+    {
+        // Nothing that is no link of ours stops the page.
+        let mut page = browser.visit(&format!("{demo}#50%"), window(1280, 900));
+        page.wait_until(is_live);
+        assert_well(&mut page, "an address that cannot be decoded");
+    }
+    {
+        let mut page = browser.visit(&address("class/week #1 50%.html"), window(1280, 900));
+        page.wait_until(is_live);
+        page.eval("document.querySelector('.try input').value = '0.5'; document.querySelector('.try').requestSubmit()");
+        assert_eq!(page.eval("document.querySelector('.reply').innerText"), "Right: 0.5.");
+        assert_eq!(
+            page.eval("document.querySelector('.lesson-step code').innerText"),
+            "style=\"text-align: right\""
+        );
+        assert_well(&mut page, "a lesson with a question alone");
+    }
+    let lesson = address("lessons/8-where-weights-come-from.html");
     let mut page = browser.visit(&lesson, window(1280, 900));
     page.wait_until(is_live);
     let waiting = "document.querySelectorAll('.opening[data-src]').length";

@@ -129,29 +129,41 @@ fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {
     Ok((title, Table::new(&["lesson", "title", "minutes", "steps", "shown"], rows)))
 }
 
-fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
+/// The lessons of a folder: the name of each file, and its text, or why it cannot be read.
+///
+/// # Errors
+/// If there is no such folder, or it has no lessons.
+pub(super) fn lesson_files(folder: &str) -> Result<Vec<(String, Result<String>)>> {
     if exists(folder) && !is_folder(folder) {
         return Err(Error::new("is not a folder").in_source(visible(folder)).help(format!(
             "name its folder, or play the lesson: attn lesson play {}",
             quoted(&visible(folder))
         )));
     }
-    let mut rows = Vec::new();
-    for file in markdown_files(folder)? {
-        let path = to_path(&file);
-        let name = path.file_name().map_or_else(|| file.clone(), |name| from_os(name).into_owned());
-        match read_text(&path, LONGEST) {
-            Ok(text) if is_lesson(&text) => rows.push(row(&name, &file, &text, env)),
-            Ok(_) => {}
-            Err(_) => rows.push(broken(&name, &file)),
-        }
-    }
-    if rows.is_empty() {
+    let files = markdown_files(folder)?.into_iter().map(|file| {
+        let text = read_text(&to_path(&file), LONGEST);
+        (file, text)
+    });
+    let lessons: Vec<_> =
+        files.filter(|(_, text)| text.as_ref().map_or(true, |text| is_lesson(text))).collect();
+    if lessons.is_empty() {
         return Err(Error::new("this folder has no lessons")
             .in_source(visible(folder))
             .help("name a folder with lessons; attn lesson new NAME writes one"));
     }
-    Ok(rows)
+    Ok(lessons)
+}
+
+fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
+    let row_of = |(file, text): (String, Result<String>)| {
+        let path = to_path(&file);
+        let name = path.file_name().map_or_else(|| file.clone(), |name| from_os(name).into_owned());
+        match text {
+            Ok(text) => row(&name, &file, &text, env),
+            Err(_) => broken(&name, &file),
+        }
+    };
+    Ok(lesson_files(folder)?.into_iter().map(row_of).collect())
 }
 
 /// The row of a lesson, called `name`.

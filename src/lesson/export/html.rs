@@ -8,7 +8,9 @@ use crate::foreign::visible_lines;
 use crate::lesson::blocks::OPTIONS;
 use crate::lesson::command::name_of;
 use crate::lesson::show::{LessonView, minutes};
-use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
+use crate::lesson::{
+    Block, Choice, Command, CommandOutput, Console, Exchange, Lesson, Prose, Question, Step,
+};
 use crate::render::html_page::{HtmlPage, escaped, fragment, how};
 use crate::text::counted;
 
@@ -46,11 +48,22 @@ pub fn html_main(handout: &Handout<'_>) -> String {
         "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}{}</header>\n{}<div class=\"steps\">\n\
          {steps}</div>\n</div>\n",
         escaped(&lesson.title),
-        writer.length(),
+        length(lesson),
         how(&steps),
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
     )
+}
+
+/// `10 minutes · 8 steps · 5 questions`
+pub fn length(lesson: &Lesson) -> String {
+    let minutes = lesson.minutes.map(minutes);
+    let steps = Some(counted(lesson.steps.len(), "step"));
+    let questions = match lesson.questions().count() {
+        0 => None,
+        count => Some(counted(count, "question")),
+    };
+    [minutes, steps, questions].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 struct HtmlWriter<'a> {
@@ -68,18 +81,6 @@ impl HtmlWriter<'_> {
         };
         let entries: String = self.show.lesson.steps.iter().map(entry).collect();
         format!("<nav aria-label=\"Steps\">\n<ol>\n{entries}</ol>\n</nav>\n")
-    }
-
-    /// `10 minutes · 8 steps · 5 questions`
-    fn length(&self) -> String {
-        let lesson = self.show.lesson;
-        let minutes = lesson.minutes.map(minutes);
-        let steps = Some(counted(lesson.steps.len(), "step"));
-        let questions = match lesson.questions().count() {
-            0 => None,
-            count => Some(counted(count, "question")),
-        };
-        [minutes, steps, questions].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
     fn step(&self, number: usize, step: &Step) -> String {
@@ -262,10 +263,15 @@ pub(super) fn prose_as_html(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, OPTIONS).flat_map(|event| safe(event, &mut links));
     let mut out = String::with_capacity(markdown.len() * 2);
     pulldown_cmark::html::push_html(&mut out, events);
-    // The policy of a site allows no style in an element. A quotation mark of a text is written as `&quot;`.
-    out.replace(" style=\"text-align: right\"", " class=\"at-right\"")
-        .replace(" style=\"text-align: center\"", " class=\"at-center\"")
-        .replace(" style=\"text-align: left\"", "")
+    // The policy of a site allows no style in an element. A tag in a text is written as `&lt;`.
+    for tag in ["<th", "<td"] {
+        for (side, class) in
+            [("right", " class=\"at-right\""), ("center", " class=\"at-center\""), ("left", "")]
+        {
+            out = out.replace(&format!("{tag} style=\"text-align: {side}\">"), &format!("{tag}{class}>"));
+        }
+    }
+    out
 }
 
 /// The events that replace one; `links` are the open links, and whether each was kept.

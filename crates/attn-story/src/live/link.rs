@@ -1,4 +1,5 @@
-//! A link to a state of a story: what was changed, and the cell that is looked at, as text behind the `#` of an address.
+//! A link to a state of a story: what was changed, and the cell that is looked at, as text behind the `#` of an address. What its last
+//! part has moved is marked as the last change.
 //!
 //! `X[1,2]=7;set={"temperature":0.5};A[2,1]`: parts with `;` between them, in the order in which they are done. Rows and columns
 //! count from 1. A link comes from anyone: it can do what a reader of the page can do, and nothing else.
@@ -6,11 +7,12 @@
 use serde::Deserialize;
 
 use super::opening::{ChangedField, changed_fields, changed_recipe};
-use super::wrong;
+use super::{sentences, wrong};
 use crate::error::{Error, Result};
 use crate::explore::{Event, Setting, State, update};
 use crate::graph::recipes::Recipe;
 use crate::graph::{CellId, Cells, ChangedNumber, Graph, resolve};
+use crate::text::clip;
 
 /// A link has at most this many parts.
 const MOST_PARTS: usize = 256;
@@ -49,10 +51,13 @@ pub(super) fn of(state: &State, start: Option<&Recipe>) -> String {
 /// The state that a link leads to.
 ///
 /// # Errors
-/// If a part of it is none, or is about a cell that the story does not have.
+/// If a part of it is none, is about a cell that the story does not have, or would change what cannot be changed.
 pub(super) fn followed(state: &State, link: &str) -> Result<State> {
+    if link.split(';').nth(MOST_PARTS).is_some() {
+        return Err(Error::new(format!("this link has more than {MOST_PARTS} parts")));
+    }
     let mut state = state.clone();
-    for part in link.split(';').take(MOST_PARTS) {
+    for part in link.split(';') {
         let (what, value) = part.split_once('=').map_or((part, None), |(what, value)| (what, Some(value)));
         let events = match (what, value) {
             ("follow", Some(fields)) => {
@@ -75,6 +80,10 @@ pub(super) fn followed(state: &State, link: &str) -> Result<State> {
             (address, None) => vec![Event::Point(cell(state.graph(), address)?)],
         };
         state = events.into_iter().fold(state, update);
+        if let (Some(_), Some(message)) = (value, state.message()) {
+            let why = sentences::message(&state, message);
+            return Err(Error::new(format!("this link ends at `{}`: {why}", clip(part))));
+        }
     }
     Ok(state)
 }
@@ -95,6 +104,6 @@ fn address(graph: &Graph, cell: CellId) -> String {
 fn cell(graph: &Graph, address: &str) -> Result<CellId> {
     match resolve(graph, address)? {
         Cells::Cell(cell) => Ok(cell),
-        _ => Err(Error::new(format!("`{}` is not one cell", crate::text::clip(address)))),
+        _ => Err(Error::new(format!("`{}` is not one cell", clip(address)))),
     }
 }

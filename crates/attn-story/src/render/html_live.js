@@ -481,7 +481,13 @@
     cell?.scrollIntoView({ block: "center", inline: "nearest" });
     cell?.focus({ preventScroll: true });
   }
-  const linkOf = () => /^#(\d+);(.+)$/s.exec(decodeURIComponent(location.hash));
+  const linkOf = () => {
+    try {
+      return /^#(\d+);(.+)$/s.exec(decodeURIComponent(location.hash));
+    } catch {
+      return null; // A `%` that is none of an address.
+    }
+  };
   const [, number, link] = linkOf() ?? [];
   if (link) {
     wanted = { number, link };

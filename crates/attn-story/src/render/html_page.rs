@@ -190,7 +190,7 @@ pub fn data_in<'h>(html: &'h str, class: &str) -> Vec<&'h str> {
 pub enum DataPlace {
     /// In the page: compressed as zlib does, in base64.
     Packed(String),
-    /// In a script of their own, at this address.
+    /// In a script of their own, at this address, escaped.
     Script(String),
 }
 
@@ -204,7 +204,7 @@ pub fn with_data_placed(html: &str, mut place: impl FnMut(&str) -> DataPlace) ->
         let (json, rest) = part.split_once(CLOSES_SCRIPT).unwrap_or((part, ""));
         match place(json) {
             DataPlace::Packed(text) => out.extend([with("data-packed".into()), text]),
-            DataPlace::Script(source) => out.push_str(&with(format!("data-src=\"{}\"", escaped(&source)))),
+            DataPlace::Script(source) => out.push_str(&with(format!("data-src=\"{source}\""))),
         }
         out.extend([CLOSES_SCRIPT, rest]);
     }
@@ -240,7 +240,8 @@ pub fn site_program(program: &str) -> String {
 /// A page of a site; `root` leads from it to the folder of the site: empty, or `../`.
 pub fn site_page(title: &str, root: &str, main: &str) -> String {
     let style = format!("<link rel=\"stylesheet\" href=\"{root}attn.css\">\n");
-    let computes = main.contains(&opens(OPENING).replace('>', ""));
+    // Stories, what-ifs and the judges of questions are data for it.
+    let computes = main.contains("<script type=\"application/json\"");
     let program = if computes {
         format!("<script id=\"program\" src=\"{root}program.js\" defer fetchpriority=\"low\"></script>\n")
     } else {
