@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two builds of the program in turns: python3 benches/profiles.py target/dist/attn target/release/attn [--pairs 20] [--model FOLDER]
+"""Two builds of the program in turns: python3 benches/profiles.py target/dist/attn-dist target/release/attn [--pairs 20] [--model FOLDER]
 
 Prints for each task the median seconds of CPU of both and the median of their ratios. The kernel, and with --model a forward pass,
 are measured by `attn bench` on one thread; with NumPy the kernel is also a share of its SGEMM in the same turns. A profile that

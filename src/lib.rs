@@ -36,6 +36,6 @@ mod terminal;
 
 pub use attn_core::{
     attention, diagnose, elementary, explain, explore, foreign, graph, json_number, json_tree, kernel, learn,
-    matrix, memory, model, params, random, tensor, text, unique,
+    matrix, memory, model, params, random, read, tensor, text, tokenizer, unique,
 };
 pub use attn_story::{answer, story};

@@ -8,6 +8,7 @@ mod mistakes;
 
 use std::io::Write;
 
+use attn_story::live::{Exercise, Opening};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
@@ -20,12 +21,16 @@ use crate::render::html_page::{
 };
 use crate::render::{Screen, base64, page_program};
 
-pub use mistakes::{EXERCISES, Exercise};
+pub use mistakes::{EXERCISES, Example, HandedIn, handed_in};
 
 const STYLE: &str = include_str!("site/site.css");
 
-/// Packed data of a story that are longer than this stand in a file of their own, which is read when the story comes into sight.
+/// The packed data of a page's first stories stand in the page up to this length. Of further ones those that are not
+/// [`SMALL`] stand in a file of their own, which is read when the story comes into sight.
 const MOST_INSIDE: usize = 24 << 10;
+
+/// Data that are not worth a file.
+const SMALL: usize = 3 << 10;
 
 /// A lesson of a site, and what runs its commands.
 pub struct SiteLesson<'a> {
@@ -47,7 +52,7 @@ pub fn files(
     own: &[SiteLesson<'_>],
     added: &[SiteLesson<'_>],
     run: &Run<'_>,
-    exercises: &[Exercise],
+    exercises: &[Example],
 ) -> Result<Vec<SiteFile>> {
     let mut site = Site::default();
     let [style, script] = page_assets();
@@ -65,6 +70,7 @@ pub fn files(
         site.demo(demo, demos.get(at + 1).copied(), run)?;
     }
     site.text("glossary.html", page("Glossary", "", &glossary_page()));
+    site.text("check.html", page("Check my numbers", "", &check_page(run)?));
     site.text("mistakes.html", page("Mistakes", "", &mistakes::page(exercises)));
     Ok(site.files)
 }
@@ -114,9 +120,11 @@ impl Site {
     /// A page one folder down, whose large data stand in files of their own.
     fn page_below(&mut self, folder: &str, name: &str, title: &str, main: String) {
         let mut large = Vec::new();
-        let main = with_data_placed(&main, |json| {
+        let mut inside = 0;
+        let main = with_data_placed(&without_sums(&main), |json| {
             let packed = packed(json);
-            if packed.len() <= MOST_INSIDE {
+            if packed.len() <= SMALL || inside + packed.len() <= MOST_INSIDE {
+                inside += packed.len();
                 return DataPlace::Packed(packed);
             }
             let at = |name: &str| format!("data/{folder}-{name}-{}.js", large.len() + 1);
@@ -127,6 +135,25 @@ impl Site {
         self.text(format!("{folder}/{name}.html"), page(title, "../", &main));
         self.files.extend(large);
     }
+}
+
+/// The HTML without the sums behind the cells of stories that compute: they are half of a page, and the program writes them again.
+fn without_sums(html: &str) -> String {
+    const SUM: &str = " data-sum=\"";
+    let without = |article: &str| -> String {
+        let mut parts = article.split(SUM);
+        let first = parts.next().unwrap_or_default().to_string();
+        parts.fold(first, |text, part| text + part.split_once('"').map_or("", |(_, rest)| rest))
+    };
+    let mut out = String::with_capacity(html.len());
+    for article in html.split_inclusive("</article>") {
+        if article.contains("class=\"opening\"") {
+            out.push_str(&without(article));
+        } else {
+            out.push_str(article);
+        }
+    }
+    out
 }
 
 /// The data of a story, compressed as zlib does, in base64.
@@ -144,6 +171,7 @@ fn page(title: &str, root: &str, main: &str) -> String {
         link("index.html", "attn"),
         link("index.html#lessons", "Lessons"),
         link("index.html#demos", "Demos"),
+        link("check.html", "Check my numbers"),
         link("glossary.html", "Glossary"),
         link("mistakes.html", "Mistakes"),
     ];
@@ -192,7 +220,8 @@ fn front(own: &[SiteLesson<'_>], added: &[SiteLesson<'_>]) -> String {
         ));
     }
     out.push_str(
-        "</div>\n</section>\n<section>\n<h2>To look up</h2>\n<ul class=\"entries\">\n\
+        "</div>\n</section>\n<section>\n<h2>To check and to look up</h2>\n<ul class=\"entries\">\n\
+         <li><a href=\"check.html\">Check my numbers</a> paste what your own code printed, and read what went wrong</li>\n\
          <li><a href=\"glossary.html\">Glossary</a> the terms of the field, with formulas</li>\n\
          <li><a href=\"mistakes.html\">Mistakes</a> what goes wrong when attention is computed, and how it looks</li>\n\
          </ul>\n</section>\n",
@@ -224,6 +253,44 @@ fn in_address(name: &str) -> String {
         other => other.to_string(),
     };
     escaped(&name.chars().map(spelled).collect::<String>())
+}
+
+// The page of exercises.
+
+/// The exercises of the page: a title, what is typed behind `attn attend`, and the step that is asked for.
+const TO_CHECK: [(&str, &str, &str); 6] = [
+    ("Attention of three words", "--words 'bat cave racket'", "O"),
+    ("The causal mask", "--random 4,4 --seed 1 --causal", "O"),
+    ("Two heads", "--random 4,4 --seed 2 --heads 2 --causal", "O"),
+    (
+        "Grouped queries",
+        "--q '1 0 2 1; 0 1 1 2; 1 1 0 1' --k '1 2; 0 1; 2 1' --v '1 0; 0 2; 1 1' --heads 2 --kv-heads 1",
+        "O",
+    ),
+    ("Rotary positions", "--random 4,4 --seed 3 --position rope --causal", "S"),
+    ("The gradient of the sum of O", "--random 3,2 --seed 4 --gradient ones", "dW_Q"),
+];
+
+fn check_page(run: &Run<'_>) -> Result<String> {
+    let mut out = String::from(
+        "<h1>Check my numbers</h1>\n<p>Compute an exercise with your own code, and paste what it printed: the array, a list of lists, a table, \
+         or JSON. Any step can be checked. Nothing leaves this page.</p>\n",
+    );
+    for (title, typed, step) in TO_CHECK {
+        let words = shlex::split(typed).unwrap_or_default();
+        let options = ["--format=html", "--live"].map(str::to_string);
+        let args: Vec<String> = ["attend".to_string()].into_iter().chain(words).chain(options).collect();
+        let ran = run(&args, Screen::plain(80));
+        let shown = Opening::all_in(&ran.out).into_iter().next();
+        let exercise = shown.ok_or_else(|| Error::new(format!("the exercise `{typed}` cannot be shown")))?;
+        out.push_str(&format!(
+            "<section class=\"check\">\n<h2>{}</h2>\n<p class=\"dim\">In a terminal: <code>attn diagnose {2} --yours {step}=FILE</code></p>\n{1}</section>\n",
+            escaped(title),
+            Exercise::new(exercise, step)?.html()?,
+            escaped(typed),
+        ));
+    }
+    Ok(out)
 }
 
 // The glossary.

@@ -5,8 +5,9 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use attn::graph::Role;
-use attn::input::{AllowedNumbers, Array, Files, LayerOptions, Limit, ReadOptions, inline, stored};
+use attn::input::{Files, LayerOptions, ReadOptions, stored};
 use attn::params::{Counts, Model, cache, caches_by_sharing, weights};
+use attn::read::{AllowedNumbers, Array, Limit, inline};
 use attn::tensor::Dtype;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::Path;
 
-use attn::input::tokenizer::Tokenizer;
+use attn::tokenizer::Tokenizer;
 use tempfile::TempDir;
 
 use super::bytes::{first_line, pieces};

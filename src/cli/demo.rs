@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::explore::is_assignment;
 use crate::foreign::visible;
 use crate::graph::{Convention, Op, Origin};
-use crate::input::{AllowedNumbers, Files};
+use crate::input::Files;
+use crate::read::AllowedNumbers;
 use crate::render::Page;
 use crate::story::{Digits, Story};
 

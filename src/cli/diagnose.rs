@@ -1,34 +1,35 @@
 //! `attn diagnose`: a student's result against the right one.
 
-mod answers;
-
 use std::ffi::OsString;
 
 use clap::{Args, FromArgMatches};
 
-use crate::diagnose::{Examiner, GROUPS, Group, Mistake, Task, Tolerance, catalogue, find, suggest};
+use crate::diagnose::{
+    Examiner, GROUPS, Group, Mistake, Submission, Task, Tolerance, catalogue, find, limit, named_submission,
+    submission, suggest, with_renaming_remarks,
+};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::graph::recipes::AttendInputs;
 use crate::graph::{Graph, Role};
-use crate::input::{Files, FolderEntry, Limit};
+use crate::input::{Files, FolderEntry};
 use crate::matrix::Matrix;
 use crate::model::PassOptions;
 use crate::model::porting::{Dumped, diagnose};
+use crate::read::{Array, Limit};
 use crate::render::{FileRows, Page, Style, wrapped_text};
 use crate::story::Table;
 use crate::story::diagnosis::{
     FileResult, Tally, detailed_report, mistake, mistakes, mistakes_in_full, report, suggested_input,
 };
 use crate::text::{counted, quoted};
-use crate::{input, memory, render, story};
+use crate::{input, memory, read, render, story};
 
 use super::attend::{Computation, ComputationArgs, GradientArgs, options_of};
 use super::model::OpenedModel;
 use super::output::{DigitsArgs, FormatArg, LookArgs, of_words};
 use super::program::{Program, matches};
 use super::{Env, Streams, output};
-use answers::Submission;
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -89,18 +90,18 @@ Examples:
   attn diagnose --x x.npy --suggest-input better.npz
   attn diagnose --model words --text \"the bat sleeps\" --yours L1.A_3=a.npy";
 
-/// The exercise of what is typed behind `attn diagnose`.
+/// The exercise of what is typed behind `attn diagnose`, with this text on standard input.
 ///
 /// # Errors
 /// If it cannot be read or computed.
-pub(super) fn exercise(program: &Program<'_>, typed: &str) -> Result<Task> {
+pub(super) fn exercise(program: &Program<'_>, typed: &str, input: &str) -> Result<Task> {
     let words = shlex::split(typed).unwrap_or_default();
     let args: Vec<OsString> = ["diagnose".to_string()].into_iter().chain(words).map(Into::into).collect();
     let wrong = |error: clap::Error| Error::new(error.to_string());
     let matches = matches(program.definitions.clone(), &args).map_err(wrong)?;
     let own = matches.subcommand_matches("diagnose").ok_or_else(|| Error::new("there is no exercise"))?;
     let args = DiagnoseArgs::from_arg_matches(own).map_err(wrong)?;
-    Ok(args.task(&mut Files::new(&mut std::io::empty()))?.0)
+    Ok(args.task(&mut Files::new(&mut input.as_bytes()))?.0)
 }
 
 impl DiagnoseArgs {
@@ -131,7 +132,7 @@ impl DiagnoseArgs {
                 batch.run(&folder, &self.look, env, streams)
             }
             None => {
-                let mut read = answers::submissions(&self.yours, &mut files, task.right())?;
+                let mut read = submissions(&self.yours, &mut files, task.right())?;
                 read.remarks = notes.into_iter().chain(files.take_notes()).chain(read.remarks).collect();
                 self.judge(&Examiner::new(task, tolerance), read, env, streams)
             }
@@ -164,8 +165,7 @@ impl DiagnoseArgs {
             let error = Error::new("a diagnosis is not a matrix");
             return Err(error.help("give --format json to get it as data"));
         }
-        let diagnosis =
-            examiner.examine(&answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
+        let diagnosis = examiner.examine(&answers).map_err(|error| with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.digits.style(&self.look, env);
         if self.look.format == FormatArg::Json {
@@ -184,13 +184,52 @@ impl DiagnoseArgs {
     fn tolerance(&self) -> Result<Tolerance> {
         let read = |option: &str, text: &Option<String>| -> Result<Option<f64>> {
             let Some(text) = text else { return Ok(None) };
-            match input::number(text) {
+            match read::number(text) {
                 Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
                 _ => Err(Error::new(format!("{option} is `{text}`"))
                     .help("give a number that is not negative, such as 1e-3")),
             }
         };
         Ok(Tolerance { relative: read("--rtol", &self.rtol)?, absolute: read("--atol", &self.atol)? })
+    }
+}
+
+/// The answers in the files of `--yours`, each FILE or NODE=FILE.
+fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Submission> {
+    let mut all = Submission::default();
+    let limit = limit(right);
+    for text in yours {
+        let (source, read) = match named_file(text) {
+            Some((name, source)) => {
+                let array = only(files.named(source, limit)?);
+                (source, array.and_then(|array| named_submission(name, array, right)))
+            }
+            None => (text.as_str(), submission(files.named(text, limit)?, right)),
+        };
+        let read = read.map_err(|error| error.in_source(visible(source)))?;
+        all.answers.extend(read.answers);
+        all.remarks.extend(read.remarks);
+    }
+    Ok(all)
+}
+
+/// `A=weights.csv` as name and source, unless that is itself a file.
+fn named_file(text: &str) -> Option<(&str, &str)> {
+    let (name, source) = text.split_once('=')?;
+    let name = name.trim();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && !input::exists(text)).then_some((name, source))
+}
+
+/// The array of a file that is named for one node.
+fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
+    match (arrays.pop(), arrays.len()) {
+        (Some((_, array)), 0) => Ok(array),
+        (_, others) => {
+            let help =
+                "leave out the step before the file name: each array then counts as the step of its own name";
+            Err(Error::new(format!("the file has {} arrays, but one is needed", others + 1)).help(help))
+        }
     }
 }
 
@@ -419,8 +458,8 @@ impl Batch {
     fn judge(&self, entry: &FolderEntry) -> FileResult {
         // The memory that a file takes is free again for the next one.
         let _of_the_file = memory::part();
-        let judged = entry.named(answers::limit(self.right())).and_then(|arrays| {
-            let submission = answers::submission(arrays, self.right())?;
+        let judged = entry.named(limit(self.right())).and_then(|arrays| {
+            let submission = submission(arrays, self.right())?;
             let diagnosis = self.examiner.examine(&submission.answers)?;
             Ok(FileResult::judged(&entry.name, diagnosis, &submission.answers))
         });

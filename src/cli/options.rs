@@ -10,8 +10,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::error::{Error, Result};
 use crate::explore::State;
 use crate::foreign::{to_path, visible};
-use crate::input;
 use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
+use crate::read;
 use crate::tensor::Dtype;
 use crate::text::one_of;
 
@@ -30,7 +30,7 @@ pub(super) fn choice<T: Clone + Send + Sync + 'static, const N: usize>(
 
 /// A positive number given to an option.
 pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
-    let number = match input::number(text) {
+    let number = match read::number(text) {
         Ok(number) => number.value,
         Err(error) if text.contains(',') => return Err(error.in_source(option)),
         Err(_) => f64::NAN,

@@ -6,7 +6,7 @@ use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{PutOutcome, put_files};
 use crate::lesson::{BUILT_IN, open};
-use crate::site::{EXERCISES, Exercise, SiteLesson, files};
+use crate::site::{EXERCISES, Example, SiteLesson, files, handed_in};
 use crate::text::{counted, quoted};
 
 use super::diagnose::exercise;
@@ -54,8 +54,15 @@ impl SiteArgs {
         let added = self.add.as_deref().map(lesson_files).transpose()?.unwrap_or_default();
         let read = |(file, text): (String, Result<String>)| text.and_then(|_| with_run(&file));
         let added: Vec<SiteLesson<'_>> = added.into_iter().map(read).collect::<Result<_>>()?;
-        let exercise = |typed: &'static str| Ok(Exercise { typed, task: exercise(program, typed)? });
-        let exercises: Vec<Exercise> = EXERCISES.into_iter().map(exercise).collect::<Result<_>>()?;
+        let mut exercises: Vec<Example> = Vec::new();
+        for typed in EXERCISES {
+            let task = exercise(program, typed, "")?;
+            exercises.push(Example { typed: typed.into(), task, handed_in: None });
+        }
+        for one in handed_in() {
+            let task = exercise(program, &format!("- {}", one.options), &one.inputs.to_string())?;
+            exercises.push(Example { typed: one.options.clone(), task, handed_in: Some(one) });
+        }
         let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises)?;
         let files: Vec<(&str, &[u8])> =
             made.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();

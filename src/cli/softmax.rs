@@ -8,7 +8,7 @@ use crate::graph::{Convention, Origin, recipes};
 use crate::matrix::Matrix;
 use crate::render::Page;
 use crate::story::Story;
-use crate::{input, story};
+use crate::{read, story};
 
 use super::options::positive;
 use super::output::{LiveArgs, OutputArgs};
@@ -94,12 +94,12 @@ impl SoftmaxArgs {
 
     fn story_at(&self, temperature: Option<f64>) -> Result<Story> {
         let mut scores = Vec::new();
-        input::check_commas(&self.numbers.join(" "))?;
+        read::check_commas(&self.numbers.join(" "))?;
         let numbers =
             self.numbers.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty());
         for (i, text) in numbers.enumerate() {
             let number =
-                input::number(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
+                read::number(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
             if number.is_nan() || number == f64::INFINITY {
                 return Err(Error::new(format!("`{text}` is not a score"))
                     .help("write finite numbers, or -inf for a masked score"));

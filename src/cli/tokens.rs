@@ -8,9 +8,9 @@ use clap::Args;
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{to_path, visible};
 use crate::input;
-use crate::input::tokenizer::{Tokenizer, Tokens, parse_ids};
 use crate::input::{Files, ModelFolder, WORDS};
 use crate::story::Table;
+use crate::tokenizer::{Tokenizer, Tokens, parse_ids};
 
 use super::output::{LookArgs, of_words};
 use super::program::Program;

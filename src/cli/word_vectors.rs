@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::Origin;
 use crate::input;
-use crate::input::{AllowedNumbers, Files};
+use crate::input::Files;
 use crate::matrix::{Labels, Matrix, labels};
+use crate::read::{self, AllowedNumbers};
 use crate::text::{all_of, counted, nearest};
 
 /// The approximate length of an invented vector; the built-in words are 4 to 5 long.
@@ -116,7 +117,7 @@ impl WordArgs {
             let parts = definition.split_once('=').filter(|(word, _)| !word.is_empty());
             let (word, numbers) = parts
                 .ok_or_else(|| Error::new(format!("`--define {definition}` has no `=`")).help(example))?;
-            let row = input::inline(numbers, AllowedNumbers::FINITE).and_then(|array| array.into_matrix());
+            let row = read::inline(numbers, AllowedNumbers::FINITE).and_then(|array| array.into_matrix());
             let row = row.map_err(|error| error.in_source(format!("--define {}", visible(word))))?;
             if row.rows() != 1 {
                 return Err(

@@ -2,9 +2,9 @@
 
 use super::builder::*;
 use crate::graph::{Graph, Origin};
-use crate::input::tokenizer::Tokenizer;
 use crate::input::{FolderCheckpoint, ModelFolder};
 use crate::model::{Architecture, Edits, Forward, LayerEdit, ModelRun, PassOptions, Tensors, Text};
+use crate::tokenizer::Tokenizer;
 
 /// A sentence, and the word in it that decides.
 struct Case {

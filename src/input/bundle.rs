@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Role, Stage};
+use crate::read::{Array, ArrayFacts, EntryKind, Item, Limit, TOKENS, entry_name, shape_text};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{all_of, briefly, clip, listed_briefly};
 
-use super::array::{Array, ArrayFacts, Item, Limit, entry_name, shape_text};
 use super::container::{Container, ReadOptions, allowed};
-use super::layers::{
-    Apart, Choice, EntryKind, Kept, LayerEntries, LayerOptions, Layout, TOKENS, behind, choose,
-};
+use super::layers::{Apart, Choice, Kept, LayerEntries, LayerOptions, Layout, behind, choose};
 
 /// One matrix of a bundle, or a stack of heads.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,14 +6,10 @@ use half::{bf16, f16};
 
 use crate::error::Result;
 use crate::memory;
+use crate::read::{Array, ArrayFacts, MOST_COUNTED, MOST_DECIMALS, checked_cells, decimals_of};
 use crate::tensor::{Element, in_type};
 
-use super::array::{Array, ArrayFacts, checked_cells};
-use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
-
-/// The most numbers of an array whose decimals are counted.
-pub(super) const MOST_COUNTED: usize = 1 << 20;
 
 /// Bytes that are converted at a time: a multiple of the size of every type.
 const PIECE: usize = 1 << 16;

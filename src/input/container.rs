@@ -4,21 +4,19 @@ use std::ffi::OsStr;
 use std::mem;
 use std::path::Path;
 
-use json::{Document, Json, Nodes};
-
 use crate::error::{Error, Result};
 use crate::graph::Role;
+use crate::read::{
+    AllowedNumbers, Array, Delimiter, DelimiterChoice, Document, Item, Json, Limit, Nodes, document,
+    entry_name, is_json, item, parse, table,
+};
 use crate::tensor::{Dtype, Element, Tensor};
 use crate::text::{clip, listed_briefly};
 
-use super::array::{AllowedNumbers, Array, Item, Limit, entry_name};
-use super::delimited::{Delimiter, DelimiterChoice, delimited};
-use super::inline::{begins_list, looks_printed, looks_typed, printed, typed};
 use super::npy::Npz;
-use super::number::{LINE_ENDS, has_decimal_comma, is_meant_as_number, skip_comments};
 use super::open::Input;
 use super::safetensors::Tensors;
-use super::{json, npy, safetensors};
+use super::{npy, safetensors};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,70 +88,12 @@ impl Format {
             Format::Npz
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
-        } else if text.starts_with(b"{")
-            || (text.iter().any(|b| b",{\"".contains(b)) && begins_list(&String::from_utf8_lossy(text)))
-        {
+        } else if is_json(text) {
             Format::Json
         } else {
             Format::Delimited(DelimiterChoice::Detected)
         })
     }
-}
-
-/// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
-fn of_text(name: &str, text: &str, delimiting: DelimiterChoice, allow: AllowedNumbers) -> Result<Array> {
-    let begin = after_label(text);
-    let body = &text[begin..];
-    // Python prints no tabs: with them, `[` is a label.
-    let first_line = body.split(LINE_ENDS).next().unwrap_or_default();
-    let is_table = matches!(delimiting, DelimiterChoice::By(_)) && first_line.contains('\t');
-    if !is_table && looks_printed(body) {
-        return printed(name, body, allow);
-    }
-    let delimiter = delimiting.of(body);
-    if delimiter == Delimiter::Character(b';') && looks_typed(body) {
-        return typed(name, body, allow);
-    }
-    delimited(name, text, begin, delimiter, allow).map_err(|error| {
-        if delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
-            error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
-        } else {
-            error
-        }
-    })
-}
-
-/// The bytes before the numbers where a line of its own says what they are, as MATLAB, Julia and Python print it: `Q =`, `Q:`,
-/// `5×3 Matrix{Float64}:`, `2×2 Array{Float64, 2}:`, `attention weights`; or `sep=;`, which names the separator for spreadsheets.
-/// Numbers and separators belong to a table.
-fn after_label(text: &str) -> usize {
-    let start = skip_comments(text, 0, char::is_whitespace);
-    let line = text[start..].split(LINE_ENDS).next().unwrap_or_default();
-    let is_label = line.trim_end().ends_with([':', '='])
-        && !line.contains([',', ';', '\t', '"'])
-        && !line.split_whitespace().any(is_meant_as_number);
-    let has_shape = line.split_once(' ').is_some_and(|(shape, kind)| {
-        let is_side = |side: &str| !side.is_empty() && side.bytes().all(|byte| byte.is_ascii_digit());
-        shape.contains(['x', '×'])
-            && shape.split(['x', '×']).all(is_side)
-            && kind.trim_start().starts_with(char::is_alphabetic)
-    });
-    let is_separator = line.len() == 5 && line.to_ascii_lowercase().starts_with("sep=");
-    if is_label || has_shape || is_separator || is_title(line) { start + line.len() } else { 0 }
-}
-
-/// Whether a line is what people call a whole matrix, and no names of columns: `attention weights`, `masked attention scores`.
-fn is_title(line: &str) -> bool {
-    const KINDS: &str = "matrix output outputs pattern scores tensor vectors weights";
-    const WHOSE: &str = "attention context head input key masked output query scaled softmax value weight";
-    let is_one_of = |words: &str, word: &str| words.split(' ').any(|known| known == word);
-    let longest = KINDS.len() + WHOSE.len();
-    let line = if line.len() > longest { String::new() } else { line.to_lowercase() };
-    let mut words = line.split_whitespace().rev();
-    let (kind, whose) = (words.next(), words.collect::<Vec<_>>());
-    kind.is_some_and(|kind| is_one_of(KINDS, kind))
-        && !whose.is_empty()
-        && whose.iter().all(|word| is_one_of(WHOSE, word))
 }
 
 /// The contents of a file.
@@ -189,15 +129,15 @@ impl<T: Element> Content<T> {
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
                 input.charge_as_text()?;
-                let json = json::parse(&name, &input.text()?)?;
-                match json::document(json, nodes).map_err(|error| error.in_source(&name))? {
+                let json = parse(&name, &input.text()?)?;
+                match document(json, nodes).map_err(|error| error.in_source(&name))? {
                     Document::One(array) => Ok(Content::One(array.in_type(&name)?)),
                     Document::Many(entries) => Ok(Content::Many(Container::Json { name, entries })),
                 }
             }
             Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
-                Ok(Content::One(of_text(&name, &input.text()?, delimiting, allow)?.in_type(&name)?))
+                Ok(Content::One(table(&name, &input.text()?, delimiting, allow)?.in_type(&name)?))
             }
         }
     }
@@ -262,7 +202,7 @@ impl Container {
             Container::Json { name, entries } => match entries.get_mut(position) {
                 Some((entry, json)) => {
                     let place = entry_name(name, entry);
-                    let item = json::item(mem::replace(json, Json::Null));
+                    let item = item(mem::replace(json, Json::Null));
                     match item.map_err(|error| error.in_source(&place))? {
                         Item::Array(array) => Ok(Item::Array(array.in_type(&place)?)),
                         Item::Words(words) => Ok(Item::Words(words)),

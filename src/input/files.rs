@@ -9,13 +9,11 @@ use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::Role;
 use crate::matrix::Matrix;
+use crate::read::{AllowedNumbers, Array, Limit, Nodes, inline};
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::array::{AllowedNumbers, Array, Limit};
 use super::bundle::Bundle;
 use super::container::{Container, Content, Format, ReadOptions, allowed};
-use super::inline::inline;
-use super::json::Nodes;
 use super::layers::LayerOptions;
 use super::open::{Input, examined, names_in, regular, unreadable};
 use super::source::{BundledFile, ReadPermission, Source, bundled_file, bundled_inside};

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::graph::Role;
+use crate::read::{EntryKind, TOKENS, own};
 use crate::text::{clip, listed_briefly};
 
 /// Which layer of a file is read, and what its names leave open.
@@ -280,54 +281,6 @@ pub enum Layout {
     InOut,
     /// (out, in), as PyTorch's `Linear` keeps it: x Wᵀ.
     OutIn,
-}
-
-/// The tokens' own name in a file.
-pub(super) const TOKENS: &str = "tokens";
-
-/// The meaning of a name of our own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EntryKind {
-    /// A whole matrix.
-    Whole(Role),
-    /// One head of Q, K or V, counted from 1: `Q_2`.
-    Head(Role, usize),
-    /// The bias of a projection: `b_Q`.
-    ProjectionBias,
-    Tokens,
-}
-
-/// The meaning of our own names, in any case: `X`, `W_Q`, `wq`, `Q_2`, `queries`, `mask`.
-pub(super) fn own(name: &str) -> Option<EntryKind> {
-    let lower = name.to_ascii_lowercase();
-    if let Some((letter, number)) = lower.split_once('_')
-        && let Some(role) =
-            Role::all().find(|role| role.has_heads() && role.name().eq_ignore_ascii_case(letter))
-        && number.bytes().all(|digit| digit.is_ascii_digit())
-    {
-        return number.parse().ok().map(|number| EntryKind::Head(role, number));
-    }
-    Some(EntryKind::Whole(match lower.replace('_', "").as_str() {
-        "x" => Role::X,
-        "wq" => Role::WQ,
-        "wk" => Role::WK,
-        "wv" => Role::WV,
-        "wo" => Role::WO,
-        "q" | "query" | "queries" => Role::Q,
-        "k" | "key" | "keys" => Role::K,
-        "v" | "value" | "values" => Role::V,
-        "m" | "mask" => Role::Mask,
-        "b" | "bias" => Role::Bias,
-        "gq" => Role::QueryGain,
-        "gk" => Role::KeyGain,
-        "fdivisors" => Role::Divisors,
-        "r" => Role::PositionTable,
-        "sink" | "sinks" => Role::Sink,
-        "wg" => Role::Gate,
-        "bq" | "bk" | "bv" | "bo" => return Some(EntryKind::ProjectionBias),
-        TOKENS => return Some(EntryKind::Tokens),
-        _ => return None,
-    }))
 }
 
 /// How a library keeps its weights.

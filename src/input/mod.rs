@@ -5,19 +5,14 @@
 //! a user named. No number in a header reserves memory, a file is only read where reading it will end, and every
 //! refusal says where.
 
-mod array;
 mod bundle;
 mod cell_type;
 mod container;
-mod delimited;
 mod draft;
 mod files;
-mod inline;
-mod json;
 mod layers;
 mod model_folder;
 mod npy;
-mod number;
 mod open;
 mod safetensors;
 mod save;
@@ -26,21 +21,16 @@ mod source;
 mod words;
 
 pub mod system;
-pub mod tokenizer;
 
-pub use array::{AllowedNumbers, Array, Limit};
 pub use bundle::{Bundle, Entry};
 pub use container::ReadOptions;
 pub use draft::target;
 pub use files::{Files, FolderEntry, folder};
-pub use inline::inline;
-pub use json::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
 pub use layers::{LayerOptions, Layout};
 pub use model_folder::{
     ConfigFile, FolderCheckpoint, MaskToken, ModelFile, ModelFolder, StoredEntry, StoredTensors, WORDS,
     check_not_quantised,
 };
-pub use number::{MOST_DECIMALS, Number, check_commas, number, truth};
 pub use safetensors::stored;
 pub use save::{
     GrowingText, PutOutcome, Rows, Table, WritePermission, check_bundle_ending, check_ending, check_place,

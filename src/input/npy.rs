@@ -9,10 +9,10 @@ use zip::result::ZipError;
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::read::{Item, Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::Element;
 use crate::text::clip;
 
-use super::array::{Item, Limit, checked_cells, entry_name, shape_text};
 use super::cell_type::{ArrayFormat, CellType, Payload};
 use super::npy;
 use super::open::{Input, ReadSeek, unreadable};
@@ -779,8 +779,8 @@ fn number(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::array::Array;
     use super::{MAGIC, *};
+    use crate::read::Array;
 
     /// A `.npy` file with any header.
     fn npy(version: u8, header: &str, data: &[u8]) -> Vec<u8> {

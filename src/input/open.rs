@@ -9,9 +9,8 @@ use std::{fs, io};
 use crate::error::{Error, Place, Result};
 use crate::foreign::{from_path, visible};
 use crate::memory::ChargedBytes;
+use crate::read::{Limit, line_and_column};
 use crate::{error, memory};
-
-use super::array::Limit;
 
 /// The most memory in bytes that a byte of text takes beside the text: the parsed text and its numbers.
 const BYTES_PER_BYTE: u64 = 11;
@@ -153,17 +152,6 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
     }
 }
 
-/// The line and the column, in characters and both from 1, of a position in bytes.
-pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
-    let before = text.get(..position).unwrap_or(text);
-    // A carriage return ends a line too, and together with the newline behind it only one.
-    let ends = |&at: &usize| before.as_bytes()[at] == b'\n' || text.as_bytes().get(at + 1) != Some(&b'\n');
-    let line = memchr::memchr2_iter(b'\n', b'\r', before.as_bytes()).filter(ends).count() + 1;
-    let last = memchr::memrchr2_iter(b'\n', b'\r', before.as_bytes()).find(ends);
-    let start = last.map_or(0, |end| end + 1);
-    (line, before[start..].chars().count() + 1)
-}
-
 /// The names of what is in a folder, sorted, without those that begin with a dot.
 pub(super) fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
@@ -299,11 +287,5 @@ mod tests {
     fn a_file_of_many_numbers_may_be_larger() {
         let sizes = [0, 1, 1 << 14, (1 << 14) + 1, usize::MAX].map(|n| Limit::of_numbers(n).whole >> 20);
         assert_eq!(sizes, [1, 1, 1, 2, 1024]);
-    }
-
-    #[test]
-    fn columns_count_characters() {
-        assert_eq!(line_and_column("äö,x", "äö,".len()), (1, 4));
-        assert_eq!(line_and_column("1\n22\n3", 5), (3, 1));
     }
 }

@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::visible;
+use crate::read::{Item, Limit, checked_cells, entry_name};
 use crate::tensor::{Element, Storage, StoredNumbers, Tensor};
 use crate::text::{grouped, listed_briefly, nearest};
 use crate::unique::check_names;
 use crate::{memory, tensor};
 
-use super::array::{Item, Limit, checked_cells, entry_name};
 use super::cell_type::{ArrayFormat, CellType, Payload};
 use super::open::{Input, ReadSeek, path_text, regular, unreadable};
 

@@ -15,13 +15,11 @@ use crate::error::{Error, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::graph::{Graph, NodeId};
 use crate::matrix::{Labels, Matrix, Shape};
+use crate::read::{Limit, TOKENS, is_meant_as_number, shortest};
 use crate::tensor::{Dtype, Tensor};
 use crate::text::{clip, listed_briefly};
 
-use super::array::Limit;
 use super::draft::{Draft, FolderDraft, WriteResult, behind_links, write_whole};
-use super::layers::TOKENS;
-use super::number::{is_meant_as_number, shortest};
 use super::open::{Input, examined, names_in, path_text, unreadable};
 
 /// The permission of a command to write files.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::foreign::{from_os, from_path, to_os, to_path, visible};
+use crate::read::looks_inline;
 use crate::text::{nearest, quoted};
 
-use super::inline::looks_inline;
 use super::open::examined;
 
 /// A source of numbers or text.

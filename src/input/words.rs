@@ -14,10 +14,9 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 use crate::foreign::to_os;
+use crate::read::{AllowedNumbers, entries, number};
 use crate::text::{clip, counted, one_of};
 
-use super::array::AllowedNumbers;
-use super::number::number;
 use super::open::{empty, unreadable};
 
 /// The vectors that a file has for some words.
@@ -515,15 +514,6 @@ pub fn sentence(text: &str) -> Result<Vec<String>> {
 pub fn label_list(text: &str) -> Result<Vec<String>> {
     let labels = entries(text).into_iter().filter(|label| !label.is_empty());
     all_text(labels.map(str::to_string).collect())
-}
-
-/// The entries of a list: split at commas if there is one, which may leave some empty, else at white space.
-pub(super) fn entries(text: &str) -> Vec<&str> {
-    if text.contains(',') {
-        text.split(',').map(str::trim).collect()
-    } else {
-        text.split_whitespace().collect()
-    }
 }
 
 /// The same labels, unless one has bytes that are not UTF-8: no file of text could hold it as it is.

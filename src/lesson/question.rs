@@ -25,12 +25,14 @@ pub enum Kind {
     Cell,
     /// The columns of a row, from the largest number to the smallest: `rank(plain:A[bat])`.
     Order,
+    /// All numbers of a step, as the student's own code printed them; a mistake in them is named: `causal:O`.
+    Numbers,
     /// Any answer; it is discussed in class, is not graded and has no key.
     Open,
 }
 
 /// All kinds of question, in the order in which lists name them.
-pub const KINDS: [Kind; 5] = [Kind::Choice, Kind::Number, Kind::Cell, Kind::Order, Kind::Open];
+pub const KINDS: [Kind; 6] = [Kind::Choice, Kind::Number, Kind::Cell, Kind::Order, Kind::Numbers, Kind::Open];
 
 /// The maximum number of letters that are listed in the status line.
 const MOST_NAMED: usize = 5;
@@ -53,6 +55,7 @@ impl Kind {
             Kind::Number => "number",
             Kind::Cell => "cell",
             Kind::Order => "order",
+            Kind::Numbers => "numbers",
             Kind::Open => "open",
         }
     }
@@ -67,6 +70,7 @@ impl Kind {
             }
             Kind::Cell => "write argmax(RUN:A) or argmin(RUN:A)",
             Kind::Order => "write rank(RUN:A[bat])",
+            Kind::Numbers => "write the step that is asked for: RUN:O, where the run is an `attn attend`",
             Kind::Open => "remove the key, or give the question another kind",
         }
     }
@@ -78,6 +82,7 @@ impl Kind {
             Kind::Number => ["plain:A[bat,cave] ± 0.005", "a number, 1/3 or 33%"],
             Kind::Cell => ["argmax(plain:A)", "row and column: cave,bat or 2,1"],
             Kind::Order => ["rank(plain:A[bat])", "the columns, the largest first: cave bat racket"],
+            Kind::Numbers => ["causal:O", "what the student's code printed, or rows: 1 2; 3 4"],
             Kind::Open => ["none; a note says what to listen for", "anything"],
         }
     }
@@ -116,6 +121,7 @@ impl Kind {
             (Kind::Number, expression) => letter.is_none() && is_number(expression),
             (Kind::Cell, Expression::Call(Function::Argmax | Function::Argmin, _)) => is_alone,
             (Kind::Order, Expression::Call(Function::Rank, _)) => is_alone,
+            (Kind::Numbers, Expression::Reference { address, .. }) => is_alone && !address.contains('['),
             _ => false,
         };
         let fault = match tolerance {
@@ -163,6 +169,7 @@ impl Kind {
         match (self, &right.value) {
             (Kind::Choice, _) => option_of(typed, letters).is_some(),
             (Kind::Number, _) => typed.is_ascii_digit() || "-−+.,∞i".contains(typed),
+            (Kind::Numbers, _) => typed.is_ascii_digit() || "[({-−.".contains(typed),
             (Kind::Cell, Value::Cell(cell)) => {
                 let table = &cell.table;
                 let names = [table.row_labels(), table.col_labels(), vec![table.name().to_string()]];
@@ -183,6 +190,7 @@ impl Kind {
             Kind::Number => "a number".to_string(),
             Kind::Cell => "a row and a column".to_string(),
             Kind::Order => format!("the {}, the largest first", parts(letters.len())),
+            Kind::Numbers => "rows (1 2; 3 4), or paste them".to_string(),
             Kind::Open => return None,
         })
     }
@@ -198,6 +206,7 @@ impl Kind {
             Kind::Number => "type a number".to_string(),
             Kind::Cell => "type row,column".to_string(),
             Kind::Order => format!("type the {}, largest first", parts(letters)),
+            Kind::Numbers => "type or paste the rows: 1 2; 3 4".to_string(),
             Kind::Open => return None,
         })
     }
@@ -210,6 +219,17 @@ impl Kind {
     /// Whether the answer is the letter of an option. Then the question must offer some, and hands can be counted.
     pub fn is_chosen_by_letter(self) -> bool {
         self == Kind::Choice
+    }
+
+    /// Whether an answer is all numbers of a step, which may be pasted in several lines.
+    pub fn is_numbers(self) -> bool {
+        self == Kind::Numbers
+    }
+
+    /// Whether more of an answer is to come: brackets are still open.
+    pub fn goes_on(self, typed: &str) -> bool {
+        let count = |brackets: [char; 2]| typed.matches(brackets).count();
+        self.is_numbers() && count(['[', '{']) > count([']', '}'])
     }
 
     /// Whether the options list the columns of a row, and are no answers themselves.

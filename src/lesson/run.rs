@@ -138,7 +138,7 @@ pub struct RunValues<'a> {
 
 impl RunValues<'_> {
     /// The command of a name.
-    fn named(&self, run: &str) -> Result<&NamedRun> {
+    pub(super) fn named(&self, run: &str) -> Result<&NamedRun> {
         self.runs.iter().find(|named| named.name == run).ok_or_else(|| {
             let error = Error::new(format!("no command is named `{run}`"));
             match nearest(run, self.runs.iter().map(|named| named.name.as_str())) {

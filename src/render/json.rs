@@ -21,9 +21,10 @@ use crate::graph::{
     CellId, Convention, Graph, NodeId, Op, Origin, PlainSymbols, Precision, Symbols, Term, address_of,
     formula, written,
 };
-use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
+use crate::input::{self, Rows};
 use crate::json_number::value as number;
 use crate::model::porting::{Difference, Found, PortingMistake, PortingReport};
+use crate::read::{GRAPH_SCHEMA, GRAPH_VERSION};
 use crate::story::{Plane, StepItem, Table};
 use crate::tensor::Tensor;
 

@@ -12,7 +12,7 @@ mod tree;
 use std::borrow::Cow;
 use std::io::Write;
 
-use attn_story::render::{digits, document, explanation, heat, html, plane, style, view};
+use attn_story::render::{digits, document, explanation, heat, plane, style, view};
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -21,7 +21,7 @@ use crate::{input, memory};
 
 pub use attn_story::render::{
     CellLines, Charset, Format, Heat, ModelPage, Page, PageToken, Screen, Style, Theme, base64,
-    cell_lines_to, html_page, model_page, number_alone, numpy,
+    cell_lines_to, html, html_page, model_page, number_alone, numpy,
 };
 pub(crate) use json::page_program;
 pub use json::{diagnosis, porting, unusable};

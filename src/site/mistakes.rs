@@ -1,17 +1,56 @@
 //! The page of mistakes: each with its sentences, and with an example where the catalogue can make it.
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::diagnose::{GROUPS, Mistake, Task};
 use crate::graph::{Graph, Node};
 use crate::matrix::Matrix;
+use crate::render::html::matrix_table;
 use crate::render::html_page::escaped;
 use crate::render::number_alone;
 
 /// An exercise in which mistakes are made: what is typed behind `attn attend`, and the exercise itself.
-pub struct Exercise {
+pub struct Example {
     /// The arguments.
-    pub typed: &'static str,
+    pub typed: String,
     /// The exercise.
     pub task: Task,
+    /// A result with a mistake that is not made here, where this is what the exercise is for.
+    pub handed_in: Option<HandedIn>,
+}
+
+/// A result with a mistake, as data.
+#[derive(Clone, Debug, Deserialize)]
+pub struct HandedIn {
+    /// The mistake.
+    pub id: String,
+    /// The options of the exercise.
+    pub options: String,
+    /// Its given matrices, as a bundle in JSON.
+    pub inputs: Value,
+    /// The step that was handed in.
+    pub step: String,
+    /// The numbers, row by row; NaN is a text.
+    pub numbers: Vec<Vec<Value>>,
+}
+
+impl HandedIn {
+    /// What was handed in.
+    fn matrix(&self) -> Option<Matrix> {
+        let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+        let cells: Vec<f64> = self.numbers.iter().flatten().map(number).collect::<Option<_>>()?;
+        Matrix::from_row_major(self.numbers.len(), self.numbers.first()?.len(), &cells).ok()
+    }
+}
+
+/// Results with mistakes that a change of the recipe does not make.
+///
+/// # Panics
+/// If the file that travels with the program is damaged; a test reads it.
+pub fn handed_in() -> Vec<HandedIn> {
+    serde_json::from_str(include_str!("../../data/mistake_examples.json"))
+        .expect("mistake_examples.json is read by a test")
 }
 
 /// What is typed for the exercises of the page; a mistake is shown in the first one in which it changes a number.
@@ -47,7 +86,7 @@ const DECIMALS: usize = 2;
 const MOST_COLUMNS: usize = 8;
 
 /// All mistakes, in the order of the steps in which they are made.
-pub(super) fn page(exercises: &[Exercise]) -> String {
+pub(super) fn page(exercises: &[Example]) -> String {
     let mut out = String::from(
         "<h1>Mistakes</h1>\n<p>What goes wrong when attention is computed: why it is wrong, what one sees, and how to fix it. \
          In the examples the numbers that differ are marked.</p>\n",
@@ -59,12 +98,16 @@ pub(super) fn page(exercises: &[Exercise]) -> String {
     out
 }
 
-fn entry(mistake: &Mistake, exercises: &[Exercise]) -> String {
+fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
     let demo = mistake.demo.map(|demo| {
         format!("<p>The correct step: <a href=\"demos/{demo}.html\"><code>attn demo {demo}</code></a></p>\n")
     });
     let Mistake { id, slip, why, symptom, fix, .. } = mistake;
-    let example = exercises.iter().find_map(|exercise| example(mistake, exercise)).unwrap_or_default();
+    let made = || {
+        exercises.iter().filter(|exercise| exercise.handed_in.is_none()).find_map(|one| made(mistake, one))
+    };
+    let example =
+        made().or_else(|| exercises.iter().find_map(|one| handed(mistake, one))).unwrap_or_default();
     format!(
         "<section class=\"mistake\" id=\"{id}\">\n<h3><a href=\"#{id}\">{id}</a></h3>\n<p>{}</p>\n<p>{}</p>\n\
          <p><strong>What one sees:</strong> {}</p>\n<p><strong>To fix it:</strong> {}</p>\n{}{example}</section>\n",
@@ -77,59 +120,61 @@ fn entry(mistake: &Mistake, exercises: &[Exercise]) -> String {
 }
 
 /// The first step of an exercise in which a mistake changes a number that is shown: right, and with the mistake.
-fn example(mistake: &Mistake, Exercise { typed, task }: &Exercise) -> Option<String> {
+fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
     let ways = (mistake.ways)(task.recipe(), task.facts());
     ways.iter().filter(|way| way.alone).find_map(|way| {
-        let (name, [right, wrong]) = first_difference(task, &task.with(&way.changes))?;
+        let (name, right, wrong, differing) = first_difference(task, &task.with(&way.changes))?;
         let how = way.detail.as_deref().filter(|detail| !detail.is_empty());
         let how = how.map(|detail| format!(", {}", escaped(detail))).unwrap_or_default();
-        Some(format!(
-            "<details class=\"example\">\n<summary>An example</summary>\n<p><code>attn attend {}</code>{how}</p>\n\
-             <div class=\"pair\">\n{}{}</div>\n</details>\n",
-            escaped(typed),
-            table(&format!("{name}, right"), &right, &right),
-            table(&format!("{name}, with the mistake"), &wrong, &right)
-        ))
+        let exercise = format!("<code>attn attend {}</code>{how}", escaped(typed));
+        Some(pair(&exercise, &name, right, &wrong, &differing))
     })
 }
 
-/// The first step of an exercise that differs in what is shown: its name, and its numbers in both. Of a backward pass it is a gradient of
-/// something given: what stands between has several right forms.
-fn first_difference(task: &Task, wrong: &Graph) -> Option<(String, [Vec<Vec<String>>; 2])> {
-    let difference = |node: &Node| {
+/// A result that was handed in, beside the right one.
+fn handed(mistake: &Mistake, Example { typed, task, handed_in }: &Example) -> Option<String> {
+    let handed_in = handed_in.as_ref().filter(|handed_in| handed_in.id == mistake.id)?;
+    let right = task.right().find(&handed_in.step).and_then(|id| task.right()[id].matrix())?;
+    let wrong = handed_in.matrix()?;
+    let options = if typed.is_empty() {
+        "attention without options".to_string()
+    } else {
+        format!("<code>{}</code>", escaped(typed))
+    };
+    Some(pair(&options, &handed_in.step, right, &wrong, &differing(right, &wrong)))
+}
+
+fn pair(exercise: &str, name: &str, right: &Matrix, wrong: &Matrix, differing: &[(usize, usize)]) -> String {
+    format!(
+        "<details class=\"example\">\n<summary>An example</summary>\n<p>{exercise}</p>\n<div class=\"pair\">\n{}{}</div>\n</details>\n",
+        matrix_table(&format!("{name}, right"), right, [None, None], DECIMALS, &[]),
+        matrix_table(&format!("{name}, with the mistake"), wrong, [None, None], DECIMALS, differing)
+    )
+}
+
+/// The cells that differ in what is shown; none where the shapes differ.
+fn differing(right: &Matrix, wrong: &Matrix) -> Vec<(usize, usize)> {
+    if right.shape() != wrong.shape() {
+        return Vec::new();
+    }
+    let shown = |matrix: &Matrix, at: (usize, usize)| number_alone(matrix[at], DECIMALS);
+    let cells = (0..right.rows()).flat_map(|i| (0..right.cols()).map(move |j| (i, j)));
+    cells.filter(|&at| shown(right, at) != shown(wrong, at)).collect()
+}
+
+/// The first step of an exercise that differs in what is shown: its name, its numbers in both, and the cells that differ. Of a backward
+/// pass it is a gradient of something given: what stands between has several right forms.
+fn first_difference<'t>(
+    task: &'t Task,
+    wrong: &Graph,
+) -> Option<(String, &'t Matrix, Matrix, Vec<(usize, usize)>)> {
+    let difference = |node: &'t Node| {
         let other = wrong[wrong.find(&node.name)?].matrix()?;
         let own = node.matrix()?;
-        let fits = own.shape() == other.shape() && own.cols() <= MOST_COLUMNS;
-        let both = [own, other].map(shown);
-        (fits && both[0] != both[1]).then(|| (node.name.clone(), both))
+        let differing = if own.cols() <= MOST_COLUMNS { differing(own, other) } else { Vec::new() };
+        (!differing.is_empty()).then(|| (node.name.clone(), own, other.clone(), differing))
     };
     let has_gradients = task.results().len() > 1;
     let counts = |node: &Node| !node.op.is_given() && (!has_gradients || task.results().contains(&node.name));
     task.right().nodes().filter(|(_, node)| counts(node)).find_map(|(_, node)| difference(node))
-}
-
-fn shown(matrix: &Matrix) -> Vec<Vec<String>> {
-    let row = |i| (0..matrix.cols()).map(|j| number_alone(matrix[(i, j)], DECIMALS)).collect();
-    (0..matrix.rows()).map(row).collect()
-}
-
-/// A table whose cells are marked where they differ from those of another one.
-fn table(caption: &str, numbers: &[Vec<String>], others: &[Vec<String>]) -> String {
-    let cell = |(number, other): (&String, &String)| {
-        let differs = if number == other { "" } else { " class=\"differs\"" };
-        format!("<td{differs}>{number}</td>")
-    };
-    let row = |(at, (row, other)): (usize, (&Vec<String>, &Vec<String>))| {
-        let cells: String = row.iter().zip(other).map(cell).collect();
-        format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", at + 1)
-    };
-    let head: String = (1..=numbers.first().map_or(0, Vec::len))
-        .map(|col| format!("<th scope=\"col\">{col}</th>"))
-        .collect();
-    let rows: String = numbers.iter().zip(others).enumerate().map(row).collect();
-    format!(
-        "<div class=\"scroll\"><table class=\"matrix\">\n<caption>{}</caption>\n\
-         <thead><tr><td></td>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
-        escaped(caption)
-    )
 }

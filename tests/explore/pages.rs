@@ -14,7 +14,7 @@ fn page_of(command: &str) -> String {
 /// Waits until the program in the page has taken over.
 #[track_caller]
 fn started(page: &mut Page<'_>) {
-    page.wait_until("document.documentElement.dataset.live !== undefined");
+    page.wait_until("document.documentElement.dataset.live === 'all'");
     // The cells of a matrix, by the name that a screen reader says: `cell('X[bat,1]')`.
     page.eval(
         "globalThis.cell = (name) => [...document.querySelectorAll('td[data-place]')] \

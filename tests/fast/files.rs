@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::attn;
-use attn::input::{AllowedNumbers, Array, Files};
+use attn::input::Files;
 use attn::matrix::Matrix;
+use attn::read::{AllowedNumbers, Array};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::common::attn;
-use attn::input::{AllowedNumbers, Files, WritePermission, save};
+use attn::input::{Files, WritePermission, save};
 use attn::kernel::Layout;
 use attn::matrix::Matrix;
+use attn::read::AllowedNumbers;
 use attn::tensor::{Element, Tensor};
 use tempfile::TempDir;
 

@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use attn::input::{AllowedNumbers, Files};
+use attn::input::Files;
+use attn::read::AllowedNumbers;
 use serde_json::Value;
 
 fn bytes(hex: &str) -> Vec<u8> {

@@ -81,7 +81,7 @@ fn many_lines_that_end_in_carriage_returns_take_as_long_as_others() {
         fs::write(&path, format!("1,2{end}").repeat(rows)).unwrap();
         let mut nothing = std::io::empty();
         let array = attn::input::Files::new(&mut nothing)
-            .array(path.to_str().unwrap(), attn::input::AllowedNumbers::FINITE);
+            .array(path.to_str().unwrap(), attn::read::AllowedNumbers::FINITE);
         assert_eq!(array.unwrap().dims(), [rows, 2]);
         start.elapsed()
     };

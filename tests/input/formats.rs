@@ -2,8 +2,9 @@
 
 use attn::error::Result;
 use attn::graph::Role;
-use attn::input::{AllowedNumbers, Array, Bundle, Files, LayerOptions, Layout, ReadOptions};
+use attn::input::{Bundle, Files, LayerOptions, Layout, ReadOptions};
 use attn::matrix::Matrix;
+use attn::read::{AllowedNumbers, Array};
 use attn::tensor::{Dtype, Tensor};
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! A line of text above numbers names columns or says what they are; it never costs a number.
 
-use attn::input::{AllowedNumbers, Array, Files};
+use attn::input::Files;
+use attn::read::{AllowedNumbers, Array};
 
 use crate::common::attn;
 

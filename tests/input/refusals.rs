@@ -9,7 +9,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{attn, one_in};
-use attn::input::{AllowedNumbers, Files, LayerOptions, ReadOptions};
+use attn::input::{Files, LayerOptions, ReadOptions};
+use attn::read::AllowedNumbers;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 

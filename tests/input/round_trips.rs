@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{AllowedNumbers, Files, LayerOptions, ReadOptions, WritePermission, save};
+use attn::input::{Files, LayerOptions, ReadOptions, WritePermission, save};
 use attn::matrix::{Labels, Matrix};
+use attn::read::AllowedNumbers;
 use proptest::prelude::*;
 
 const ENDINGS: [&str; 6] = ["npy", "npz", "safetensors", "csv", "tsv", "json"];
@@ -117,7 +118,7 @@ proptest! {
         let _ = Files::new(&mut stdin).bundle("-", LayerOptions::default(), ReadOptions::default());
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).word_vectors("-", &["1", "a"]);
-        let _ = attn::input::inline(&text, AllowedNumbers::ANYTHING);
+        let _ = attn::read::inline(&text, AllowedNumbers::ANYTHING);
     }
 
     #[test]

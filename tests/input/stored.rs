@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attn::graph::Origin;
-use attn::input::{Files, Limit, stored};
+use attn::input::{Files, stored};
 use attn::matrix::Matrix;
+use attn::read::Limit;
 use attn_core::{AttendInputs, Graph, Recipe, attend};
 
 fn file(name: &str) -> PathBuf {

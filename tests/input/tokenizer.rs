@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::common::one_in;
-use attn::input::tokenizer::{Step, TokenSource, Tokenizer, TokenizerKind, Tokens};
+use attn::tokenizer::{Step, TokenSource, Tokenizer, TokenizerKind, Tokens};
 use serde_json::{Value, json};
 
 /// The fixtures, with the kind of each.

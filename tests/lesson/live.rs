@@ -21,7 +21,7 @@ fn html() -> &'static str {
 /// Waits until the program in the page has taken over.
 #[track_caller]
 fn started(page: &mut Page<'_>) {
-    page.wait_until("document.documentElement.dataset.live !== undefined");
+    page.wait_until("document.documentElement.dataset.live === 'all'");
     page.eval(
         "globalThis.story = (nth) => document.querySelectorAll('.story.live')[nth]; \
          globalThis.cell = (nth, name) => [...story(nth).querySelectorAll('td[data-place]')] \

@@ -5,6 +5,7 @@ mod check;
 mod export;
 mod html;
 mod live;
+mod numbers;
 mod player;
 mod quiz;
 mod training;

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attn::input::ModelFolder;
-use attn::input::tokenizer::Tokenizer;
 use attn::model::{Edits, LayerEdit, ModelRun, PassOptions, Text};
 use attn::story::Prediction;
+use attn::tokenizer::Tokenizer;
 use serde_json::Value;
 
 use crate::model::fixtures::Fixture;

@@ -16,7 +16,7 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 34] = [
+const MODULES: [&str; 36] = [
     "data_file",
     "foreign",
     "text",
@@ -37,6 +37,8 @@ const MODULES: [&str; 34] = [
     "params",
     "model",
     "learn",
+    "read",
+    "tokenizer",
     "diagnose",
     "terminal",
     "input",

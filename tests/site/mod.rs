@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use attn::demo::{demos, glossary};
 use attn::diagnose::catalogue;
 use attn::lesson::BUILT_IN;
+use attn::site::handed_in;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::browser::{Page, Window, browser, window};
@@ -220,7 +222,7 @@ fn every_page_computes_from_a_folder_asks_nobody_and_does_not_scroll_sideways() 
             Window { dark: name.len() % 2 == 0, ..window(if name.len() % 3 == 0 { 390 } else { 1280 }, 844) };
         let mut page = browser.visit(&address(&name), at);
         if html.contains("id=\"program\"") {
-            page.wait_until("document.documentElement.dataset.live !== undefined");
+            page.wait_until("document.documentElement.dataset.live === 'all'");
         }
         assert_well(&mut page, &name);
     }
@@ -231,7 +233,7 @@ fn every_page_computes_from_a_folder_asks_nobody_and_does_not_scroll_sideways() 
 fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sight() {
     let Some(mut browser) = browser() else { return };
     let demo = address("demos/mask.html");
-    let is_live = "document.documentElement.dataset.live !== undefined";
+    let is_live = "document.documentElement.dataset.live === 'all'";
     let panel = "document.querySelector('.panel').innerText";
     {
         let mut page = browser.visit(&demo, window(1280, 900));
@@ -278,4 +280,24 @@ fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sig
     page.eval("document.querySelector('.opening[data-src]').parentElement.scrollIntoView()");
     page.wait_until(&format!("{waiting} < {before}"));
     assert_well(&mut page, "lesson 8");
+}
+
+/// NumPy made the results; `tests/golden/examples_of_mistakes.py` chose them.
+#[test]
+fn each_result_of_the_page_of_mistakes_is_judged_as_the_mistake_under_which_it_stands() {
+    let mut others = Vec::new();
+    for one in handed_in() {
+        let text = |cell: &Value| cell.as_str().map_or_else(|| cell.to_string(), str::to_string);
+        let rows: Vec<String> =
+            one.numbers.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join(" ")).collect();
+        let mut command = attn("diagnose -").input(one.inputs.to_string());
+        for word in shlex::split(&one.options).unwrap() {
+            command = command.arg(word);
+        }
+        let judged = command.arg("--yours").arg(format!("{}={}", one.step, rows.join("; "))).run();
+        if !judged.out.contains(&one.id) {
+            others.push(format!("{}: {}{}", one.id, judged.out, judged.err));
+        }
+    }
+    assert!(others.is_empty(), "{}", others.join("\n"));
 }

@@ -41,6 +41,8 @@
 //! - [`model`]: a model from its files: which tensors, and the graph of its layers
 //! - [`learn`]: small models that learn: tasks, a batch of examples as a plan, Adam
 //! - [`explore`]: a state over a graph: a cursor, edits, and what depends on them
+//! - [`read`]: texts of numbers: tables, matrices that are typed or printed, JSON
+//! - [`tokenizer`]: text and the ids of its tokens, step by step
 //! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
 //!
 //! # The words of the field
@@ -84,8 +86,10 @@ pub mod memory;
 pub mod model;
 pub mod params;
 pub mod random;
+pub mod read;
 pub mod tensor;
 pub mod text;
+pub mod tokenizer;
 pub mod unique;
 
 pub use attn_kernel as kernel;

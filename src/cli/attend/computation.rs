@@ -10,8 +10,9 @@ use crate::foreign::visible;
 use crate::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score};
 use crate::graph::{BackwardPass, Cells, Given, Graph, Origin, Role, Start, recipes, resolve};
 use crate::input;
-use crate::input::{AllowedNumbers, Files, LayerOptions, Layout, ReadOptions, exists};
+use crate::input::{Files, LayerOptions, Layout, ReadOptions, exists};
 use crate::matrix::Matrix;
+use crate::read::{self, AllowedNumbers};
 use crate::tensor::Dtype;
 use crate::text::{all_of, clip, counted, quoted};
 
@@ -134,7 +135,7 @@ impl AttentionArgs {
             scale: match self.scale.as_str() {
                 "auto" => Scale::Auto,
                 "none" => Scale::None,
-                number => match input::number(number) {
+                number => match read::number(number) {
                     Ok(number) => Scale::Number(number.value),
                     Err(_) => {
                         return Err(

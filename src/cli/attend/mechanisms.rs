@@ -10,9 +10,9 @@ use crate::graph::recipes::{
     NormPlace, PositionKind, Positions, QK_NORM_EPSILON, QkNorm, Recipe, Rotary, Scale,
 };
 use crate::graph::{Given, Origin, Role};
-use crate::input;
 use crate::input::{Files, ReadOptions};
 use crate::matrix::Matrix;
+use crate::read;
 use crate::tensor::Tensor;
 use crate::text::{counted, nearest};
 
@@ -261,7 +261,7 @@ fn origin(source: &str) -> Origin {
 
 /// The base of `--rope-base`.
 fn above_one(text: &str) -> Result<f64> {
-    match input::number(text).map(|number| number.value) {
+    match read::number(text).map(|number| number.value) {
         Ok(base) if base > 1.0 && base.is_finite() => Ok(base),
         _ => Err(Error::new(format!("--rope-base {} is not a number above 1", visible(text)))
             .help("10000 is usual; a larger base makes slower rotations")),
@@ -284,7 +284,7 @@ fn gains_of(gains: &Matrix, source: &str) -> Result<[Matrix; 2]> {
 fn sinks(source: &str, files: &mut Files<'_>) -> Result<Tensor> {
     let number = match source.trim() {
         "-inf" => Some(f64::NEG_INFINITY),
-        text => input::number(text).ok().map(|number| number.value),
+        text => read::number(text).ok().map(|number| number.value),
     };
     let tensor = match number {
         Some(number) => Matrix::filled(1, 1, number).into(),
@@ -410,7 +410,7 @@ impl<'a> Parameters<'a> {
 
     fn number(&self, name: &str) -> std::result::Result<Option<f64>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
-        match input::number(text) {
+        match read::number(text) {
             Ok(number) => Ok(Some(number.value)),
             Err(_) => Err(format!("{name} of {} is `{}`, which is not a number", self.kind, visible(text))),
         }

@@ -9,7 +9,6 @@ use crate::cli::program::Env;
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::{Graph, MAX_CELLS, Precision};
-use crate::input::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 use crate::input::{FolderCheckpoint, MaskToken, ModelFile, ModelFolder, WORDS};
 use crate::kernel::Machine;
 use crate::matrix::Labels;
@@ -18,6 +17,7 @@ use crate::model::{Architecture, Edits, ModelRun, PassOptions, Tensors, Text, na
 use crate::params::Positions;
 use crate::tensor::Dtype;
 use crate::text::{counted, grouped};
+use crate::tokenizer::{TokenSource, Tokenizer, Tokens, parse_ids};
 
 /// A model's folder, opened.
 pub(crate) struct OpenedModel {

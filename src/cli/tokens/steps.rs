@@ -1,7 +1,7 @@
 //! The tables of `attn tokens --merges`: how each word becomes tokens.
 
-use crate::input::tokenizer::{Step, Tokenizer, WordSteps, marked};
 use crate::story::Table;
+use crate::tokenizer::{Step, Tokenizer, WordSteps, marked};
 
 /// A line for each step of each word.
 pub(super) fn for_people(tokenizer: &Tokenizer, words: &[WordSteps]) -> Table {

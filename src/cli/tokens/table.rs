@@ -1,8 +1,8 @@
 //! The tables of `attn tokens`: the tokens, and what there is to say about them.
 
-use crate::input::tokenizer::{SPACE, Token, TokenSource, Tokenizer, Tokens, marked};
 use crate::story::Table;
 use crate::text::{all_of, counted, grouped};
+use crate::tokenizer::{SPACE, Token, TokenSource, Tokenizer, Tokens, marked};
 
 /// Each token with its piece and the text that it covers.
 pub(super) fn for_people(tokens: &Tokens, text: &str) -> Table {
@@ -106,7 +106,7 @@ fn signs(tokens: &Tokens) -> Option<String> {
 /// The same for programs, in one row.
 pub(super) fn about_as_data(tokenizer: &Tokenizer, tokens: &Tokens) -> Table {
     let added = tokenizer.added();
-    let ids = |tokens: &[crate::input::tokenizer::AddedToken]| {
+    let ids = |tokens: &[crate::tokenizer::AddedToken]| {
         tokens.iter().map(|token| token.id.to_string()).collect::<Vec<_>>().join(",")
     };
     let kind = tokenizer.kind();

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{from_os, from_path, to_path};
-use crate::input::array::{Limit, checked_cells, entry_name, shape_text};
 use crate::input::open::{self, Input, examined, path_text, regular, unreadable};
 use crate::input::safetensors::{StoredFile, Tensors, no_tensor};
 use crate::input::save::read_text;
 use crate::input::source::ReadPermission;
 use crate::json_tree::tree;
+use crate::read::{Limit, checked_cells, entry_name, shape_text};
 use crate::tensor::{Dtype, Storage, StoredNumbers, Tensor};
 use crate::text::{all_of, choices, clip, grouped, listed_briefly, quoted};
 use crate::unique::check_names;

@@ -116,6 +116,8 @@ impl Coverage {
 /// The values that numbers and keys are computed from.
 #[derive(Clone, Copy)]
 pub(super) struct CheckContext<'a> {
+    /// The lesson.
+    pub lesson: &'a Lesson,
     /// The numbers of the runs.
     pub values: &'a RunValues<'a>,
     /// The runs without numbers; each has been reported already.

@@ -32,7 +32,7 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     outputs::check(lesson, runner, &mut findings);
     check_screens(lesson, runner, &mut findings);
     let failing = finding::check_runs(lesson, runner, &mut findings);
-    let context = finding::CheckContext { values: &values, failing: &failing };
+    let context = finding::CheckContext { lesson, values: &values, failing: &failing };
     check_numbers(lesson, context, &mut findings);
     questions::check(lesson, context, &mut findings);
     check_plan(lesson, &mut findings);

@@ -5,7 +5,9 @@ use crate::lesson::key::{Expression, Key, Value, WrittenNumber, numbers_in};
 use crate::lesson::model::{Block, Choice, Lesson, Prose, Question};
 use crate::lesson::question::Answer;
 use crate::lesson::run::ShownOperands;
+use crate::lesson::show::LessonView;
 use crate::lesson::source::{Fault, Faults};
+use crate::render::Screen;
 use crate::text::counted;
 
 use super::finding::{CheckContext, Concern, Finding, sides};
@@ -49,8 +51,23 @@ fn against(question: &Question, key: &Key, answer: &Answer, context: CheckContex
         faults.add(question.key_line, what, "give the key a tolerance: … ± 0.005");
         return;
     }
+    if question.kind.is_numbers() {
+        return numbers(question, context, faults);
+    }
     foreseen(question, answer, context, faults);
     enough(question, key, answer, context, faults);
+}
+
+/// A question whose answer is all numbers of a step: they can be judged, and no wrong answer is foreseen.
+fn numbers(question: &Question, context: CheckContext<'_>, faults: &mut Faults) {
+    let show = LessonView::new(context.lesson, context.values.runner, Screen::plain(80));
+    if let Err(error) = show.exercise(question) {
+        faults.push(in_key(question, error));
+    }
+    if let Some(choice) = question.choices.first() {
+        let what = format!("`{}` foresees a wrong answer", question.id);
+        faults.add(choice.line, what, "remove it: mistakes in numbers are found and explained without it");
+    }
 }
 
 /// A question whose options are chosen by their letters: one of them is right, and proven to be the only one.

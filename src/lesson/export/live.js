@@ -1,5 +1,5 @@
 // A lesson that computes: its what-ifs run in their stories, the program judges answers, and one story's panel is open at a time.
-document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => {
+document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNear } }) => {
   const read = (data) => JSON.parse(data.textContent);
 
   // The panel of the story that is looked at; those of all others are closed.
@@ -28,17 +28,21 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
   for (const data of document.querySelectorAll("script.what-if")) {
     const { open: opening, events, button } = read(data);
     const run = make("button", { type: "button", class: "run" }, button);
-    let story = data.parentElement.querySelector(".story.live");
+    const place = data.parentElement;
     if (opening) {
-      story = make("article", { class: "story" });
-      if (open(story, { open: opening }) !== null) continue;
-      const folded = make("details", { class: "beside" }, make("summary", {}, "Both side by side, as printed"));
-      while (data.nextSibling) folded.append(data.nextSibling);
-      data.after(make("p", { class: "change" }, run), story, folded);
-    } else if (story) {
+      whenNear(place, () => {
+        const story = make("article", { class: "story" });
+        if (open(story, { open: opening }) !== null) return;
+        const folded = make("details", { class: "beside" }, make("summary", {}, "Both side by side, as printed"));
+        while (data.nextSibling) folded.append(data.nextSibling);
+        data.after(make("p", { class: "change" }, run), story, folded);
+      });
+    } else if (place.querySelector(".story > .opening")) {
       data.nextElementSibling.append(" ", run);
     }
     run.addEventListener("click", (event) => {
+      const story = place.querySelector(".story.live");
+      if (!story) return;
       // The button stands outside of its story, whose panel opens all the same.
       event.stopPropagation();
       stories.get(story)(...events);
@@ -53,6 +57,36 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories } }) => 
     const options = question.querySelector("ol.options[data-right]");
     if (options) options.judge = (letter) => ask({ judge, answer: letter }).is_right;
     else askIn(question, data, wanted, (answer) => ask({ judge, answer }));
+  }
+
+  // Exercises whose numbers are pasted: the mistake is named, the cells that differ are marked, and the right numbers wait to be asked for.
+  for (const data of document.querySelectorAll("script.check")) {
+    const { check, step, steps } = read(data);
+    const answer = data.closest(".question")?.querySelector("details.answer");
+    const box = make("textarea", { rows: 5, spellcheck: "false", autocapitalize: "off", autocomplete: "off", required: true });
+    const which = make("select", {}, ...steps.map((name) => make("option", { selected: name === step }, name)));
+    const button = make("button", { type: "submit" }, "Check");
+    const form = make("form", { class: "try numbers" }, make("label", {}, "Paste what your code printed", box),
+      make("label", {}, "These are the numbers of", which), button);
+    const reply = make("div", { class: "reply", role: "status" });
+    data.after(form, reply);
+    const drawn = (html) => make("div", { class: "compared" }, ...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+    const mistakes = document.querySelector("nav.site a[href$='mistakes.html']")?.getAttribute("href");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const said = ask({ check, numbers: box.value, step: which.value });
+      if (said.error) return reply.replaceChildren(make("p", {}, said.error.replaceAll("\n  help: ", "; ")));
+      const lines = [...said.remarks, ...said.lines].map((line) => make("p", {}, line));
+      const about = said.mistakes.flatMap((id) => [" ", make("a", { href: `${mistakes}#${id}` }, id)]);
+      reply.replaceChildren(
+        make("p", {}, make("strong", {}, said.headline)),
+        drawn(said.yours),
+        ...lines,
+        mistakes && about.length ? make("p", {}, "Read more:", ...about) : "",
+        make("details", {}, make("summary", {}, "Show the right numbers"), drawn(said.right)),
+      );
+      if (said.is_right && answer) answer.open = true;
+    });
   }
 
   // A field for an answer that is typed. As in the quiz, the second wrong one is followed by the answer.

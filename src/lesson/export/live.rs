@@ -67,6 +67,9 @@ impl<'a> LiveStories<'a> {
 
     /// The judge of a question as data; nothing for an open one.
     pub(super) fn judge(&self, question: &Question) -> String {
+        if let Ok(Some(exercise)) = self.show.exercise(question) {
+            return exercise.html().unwrap_or_default();
+        }
         let wanted = question.kind.quiz_prompt(&question.letters());
         let data = |right: Answer| json!({ "judge": judge(question, right, &self.show), "wanted": wanted });
         let data = self.show.right(question).map(data);

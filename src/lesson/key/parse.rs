@@ -1,6 +1,6 @@
 //! From text to an expression, with a column for what cannot be read.
 
-use crate::input::{MOST_DECIMALS, number};
+use crate::read::{MOST_DECIMALS, number};
 use crate::text::{clip, nearest};
 
 use super::{Comparison, Expression, Function, Key};

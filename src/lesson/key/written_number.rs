@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::input::number;
+use crate::read::number;
 
 use super::parse::Parser;
 

@@ -42,7 +42,7 @@ pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Re
     sitting.tell_kept(&places)?;
     for (number, place) in places.iter().enumerate() {
         let is_kept = sitting.kept(place.question).is_some();
-        let Attempts { outcome, hints, answers } = sitting.ask(place, number + 1, places.len())?;
+        let Attempts { outcome, hints, answers, mistakes } = sitting.ask(place, number + 1, places.len())?;
         graded.push(QuestionResult {
             id: place.question.id.clone(),
             kind: place.question.kind.word(),
@@ -51,6 +51,7 @@ pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Re
             outcome,
             hints,
             answers,
+            mistakes,
             right: show.right(place.question).map(|right| right.typed()).unwrap_or_default(),
         });
         if number + 1 < places.len() && !is_kept {
@@ -184,6 +185,17 @@ impl Quiz<'_, '_, '_> {
         Ok(None)
     }
 
+    /// An answer that begins with this line: numbers in brackets go on to the last bracket.
+    fn whole_answer(&mut self, question: &Question, line: &str) -> Result<String> {
+        let mut typed = line.to_string();
+        while question.kind.goes_on(&typed) && typed.len() < LONGEST {
+            let Some(more) = self.read()? else { break };
+            typed.push('\n');
+            typed.push_str(more.trim_end());
+        }
+        Ok(typed)
+    }
+
     /// Reads answers until one is right or no try is left; the first may be scripted.
     fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Attempts> {
         let mut attempts = Attempts::default();
@@ -205,14 +217,14 @@ impl Quiz<'_, '_, '_> {
                         }
                         return Ok(attempts.unanswered(question));
                     };
-                    let typed = line.trim().to_string();
+                    let typed = self.whole_answer(question, line.trim())?;
                     if !self.student.at_terminal {
                         self.student.echo(&typed, self.show.screen)?;
                     }
                     typed
                 }
             };
-            let Some(outcome) = self.judge(question, &typed, tries > 1, &mut attempts.hints)? else {
+            let Some(outcome) = self.judge(question, &typed, tries > 1, &mut attempts)? else {
                 continue;
             };
             let is_first = attempts.answers.is_empty();
@@ -235,7 +247,7 @@ impl Quiz<'_, '_, '_> {
         question: &Question,
         typed: &str,
         again: bool,
-        hints: &mut usize,
+        attempts: &mut Attempts,
     ) -> Result<Option<Grade>> {
         if typed.is_empty() && question.kind.is_graded() {
             self.student.say(&["Skipped.".to_string()])?;
@@ -245,7 +257,7 @@ impl Quiz<'_, '_, '_> {
         // An `h` may be an option, or the name of a column.
         let is_answer = verdict.as_ref().is_ok_and(|verdict| verdict.is_right.is_some());
         if typed == "?" || (typed.eq_ignore_ascii_case("h") && !is_answer) {
-            self.hint(question, hints)?;
+            self.hint(question, &mut attempts.hints)?;
             return Ok(None);
         }
         let screen = self.show.screen;
@@ -256,7 +268,8 @@ impl Quiz<'_, '_, '_> {
                     Some(true) => Grade::Right,
                     Some(false) => Grade::Wrong,
                 };
-                let next = if again { next_try(question, *hints) } else { "" };
+                attempts.note(&verdict);
+                let next = if again { next_try(question, attempts.hints) } else { "" };
                 self.student.say(&verdict.lines(next, screen))?;
                 Ok(Some(outcome))
             }
@@ -297,9 +310,17 @@ struct Attempts {
     pub outcome: Grade,
     pub hints: usize,
     pub answers: Vec<String>,
+    pub mistakes: Vec<String>,
 }
 
 impl Attempts {
+    /// Notes the mistakes that an answer shows, each once.
+    fn note(&mut self, verdict: &Verdict) {
+        let is_new = |mistake: &&String| !self.mistakes.contains(mistake);
+        let new: Vec<String> = verdict.mistakes.iter().filter(is_new).cloned().collect();
+        self.mistakes.extend(new);
+    }
+
     /// For a question that is not answered any more.
     fn unanswered(mut self, question: &Question) -> Attempts {
         self.outcome = if !question.kind.is_graded() {
@@ -319,17 +340,21 @@ impl Attempts {
         hints: usize,
         show: &LessonView<'_>,
     ) -> Attempts {
-        let right = |typed: &String| {
-            Verdict::of(typed, question, show).is_ok_and(|verdict| verdict.is_right == Some(true))
+        let mut attempts = Attempts { hints, answers: answers.to_vec(), ..Attempts::default() };
+        let verdicts: Vec<Option<Verdict>> =
+            answers.iter().map(|typed| Verdict::of(typed, question, show).ok()).collect();
+        verdicts.iter().flatten().for_each(|verdict| attempts.note(verdict));
+        let right = |verdict: &Option<Verdict>| {
+            verdict.as_ref().is_some_and(|verdict| verdict.is_right == Some(true))
         };
-        let outcome = match answers.iter().position(right) {
+        attempts.outcome = match verdicts.iter().position(right) {
             _ if !question.kind.is_graded() => Grade::Open,
             Some(0) => Grade::Right,
             Some(_) => Grade::SecondTry,
             None if answers.iter().all(String::is_empty) => Grade::Skipped,
             None => Grade::Wrong,
         };
-        Attempts { outcome, hints, answers: answers.to_vec() }
+        attempts
     }
 }
 

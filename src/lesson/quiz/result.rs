@@ -67,6 +67,8 @@ pub struct QuestionResult {
     pub answers: Vec<String>,
     /// The right answer.
     pub right: String,
+    /// The mistakes in numbers that were handed in, by their names in the catalogue.
+    pub mistakes: Vec<String>,
 }
 
 impl QuestionResult {
@@ -175,9 +177,9 @@ fn back<'g>(
 // The results of a quiz as data: a row for each question.
 
 /// The columns.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "name", "lesson", "seed", "question", "step", "kind", "outcome", "points", "tries", "hints", "answer",
-    "right",
+    "right", "mistakes",
 ];
 /// The columns that contain numbers.
 const NUMBERS: [&str; 4] = ["seed", "points", "tries", "hints"];
@@ -199,6 +201,7 @@ pub fn tables(results: &Results, name: &str) -> [(String, Table); 2] {
             one.hints.to_string(),
             one.answers.last().cloned().unwrap_or_default(),
             one.right.clone(),
+            one.mistakes.join(" "),
         ]
     };
     let rows = Table::new(&COLUMNS, results.graded.iter().map(row)).with_numbers(&NUMBERS);

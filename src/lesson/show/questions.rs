@@ -1,9 +1,11 @@
 //! Questions and their answers.
 
+use attn_story::live::{CheckedNumbers, Exercise, Opening};
+
 use crate::answer::{Judge, Judgement};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::lesson::key::Value;
+use crate::lesson::key::{Expression, Value};
 use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Question, RunValues};
 use crate::render::Screen;
@@ -28,6 +30,28 @@ impl<'a> LessonView<'a> {
     /// The right answer of a question; none of an open one, nor of one whose key is false.
     pub fn right(&self, question: &Question) -> Option<Answer> {
         question.right_answer(&self.values()).ok()?.filter(|right| right.holds)
+    }
+
+    /// The exercise behind a question whose answer is all numbers of a step; none for another question.
+    ///
+    /// # Errors
+    /// If its run is no computation that can be judged.
+    pub fn exercise(&self, question: &Question) -> Result<Option<Exercise>> {
+        let key = question.key.as_ref().filter(|_| question.kind.is_numbers());
+        let Some(Expression::Reference { run, address }) = key.map(|key| &key.expression) else {
+            return Ok(None);
+        };
+        let values = self.values();
+        let command = &values.named(run)?.command;
+        let page = ["--format=html", "--live"].map(str::to_string);
+        let args: Vec<String> = command.args.iter().cloned().chain(page).collect();
+        let ran = self.runner.run(&args, Screen::plain(80));
+        let shown = Opening::all_in(&ran.out).into_iter().next();
+        let no_exercise = || {
+            Error::new(format!("`{}` is no exercise whose numbers can be judged", command.typed))
+                .help("name an `attn attend` of matrices")
+        };
+        Ok(Some(Exercise::new(shown.ok_or_else(no_exercise)?, address)?))
     }
 
     /// The question with its options and the time to think, without the answer.
@@ -130,6 +154,7 @@ impl<'a> LessonView<'a> {
         let lettered = right.value.lettered().filter(|_| question.has_letters());
         let words = match (lettered, given) {
             (Some(lettered), _) => lettered,
+            (None, Some(_)) if question.kind.is_numbers() => self.answer_words(question, &right),
             (None, Some(given)) if right.value.letter().is_none() => visible(given.trim()).into_owned(),
             (None, _) => self.answer_words(question, &right),
         };
@@ -144,6 +169,10 @@ impl<'a> LessonView<'a> {
     /// An answer as it is typed, a number with the digits that the details state; among the teacher's notes with what it may
     /// be off by.
     fn answer_words(&self, question: &Question, right: &Answer) -> String {
+        if let Value::Cells(cells) = &right.value {
+            let run = self.values().named(&cells.run).map(|run| run.command.typed.clone());
+            return format!("{}, as `{}` computes it", cells.address, run.unwrap_or_default());
+        }
         if self.notes {
             return right.with_tolerance();
         }
@@ -238,6 +267,8 @@ pub(crate) struct Verdict {
     pub feedback: Vec<String>,
     /// The letter of that wrong answer.
     pub foreseen: Option<char>,
+    /// The mistakes in numbers that were handed in, by their names in the catalogue.
+    pub mistakes: Vec<String>,
 }
 
 impl Verdict {
@@ -248,13 +279,39 @@ impl Verdict {
     pub(crate) fn of(typed: &str, question: &Question, show: &LessonView<'_>) -> Result<Verdict> {
         let Some(right) = question.right_answer(&show.values())? else {
             let nothing = String::new();
-            return Ok(Verdict { is_right: None, repeated: nothing, feedback: Vec::new(), foreseen: None });
+            return Ok(Verdict {
+                is_right: None,
+                repeated: nothing,
+                feedback: Vec::new(),
+                foreseen: None,
+                mistakes: Vec::new(),
+            });
         };
+        if let Some(exercise) = show.exercise(question)? {
+            return Ok(Verdict::of_numbers(exercise.check(typed, None)?, show));
+        }
         let Judgement { is_right, repeated, foreseen } = judge(question, right, show).judge(typed)?;
         let foreseen = foreseen.and_then(|at| with_feedback(question).nth(at));
         let feedback = foreseen.map(|choice| show.feedback(question, choice)).unwrap_or_default();
         let foreseen = foreseen.map(|choice| choice.letter);
-        Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen })
+        Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen, mistakes: Vec::new() })
+    }
+
+    /// The verdict on numbers, in the words of `attn diagnose`.
+    fn of_numbers(checked: CheckedNumbers, show: &LessonView<'_>) -> Verdict {
+        let CheckedNumbers { is_right, report, mistakes, remarks, .. } = checked;
+        let screen = show.screen;
+        let line = |text: &String| {
+            let text = Text::of(&screen.charset.spelled(text), Ink::default(), screen);
+            text.wrapped(show.prose_width(), [INDENT, INDENT], screen)
+        };
+        Verdict {
+            is_right: Some(is_right),
+            repeated: report.headline.trim_end_matches('.').to_string(),
+            feedback: remarks.iter().chain(&report.lines).flat_map(line).collect(),
+            foreseen: None,
+            mistakes,
+        }
     }
 
     /// The lines below a wrong answer: that it is wrong, what to do `next`, and the feedback. None below another.

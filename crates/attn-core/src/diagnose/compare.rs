@@ -114,6 +114,20 @@ pub(super) fn difference(
     Some(all)
 }
 
+/// The cells that are further from the expected number than is allowed around it, row by row; none where the shapes differ.
+pub(super) fn differing_cells(
+    yours: &Matrix,
+    expected: &Matrix,
+    allowed: impl Fn(f64) -> f64,
+) -> Vec<(usize, usize)> {
+    if yours.shape() != expected.shape() {
+        return Vec::new();
+    }
+    let yours = hiding_like(yours, expected);
+    let differs = |&at: &(usize, usize)| distance(yours[at], expected[at]) > allowed(expected[at]);
+    (0..yours.rows()).flat_map(|i| (0..yours.cols()).map(move |j| (i, j))).filter(differs).collect()
+}
+
 /// The max distance, if every cell is near enough.
 pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: CellTolerance) -> Option<f64> {
     if yours.shape() != expected.shape() {

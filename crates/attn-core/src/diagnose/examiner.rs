@@ -10,12 +10,25 @@ use super::answer::Part;
 use super::cache::Row;
 use super::candidates::standing_for;
 use super::catalogue::Mistake;
-use super::compare::{CellTolerance, residual};
+use super::compare::{CellTolerance, differing_cells, residual};
 use super::diagnosis::Diagnosis;
 use super::half_precision::MovesCache;
 use super::plans::{CandidateList, Candidates};
 use super::walk::{Exercise, Walk};
 use super::{Answer, Task, Tolerance};
+
+/// A matrix that was handed in, and the right one.
+#[derive(Clone, Debug)]
+pub struct ComparedMatrix {
+    /// The node: `A_2` for the second head of `A`.
+    pub node: String,
+    /// What was handed in.
+    pub yours: Matrix,
+    /// The right numbers.
+    pub right: Matrix,
+    /// The cells that differ by more than rounding, from 0; none where the shapes differ.
+    pub differing: Vec<(usize, usize)>,
+}
 
 /// Judges submissions to one exercise; the computations with mistakes are made once.
 pub struct Examiner {
@@ -49,6 +62,29 @@ impl Examiner {
         let pairs_tried = walk.pairs_tried;
         let UnseenMistakes { undetectable, too_coarse } = self.hidden.of(&self.exercise, &parts);
         Ok(Diagnosis { nodes, undetectable, too_coarse, pairs_tried })
+    }
+
+    /// The matrices of a submission beside the right ones, with the cells that differ, in the order of computing.
+    ///
+    /// # Errors
+    /// As [`Examiner::examine`].
+    pub fn compare(&self, answers: &[Answer]) -> Result<Vec<ComparedMatrix>> {
+        let right = self.exercise.task.right();
+        let compared = |answer: &Answer, (node, yours): &(String, &Matrix)| {
+            let right = standing_for(right, node)?;
+            let allowed = CellTolerance::between(answer, right, &self.exercise.tolerance);
+            let differing = differing_cells(yours, right, |expected| allowed.around(expected));
+            Some(ComparedMatrix {
+                node: node.clone(),
+                yours: (*yours).clone(),
+                right: right.clone(),
+                differing,
+            })
+        };
+        let parts = self.in_order(answers)?;
+        let of_part =
+            |part: &Part<'_>| part.matrices.iter().filter_map(|one| compared(part.answer, one)).collect();
+        Ok(parts.iter().map(of_part).collect::<Vec<Vec<_>>>().concat())
     }
 
     fn in_order<'a>(&self, answers: &'a [Answer]) -> Result<Vec<Part<'a>>> {

@@ -21,6 +21,7 @@ mod naming;
 mod partial;
 mod plans;
 mod search;
+mod submission;
 mod suggest;
 mod task;
 mod walk;
@@ -36,7 +37,10 @@ pub use diagnosis::{
     Verdict,
 };
 pub use equivalent_forms::{EquivalentForm, FORMS};
-pub use examiner::Examiner;
+pub use examiner::{ComparedMatrix, Examiner};
 pub use half_precision::{HalfPrecisionMoves, in_half_precision};
+pub use submission::{
+    Submission, computed_steps, limit, named_submission, submission, with_renaming_remarks,
+};
 pub use suggest::{Suggestion, suggest};
 pub use task::{Facts, Task};

@@ -4,6 +4,7 @@
 //! story. [`Pages`] answers requests in JSON, one after the other. The state behind them is that of [`crate::explore`], and
 //! the tables are those of the page that needs no computing.
 
+mod exercise;
 mod link;
 mod opening;
 pub mod sentences;
@@ -22,6 +23,7 @@ use crate::json_number;
 use crate::render::{CellLines, Page, Style, cell_lines_to, html, number_alone};
 use crate::story::Digits;
 
+pub use exercise::{CheckedNumbers, Exercise};
 pub use opening::{ChangedField, Opening, changed_fields};
 
 /// All stories of a page that are open.
@@ -53,6 +55,7 @@ impl Pages {
                 let said = judge.judge(&answer)?;
                 serde_json::to_value(said).map_err(|error| Error::new(error.to_string()))
             }
+            Request::Check(exercise, text, step) => Ok(exercise.check(&text, step.as_deref())?.view()),
             Request::Do(page, events) => {
                 let story = self.open.get_mut(page).ok_or_else(|| Error::new("this story is not open"))?;
                 let before = story.state.clone();
@@ -78,6 +81,8 @@ enum Request {
     Open(Box<Opening>, Vec<ChangedField>),
     /// An answer to a question: `{"judge": {…}, "answer": "0.3"}`.
     Judge(Box<Judge>, String),
+    /// Numbers for an exercise, for another step of it where one is named: `{"check": {…}, "numbers": "[[0.5 0.5]]", "step": "A"}`.
+    Check(Box<Exercise>, String, Option<String>),
     /// Something happens to a story that is open: `{"page": 0, "events": ["undo"]}`.
     Do(usize, Vec<PageEvent>),
 }
@@ -94,6 +99,12 @@ impl Request {
             let judge = Judge::deserialize(judge).map_err(wrong)?;
             let answer = String::deserialize(&request["answer"]).map_err(wrong)?;
             return Ok(Request::Judge(Box::new(judge), answer));
+        }
+        if let Some(exercise) = request.get("check") {
+            let exercise = Exercise::deserialize(exercise).map_err(wrong)?;
+            let numbers = String::deserialize(&request["numbers"]).map_err(wrong)?;
+            let step = Option::deserialize(&request["step"]).map_err(wrong)?;
+            return Ok(Request::Check(Box::new(exercise), numbers, step));
         }
         if let Some(opening) = request.get("open") {
             let opening = Opening::deserialize(opening).map_err(wrong)?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::diagnose::Task;
 use crate::error::{Error, Result};
 use crate::explore::{Source, State};
 use crate::graph::recipes::{AttendInputs, Recipe};
@@ -128,11 +129,7 @@ impl Opening {
     /// # Errors
     /// If the computation fails, or cannot be run again.
     pub(super) fn state(&self, fields: &[ChangedField]) -> Result<State> {
-        let first = saved::read(&self.graph)?.into_iter().next();
-        let SavedGraph { graph, read_only, .. } = first.ok_or_else(|| not_live("it has no graph"))?;
-        if let Some(reason) = read_only {
-            return Err(not_live(&reason.to_string()));
-        }
+        let graph = self.graph()?;
         self.told.fits(&graph)?;
         let source = match &self.recipe {
             Some(recipe) => {
@@ -145,6 +142,33 @@ impl Opening {
         let state = State::new(source)?;
         let begin = self.told.first_cell(state.graph());
         Ok(begin.into_iter().fold(state, State::begun_at))
+    }
+
+    /// The graph at the start.
+    ///
+    /// # Errors
+    /// If it cannot be run again.
+    pub(super) fn graph(&self) -> Result<Graph> {
+        let first = saved::read(&self.graph)?.into_iter().next();
+        let SavedGraph { graph, read_only, .. } = first.ok_or_else(|| not_live("it has no graph"))?;
+        match read_only {
+            Some(reason) => Err(not_live(&reason.to_string())),
+            None => Ok(graph),
+        }
+    }
+
+    /// The computation as an exercise: its given matrices, and what to compute from them.
+    ///
+    /// # Errors
+    /// If no recipe built it.
+    pub(super) fn task(&self) -> Result<Task> {
+        let graph = self.graph()?;
+        let recipe = self.recipe.as_ref().ok_or_else(|| Error::new("this computation follows no recipe"))?;
+        let task = Task::new(changed_recipe(recipe, &[])?, inputs(&graph))?;
+        match &self.backward {
+            Some(form) => task.with_backward(form.pass(&graph)?),
+            None => Ok(task),
+        }
     }
 
     /// Whether a matrix that this story shows has other numbers than in an earlier one.

@@ -1,5 +1,6 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
+use super::digits::number_alone;
 use super::document::{ComputedNode, Markup};
 use super::explanation::{Derivation, ExplanationWriter, Sign, SymbolicCells, derivation_to};
 use super::heat::Shade;
@@ -10,7 +11,7 @@ use super::{Page, Style, html_plane};
 use crate::explain::{Branch, Explanation, Note, SHOWN};
 use crate::explore::{Sources, sources};
 use crate::graph::{CellId, Equation, Graph, NodeId, Op, Origin, Precision, Symbols, address_of};
-use crate::matrix::Shape;
+use crate::matrix::{Labels, Matrix, Shape};
 use crate::story::{ExplainedCell, Table};
 
 /// The inside of a story whose numbers are asked for their sources one by one, and can be changed.
@@ -507,6 +508,39 @@ fn text(cell: &Cell) -> String {
         "" => escaped(number),
         hatch => format!("<span aria-hidden=\"true\">{hatch}</span>{}", escaped(number)),
     }
+}
+
+/// A matrix under a caption, with names for rows and columns where there are some; the cells that differ from others are marked.
+pub fn matrix_table(
+    caption: &str,
+    matrix: &Matrix,
+    [rows, cols]: [Option<&Labels>; 2],
+    decimals: usize,
+    differing: &[(usize, usize)],
+) -> String {
+    let name = |labels: Option<&Labels>, at: usize| {
+        labels.map_or_else(|| (at + 1).to_string(), |labels| escaped(&labels[at]))
+    };
+    let cell = |at: (usize, usize)| {
+        let number = escaped(&number_alone(matrix[at], decimals));
+        if differing.contains(&at) {
+            format!("<td class=\"differs\">{number}</td>")
+        } else {
+            format!("<td>{number}</td>")
+        }
+    };
+    let row = |i: usize| {
+        let cells: String = (0..matrix.cols()).map(|j| cell((i, j))).collect();
+        format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", name(rows, i))
+    };
+    let head: String =
+        (0..matrix.cols()).map(|j| format!("<th scope=\"col\">{}</th>", name(cols, j))).collect();
+    let rows: String = (0..matrix.rows()).map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table class=\"matrix\">\n<caption>{}</caption>\n<thead><tr><td></td>{head}</tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n",
+        escaped(caption)
+    )
 }
 
 /// A table of words; columns of numbers stand on the right.

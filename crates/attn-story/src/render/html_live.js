@@ -449,22 +449,31 @@
   };
   const openingIn = async (data) =>
     "packed" in data.dataset ? inflated(data.textContent).json() : JSON.parse(data.textContent);
+  // What takes long to open waits until it comes into sight; then what is on the page already is opened in order, piece by piece.
+  const waiting = new Map();
+  let queue = Promise.resolve();
+  const begin = (element) => {
+    const run = waiting.get(element);
+    if (!run) return queue;
+    waiting.delete(element);
+    nearby.unobserve(element);
+    const breath = () => new Promise((done) => setTimeout(done));
+    return (queue = queue.then(breath).then(run).catch(() => null));
+  };
   const nearby = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      nearby.unobserve(target);
-      const data = target.querySelector(":scope > .opening");
-      fetching = fetching.then(() => fetched(data)).then((opening) => replaced(data, opening)).then(followLink, () => null);
-    }
+    for (const { isIntersecting, target } of entries) if (isIntersecting) begin(target);
   });
-  let fetching = Promise.resolve();
+  const whenNear = (element, run) => {
+    waiting.set(element, run);
+    nearby.observe(element);
+  };
   for (const [at, data] of document.querySelectorAll(".story > .opening").entries()) {
     data.dataset.number = at + 1;
-    if (data.dataset.src) nearby.observe(data.parentElement);
-    else replaced(data, await openingIn(data));
+    const opening = data.dataset.src ? fetched : openingIn;
+    whenNear(data.parentElement, async () => replaced(data, await opening(data)) && followLink());
   }
   const openIn = (article, request) => open(ask, article, request);
-  document.dispatchEvent(new CustomEvent("live", { detail: { ask, make, open: openIn, stories } }));
+  document.dispatchEvent(new CustomEvent("live", { detail: { ask, make, open: openIn, stories, whenNear } }));
   document.documentElement.dataset.live = "";
   for (const line of document.querySelectorAll("p.how")) line.textContent = how.look;
 
@@ -491,9 +500,15 @@
   const [, number, link] = linkOf() ?? [];
   if (link) {
     wanted = { number, link };
-    document.querySelector(`.story > .opening[data-number="${number}"]`)?.parentElement.scrollIntoView();
-    followLink();
+    const story = document.querySelector(`.story > .opening[data-number="${number}"]`)?.parentElement;
+    story?.scrollIntoView();
+    if (story) await begin(story);
   }
   // Whoever writes another link into the address goes there from the start.
   addEventListener("hashchange", () => linkOf() && location.reload());
+
+  for (const element of [...waiting.keys()]) {
+    if (!element.querySelector(":scope > .opening[data-src]")) await begin(element);
+  }
+  document.documentElement.dataset.live = "all";
 })();

@@ -47,6 +47,19 @@ pub fn pages(pages: &[Page], decimals: Option<usize>) -> String {
     text
 }
 
+/// A matrix with every digit as a statement in Python: `X = np.array([[1.0, -0.5], [0.0, -np.inf]])`.
+pub fn assignment(name: &str, matrix: &Matrix) -> String {
+    let number = |x: f64| match x {
+        x if x.is_nan() => "np.nan".to_string(),
+        x if x.is_infinite() => if x > 0.0 { "np.inf" } else { "-np.inf" }.to_string(),
+        x => format!("{x:?}"),
+    };
+    let row = |i: usize| format!("[{}]", matrix.row(i).map(number).collect::<Vec<_>>().join(", "));
+    let indent = format!(",\n{}", " ".repeat(name.chars().count() + " = np.array([".len()));
+    let rows = (0..matrix.rows()).map(row).collect::<Vec<_>>().join(&indent);
+    format!("{name} = np.array([{rows}])\n")
+}
+
 /// `print(array)` of a matrix, without the newline at the end: `[[1.  0.5]\n [0.  1. ]]`.
 ///
 /// A matrix without cells is `[]`.

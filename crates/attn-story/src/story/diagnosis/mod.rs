@@ -9,4 +9,4 @@ mod report;
 
 pub use catalogue::{mistake, mistakes, mistakes_in_full, suggested_input};
 pub use file_result::{FileResult, FileRow, Tally};
-pub use report::{detailed_report, report};
+pub use report::{PageReport, detailed_report, page_report, report};

@@ -16,12 +16,52 @@ use crate::text::all_of;
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
 
+/// Where a report is read, and more can be handed in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Desk {
+    /// By options of the command.
+    Terminal,
+    /// In a box.
+    Page,
+}
+
+/// The report on one submission as a page shows it: the same words as [`report`], the right numbers apart.
+#[derive(Clone, Debug)]
+pub struct PageReport {
+    /// The first sentence.
+    pub headline: String,
+    /// What to do, and what speaks for it.
+    pub lines: Vec<String>,
+    /// Tables that have right numbers.
+    pub tables: Vec<Table>,
+}
+
+/// As [`report`], for a page.
+pub fn page_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> PageReport {
+    let mut lines = Vec::new();
+    let mut tables = Vec::new();
+    for step in first_lines(diagnosis, task, answers, Desk::Page) {
+        lines
+            .extend([step.text, step.notice.unwrap_or_default()].into_iter().filter(|line| !line.is_empty()));
+        tables.extend(step.shown.into_iter().filter_map(|item| match item {
+            StepItem::Table(table) => Some(table),
+            _ => None,
+        }));
+    }
+    lines.extend(forms(&diagnosis.nodes));
+    lines.extend(notes(diagnosis, answers, Desk::Page));
+    if diagnosis.is_right() {
+        lines.extend(cannot_show(diagnosis, task, Desk::Page));
+    }
+    PageReport { headline: headline(diagnosis, task.right(), answers), lines, tables }
+}
+
 /// The report on one submission: verdict, fix and evidence in a few lines.
 ///
 /// `task` is the exercise, and `diagnosis` judges these `answers` to it.
 pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let wrong = all_wrong(diagnosis);
-    let mut steps = first_lines(diagnosis, task, answers);
+    let mut steps = first_lines(diagnosis, task, answers, Desk::Terminal);
     if diagnosis.nodes.len() > 1 {
         steps.push(side_by_side(diagnosis, task));
     } else {
@@ -29,9 +69,9 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     }
     let title = headline(diagnosis, task.right(), answers);
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
-    story.notes = notes(diagnosis, answers);
+    story.notes = notes(diagnosis, answers, Desk::Terminal);
     if diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis, task));
+        story.notes.extend(cannot_show(diagnosis, task, Desk::Terminal));
     }
     if wrong.first().is_some_and(|node| !node.mistakes.is_empty()) {
         story.notes.push("--details shows the first wrong cell computed both ways.".to_string());
@@ -42,7 +82,7 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
 /// The report with everything that was found: why each mistake is wrong, every node that was handed in, and the first wrong cell
 /// computed both ways.
 pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
-    let mut steps = first_lines(diagnosis, task, answers);
+    let mut steps = first_lines(diagnosis, task, answers, Desk::Terminal);
     let told = all_wrong(diagnosis).into_iter().enumerate().filter(|(_, node)| !is_nothing_but_nan(node));
     for (at, node) in told {
         let is_alone = at == 0 && node.mistakes.len() == 1;
@@ -63,9 +103,9 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
     };
     let mut story = Story::of_steps(&headline(diagnosis, task.right(), answers), graph, steps);
     story.steps.extend(undetectable(diagnosis, task));
-    story.notes = notes(diagnosis, answers);
+    story.notes = notes(diagnosis, answers, Desk::Terminal);
     if !diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis, task));
+        story.notes.extend(cannot_show(diagnosis, task, Desk::Terminal));
     }
     story
 }
@@ -87,7 +127,7 @@ fn all_wrong(diagnosis: &Diagnosis) -> Vec<&JudgedNode> {
 }
 
 /// The beginning of every report: for each wrong node a caution if it has few digits, the fix, and the most telling cells.
-fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<Step> {
+fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer], desk: Desk) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, node) in all_wrong(diagnosis).into_iter().enumerate() {
         let answer = answers.iter().find(|answer| answer.name == node.name);
@@ -95,7 +135,7 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
             steps.push(further(node, task));
         }
         if is_nothing_but_nan(node) {
-            steps.extend(nothing_but_nan(node, diagnosis, task).into_iter().map(sentence_step));
+            steps.extend(nothing_but_nan(node, diagnosis, task, desk).into_iter().map(sentence_step));
             continue;
         }
         steps.extend(caution(node, answer).map(Step::remark));
@@ -118,8 +158,8 @@ fn is_nothing_but_nan(node: &JudgedNode) -> bool {
 }
 
 /// What to do then.
-fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
-    let before = missing_steps(&node.name, diagnosis);
+fn nothing_but_nan(node: &JudgedNode, diagnosis: &Diagnosis, task: &Task, desk: Desk) -> Vec<String> {
+    let before = missing_steps(&node.name, diagnosis, desk);
     let hand_in = match before.as_str() {
         "" => "Look at the numbers from which it is computed: the".to_string(),
         before => format!("Hand in the steps before it: {before}. The"),
@@ -350,19 +390,19 @@ pub(super) fn forms(nodes: &[JudgedNode]) -> Option<String> {
 
 // The notes below a report: mistakes that this input cannot show, and suggestions for a better diagnosis.
 
-pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
+pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer], desk: Desk) -> Vec<String> {
     let mut notes = half_precision(diagnosis, answers);
     if let Some(wrong) = diagnosis.first_wrong() {
         if let Verdict::Close(close) = &wrong.verdict {
             return vec![near_enough(close)];
         }
-        notes.extend(what_would_help(diagnosis, wrong, answers));
+        notes.extend(what_would_help(diagnosis, wrong, answers, desk));
     }
     notes
 }
 
 /// The mistakes that this input, or its number of digits, cannot show.
-pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
+pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task, desk: Desk) -> Vec<String> {
     let mut notes = Vec::new();
     let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
     if !hidden.is_empty() {
@@ -371,7 +411,7 @@ pub(super) fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
             "On this input {} would change nothing: {it} neither found nor ruled out.",
             all_of(&hidden)
         );
-        if can_show_more(diagnosis, task) {
+        if desk == Desk::Terminal && can_show_more(diagnosis, task) {
             note += &format!(" {SHOWS_MORE}");
         }
         notes.push(note);
@@ -407,10 +447,10 @@ fn can_show_more(diagnosis: &Diagnosis, task: &Task) -> bool {
 const SHOWS_MORE: &str = "--suggest-input FILE instead of --yours writes an input that may show more.";
 
 /// Suggestions of what to hand in for a better diagnosis.
-fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]) -> Vec<String> {
+fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer], desk: Desk) -> Vec<String> {
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
-    let missing = missing_steps(&wrong.name, diagnosis);
+    let missing = missing_steps(&wrong.name, diagnosis, desk);
     if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
         notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
     } else if wrong.too_few_digits {
@@ -427,7 +467,7 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
     if wrong.mistakes.len() > 1 && !is_told && !are_same_computation(&wrong.mistakes) {
         if !missing.is_empty() {
             notes.push(format!("The steps before this one may tell them apart: {missing}."));
-        } else if !is_gradient(&wrong.name) {
+        } else if desk == Desk::Terminal && !is_gradient(&wrong.name) {
             let other =
                 "--suggest-input FILE instead of --yours writes another input, which may tell them apart.";
             notes.push(other.to_string());
@@ -436,11 +476,14 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &JudgedNode, answers: &[Answer]
     notes
 }
 
-/// The options that hand in the steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”.
-pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis) -> String {
+/// The steps before a step, but for those that are handed in: “--yours S=FILE --yours A=FILE”, or “S and A” where there are no options.
+pub(super) fn missing_steps(name: &str, diagnosis: &Diagnosis, desk: Desk) -> String {
     let is_handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
     let missing = steps_before(name).into_iter().filter(|step| !is_handed(step));
-    missing.map(|step| format!("--yours {step}=FILE")).collect::<Vec<_>>().join(" ")
+    match desk {
+        Desk::Terminal => missing.map(|step| format!("--yours {step}=FILE")).collect::<Vec<_>>().join(" "),
+        Desk::Page => all_of(&missing.collect::<Vec<_>>()),
+    }
 }
 
 /// Whether a step is a gradient: `dQ`.

@@ -14,9 +14,8 @@ use crate::memory;
 use crate::text::{clip, counted, listed_briefly};
 
 use super::array::{Array, ArrayFacts, Item, MOST_CELLS};
-use super::cell_type::MOST_COUNTED;
-use super::layers::own;
-use super::number::{decimals_of, number};
+use super::names::own;
+use super::number::{MOST_COUNTED, decimals_of, number};
 
 pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 
@@ -24,7 +23,7 @@ pub use crate::graph::saved::{SCHEMA as GRAPH_SCHEMA, VERSION as GRAPH_VERSION};
 ///
 /// # Errors
 /// At the line and column of what is no JSON, or no rectangle of numbers.
-pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
+pub fn parse(name: &str, text: &str) -> Result<Json> {
     let text = with_words_quoted(text);
     let mut reader = serde_json::Deserializer::from_str(&text.text);
     let mut json = Json::Null;
@@ -255,17 +254,24 @@ fn string_length(text: &str) -> usize {
 
 /// A JSON value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
+pub enum Json {
+    /// `null`
     Null,
+    /// A number by itself.
     Number(f64),
+    /// `true` or `false`
     Truth(bool),
+    /// A string.
     Text(String),
     /// `[]`
     Nothing,
     /// Rows of numbers, or rows of these, all of the same length.
     Numbers(Rectangle),
+    /// A list of strings.
     Texts(Vec<String>),
+    /// A list of objects.
     Objects(Vec<Json>),
+    /// An object; its entries in their order.
     Object(Vec<(String, Json)>),
 }
 
@@ -310,7 +316,7 @@ pub(super) type Outcome<T> = std::result::Result<T, String>;
 
 /// Numbers in a rectangle, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rectangle {
+pub struct Rectangle {
     pub(super) dims: Vec<usize>,
     pub(super) values: Vec<f64>,
     pub(super) boolean: bool,
@@ -447,7 +453,7 @@ pub const GIVEN: &str = "given";
 
 /// The selection of nodes that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nodes {
+pub enum Nodes {
     /// Those that were given: what another computation starts from.
     Given,
     /// Those that were computed: what is judged.
@@ -455,7 +461,7 @@ pub(super) enum Nodes {
 }
 
 /// The contents of a whole document.
-pub(super) enum Document {
+pub enum Document {
     /// One array without a name.
     One(Array),
     /// Entries with their names, in the order of the text.
@@ -466,7 +472,7 @@ pub(super) enum Document {
 ///
 /// # Errors
 /// If it is neither numbers nor an object that names them.
-pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
+pub fn document(json: Json, nodes: Nodes) -> Result<Document> {
     let Json::Object(entries) = json else {
         return Ok(Document::One(json.into_array()?));
     };
@@ -485,7 +491,7 @@ pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
 ///
 /// # Errors
 /// If it is none of these, or its labels do not fit.
-pub(super) fn item(json: Json) -> Result<Item> {
+pub fn item(json: Json) -> Result<Item> {
     match json {
         Json::Texts(words) => Ok(Item::Words(words)),
         Json::Object(mut entries) => {

@@ -14,28 +14,31 @@ use crate::text::{clip, counted};
 pub struct Array<T = f64> {
     dims: Vec<usize>,
     values: Vec<T>,
-    pub(super) facts: ArrayFacts,
+    /// What the source says of them.
+    pub facts: ArrayFacts,
 }
 
 /// What a source says of its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct ArrayFacts {
+pub struct ArrayFacts {
     /// The first dimension runs fastest, as in a file of Fortran order; outside this module only for [`Array::into_typed`].
-    pub(super) fortran: bool,
+    pub fortran: bool,
     /// They are `true` and `false` (1 and 0).
-    pub(super) boolean: bool,
-    pub(super) row_labels: Option<Labels>,
-    pub(super) col_labels: Option<Labels>,
+    pub boolean: bool,
+    /// The names of the rows.
+    pub row_labels: Option<Labels>,
+    /// The names of the columns.
+    pub col_labels: Option<Labels>,
     /// The most decimals that it writes.
-    pub(super) decimals: Option<usize>,
+    pub decimals: Option<usize>,
     /// The significant digits that it writes.
-    pub(super) digits: Option<usize>,
+    pub digits: Option<usize>,
     /// The unit roundoff of the type that it stores.
-    pub(super) roundoff: f64,
+    pub roundoff: f64,
     /// A number is not the one in the source, but the nearest of the type T.
-    pub(super) inexact: bool,
+    pub inexact: bool,
     /// Its header has one name fewer than there are columns, so that the first column has the names of rows.
-    pub(super) short_header: bool,
+    pub short_header: bool,
 }
 
 impl<T: Element> Array<T> {
@@ -58,12 +61,12 @@ impl<T: Element> Array<T> {
     }
 
     /// The same array with what its source says of it.
-    pub(super) fn with(self, facts: ArrayFacts) -> Array<T> {
+    pub fn with(self, facts: ArrayFacts) -> Array<T> {
         Array { facts, ..self }
     }
 
     /// The same array row by row.
-    pub(super) fn row_by_row(mut self) -> Array<T> {
+    pub fn row_by_row(mut self) -> Array<T> {
         if !std::mem::take(&mut self.facts.fortran) {
             return self;
         }
@@ -86,7 +89,7 @@ impl<T: Element> Array<T> {
     }
 
     /// The same array with names for its rows and columns.
-    pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array<T> {
+    pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array<T> {
         (self.facts.row_labels, self.facts.col_labels) = (rows, cols);
         self
     }
@@ -143,7 +146,7 @@ impl<T: Element> Array<T> {
     ///
     /// # Errors
     /// At the row and column of the first number that may not.
-    pub(super) fn checked(self, name: &str, allow: AllowedNumbers) -> Result<Array<T>> {
+    pub fn checked(self, name: &str, allow: AllowedNumbers) -> Result<Array<T>> {
         let finite = |value: &T| value.exactly().is_finite();
         if self.values.iter().all(finite) {
             return Ok(self);
@@ -155,7 +158,7 @@ impl<T: Element> Array<T> {
     }
 
     /// The head, row and column of the number at a position of `values`.
-    pub(super) fn place(&self, name: &str, at: usize) -> Place {
+    pub fn place(&self, name: &str, at: usize) -> Place {
         let cols = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
         let heads = (self.values.len() / cols / rows).max(1);
@@ -172,7 +175,7 @@ impl<T: Element> Array<T> {
     ///
     /// # Errors
     /// At the first that is finite and beyond the type.
-    pub(super) fn in_type<U: Element>(self, name: &str) -> Result<Array<U>> {
+    pub fn in_type<U: Element>(self, name: &str) -> Result<Array<U>> {
         let cell = |(at, value): (usize, &T)| {
             in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };
@@ -217,7 +220,7 @@ impl<T: Element> Array<T> {
     ///
     /// # Errors
     /// As [`Array::into_matrix`] and [`Array::into_heads`].
-    pub(in crate::input) fn check_heads(&self, role: Role) -> Result<()> {
+    pub fn check_heads(&self, role: Role) -> Result<()> {
         match self.heads()?.0 {
             several @ 2.. if role.is_beside_scores() => Err(Error::new(format!(
                 "this has a matrix for each of {several} heads, shape {}, but here all heads share one",
@@ -233,7 +236,7 @@ impl<T: Element> Array<T> {
     ///
     /// # Errors
     /// As [`Array::into_heads`], and if heads are stacked where one matrix belongs.
-    pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
+    pub fn into_typed(self, role: Role) -> Result<Tensor> {
         self.check_heads(role)?;
         let (heads, rows, columns) = self.heads()?;
         let layout = if self.facts.fortran {
@@ -258,7 +261,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::into_typed`].
-    pub(in crate::input) fn into_exact(self, role: Role) -> Result<Tensor> {
+    pub fn into_exact(self, role: Role) -> Result<Tensor> {
         self.check_heads(role)?;
         if role == Role::Mask && self.facts.boolean {
             return self.in_type::<bool>(role.name())?.into_typed(role);
@@ -309,7 +312,7 @@ pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 ///
 /// # Errors
 /// If there are none, or too many.
-pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
+pub fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
     let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
     match cells {
         Some(0) => Err(Error::new(format!("there are no numbers: the shape is {}", shape_text(dims)))),
@@ -324,7 +327,7 @@ pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
 }
 
 /// `(2, 3, 4)`, as NumPy writes a shape; short whatever the number of dimensions.
-pub(super) fn shape_text(dims: &[usize]) -> String {
+pub fn shape_text(dims: &[usize]) -> String {
     let shown: Vec<String> = dims.iter().take(6).map(usize::to_string).collect();
     match dims.len() {
         1 => format!("({},)", shown.concat()),
@@ -382,11 +385,11 @@ const MOST_LARGE_BYTES: u64 = 1 << 34;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The most bytes that are read or unpacked.
-    pub(super) whole: u64,
+    pub whole: u64,
     /// The most numbers of an array in binary.
-    pub(super) cells: usize,
+    pub cells: usize,
     /// The count of numbers from which the limit was computed, if it was; then no larger file is opened.
-    pub(super) numbers: Option<usize>,
+    pub numbers: Option<usize>,
 }
 
 impl Limit {
@@ -405,12 +408,12 @@ impl Limit {
     }
 
     /// The most bytes of arrays that are read from one file, or unpacked from it.
-    pub(super) fn unpacked(self) -> u64 {
+    pub fn unpacked(self) -> u64 {
         if self.cells > MAX_CELLS { MOST_LARGE_BYTES } else { self.whole }
     }
 
     /// The error for a file that is larger.
-    pub(super) fn too_large(self, name: &str) -> Error {
+    pub fn too_large(self, name: &str) -> Error {
         let size = self.whole >> 20;
         let error = match self.numbers {
             Some(numbers) => Error::new(format!(
@@ -431,7 +434,8 @@ impl Limit {
 
 /// One entry of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item<T = f64> {
+pub enum Item<T = f64> {
+    /// Numbers.
     Array(Array<T>),
     /// A list of strings, such as tokens.
     Words(Vec<String>),
@@ -442,7 +446,7 @@ impl<T> Item<T> {
     ///
     /// # Errors
     /// If these are words; the error has no place yet.
-    pub(super) fn into_array(self) -> Result<Array<T>> {
+    pub fn into_array(self) -> Result<Array<T>> {
         match self {
             Item::Array(array) => Ok(array),
             Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
@@ -451,7 +455,7 @@ impl<T> Item<T> {
 }
 
 /// The name of an entry in errors: `weights.npz, W_Q`.
-pub(super) fn entry_name(file: &str, entry: &str) -> String {
+pub fn entry_name(file: &str, entry: &str) -> String {
     format!("{file}, {}", clip(entry))
 }
 

@@ -1,16 +1,17 @@
-//! Reads the files that were handed in, and finds the nodes that they are for.
+//! What was handed in: the nodes that its arrays are for.
 
-use crate::diagnose::Answer;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Graph, Node, Op, Role, Stage};
-use crate::input::{Array, Files, Limit};
 use crate::matrix::Matrix;
+use crate::read::{Array, Limit};
 use crate::text::{listed_briefly, nearest};
+
+use super::Answer;
 
 /// The answers of one student, and remarks on how they were read.
 #[derive(Debug, Default)]
-pub(super) struct Submission {
+pub struct Submission {
     /// One for each node.
     pub answers: Vec<Answer>,
     /// Names that were read as others, and arrays that are not checked.
@@ -55,46 +56,29 @@ const OF_ALL_HEADS: [Stage; 4] =
     [Stage::QueriesNormed, Stage::KeysNormed, Stage::QueriesRotated, Stage::KeysRotated];
 
 /// The maximum size of a file that is handed in for this exercise.
-pub(super) fn limit(right: &Graph) -> Limit {
+pub fn limit(right: &Graph) -> Limit {
     let cells = |node: &Node| node.shape().rows * node.shape().cols;
     Limit::of_numbers(right.nodes().map(|(_, node)| cells(node)).sum())
 }
 
-/// The answers in the files of `--yours`, each FILE or NODE=FILE.
-pub(super) fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Submission> {
-    let mut all = Submission::default();
-    let limit = limit(right);
-    for text in yours {
-        let submission = match named(text) {
-            Some((name, source)) => {
-                let remark = letter_read(name, right);
-                let (answer, read) = only(files.named(source, limit)?)
-                    .and_then(|array| answer(node(name, right)?, array, right))
-                    .map_err(|error| {
-                        with_renaming_remarks(error.in_source(visible(source)), remark.as_slice())
-                    })?;
-                Submission { answers: vec![answer], remarks: remark.into_iter().chain(read).collect() }
-            }
-            None => submission(files.named(text, limit)?, right)
-                .map_err(|error| error.in_source(visible(text)))?,
-        };
-        all.answers.extend(submission.answers);
-        all.remarks.extend(submission.remarks);
-    }
-    Ok(all)
-}
-
-/// `A=weights.csv` as name and source, unless that is itself a file.
-fn named(text: &str) -> Option<(&str, &str)> {
-    let (name, source) = text.split_once('=')?;
-    let name = name.trim();
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    (is_name && !crate::input::exists(text)).then_some((name, source))
+/// The array that is handed in under a name, as an answer.
+///
+/// # Errors
+/// If this exercise has no step of that name, or the array has too many dimensions.
+pub fn named_submission(name: &str, array: Array, right: &Graph) -> Result<Submission> {
+    let remark = letter_read(name, right);
+    let (answer, read) = node(name, right)
+        .and_then(|node| answer(node, array, right))
+        .map_err(|error| with_renaming_remarks(error, remark.as_slice()))?;
+    Ok(Submission { answers: vec![answer], remarks: remark.into_iter().chain(read).collect() })
 }
 
 /// The arrays of one file as answers. A single array is the result unless it has the name of another node; several arrays are the
 /// nodes of their names, and those that are given or unknown are left out with a remark.
-pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Submission> {
+///
+/// # Errors
+/// If there is nothing to be judged among them.
+pub fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Submission> {
     let alone = arrays.len() == 1;
     let mut submission = Submission::default();
     let (mut given, mut surplus) = (Vec::new(), Vec::new());
@@ -133,18 +117,6 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
     }
     let nothing = || Error::new("the file has no computed step").help("hand in what you computed: S, A, O …");
     Err(surplus.into_iter().next().map_or_else(nothing, |(_, error)| error))
-}
-
-/// The array of a file that is named for one node.
-fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
-    match (arrays.pop(), arrays.len()) {
-        (Some((_, array)), 0) => Ok(array),
-        (_, others) => {
-            let help =
-                "leave out the step before the file name: each array then counts as the step of its own name";
-            Err(Error::new(format!("the file has {} arrays, but one is needed", others + 1)).help(help))
-        }
-    }
 }
 
 /// The answer, and a remark where its numbers are laid out in another way than here.
@@ -229,7 +201,7 @@ fn letter_read(name: &str, right: &Graph) -> Option<String> {
 }
 
 /// The error, with the remarks on names that are read as others as its help.
-pub(super) fn with_renaming_remarks(error: Error, remarks: &[String]) -> Error {
+pub fn with_renaming_remarks(error: Error, remarks: &[String]) -> Error {
     let read = remarks.iter().filter(|remark| remark.contains(" is read as "));
     read.fold(error, |error, remark| error.and_help(remark))
 }
@@ -262,12 +234,8 @@ fn normalised(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn unknown(name: &str, right: &Graph) -> Error {
-    let has_gradients = right.nodes().any(|(_, node)| step_of_gradient(&node.name, right).is_some());
-    if let Some(of) = step_of_gradient(name, right).filter(|_| !has_gradients) {
-        return Error::new(format!("{name} is the gradient of {of}, and this exercise has no backward pass"))
-            .help("say where it starts: --gradient ones for the sum of O, or --gradient dO=FILE");
-    }
+/// The steps of an exercise that can be handed in, in the order of computing: S, A, O …, and gradients.
+pub fn computed_steps(right: &Graph) -> Vec<&str> {
     let mut computed: Vec<&str> = Vec::new();
     // What only helps to compute a gradient is nothing that is handed in.
     let mut forward = true;
@@ -279,6 +247,16 @@ fn unknown(name: &str, right: &Graph) -> Error {
             computed.push(base(node));
         }
     }
+    computed
+}
+
+fn unknown(name: &str, right: &Graph) -> Error {
+    let has_gradients = right.nodes().any(|(_, node)| step_of_gradient(&node.name, right).is_some());
+    if let Some(of) = step_of_gradient(name, right).filter(|_| !has_gradients) {
+        return Error::new(format!("{name} is the gradient of {of}, and this exercise has no backward pass"))
+            .help("say where it starts: --gradient ones for the sum of O, or --gradient dO=FILE");
+    }
+    let computed = computed_steps(right);
     let shown = visible(name);
     let near = nearest(name, computed.iter().copied());
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));

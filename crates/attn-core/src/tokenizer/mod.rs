@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign::{hidden, to_os, visible};
-use crate::input::words::entries;
 use crate::memory;
+use crate::read::entries;
 use crate::text::{ScreenWidth, clip, grouped, near, one_of, quoted};
 
 use aligned::byte_of;

@@ -12,6 +12,9 @@ use super::array::{AllowedNumbers, Array, ArrayFacts, MOST_CELLS};
 /// An `f64` has at most 17 significant digits, so more decimals are not counted.
 pub const MOST_DECIMALS: usize = 17;
 
+/// The most numbers of an array whose decimals are counted.
+pub const MOST_COUNTED: usize = 1 << 20;
+
 /// A number, and how precisely it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
@@ -82,7 +85,7 @@ pub fn check_commas(row: &str) -> Result<()> {
 
 /// True if a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
 /// `0x1F`, `1_000`, `+-1`, `1/4`, `10%`, `1:`, `=A1*2`. A date is none.
-pub(super) fn is_meant_as_number(text: &str) -> bool {
+pub fn is_meant_as_number(text: &str) -> bool {
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.trim_start_matches(['+', '-']);
     // With its commas and underscores taken away, and one sign at most.
@@ -143,12 +146,12 @@ pub(super) fn is_cell(text: &str) -> bool {
 }
 
 /// The decimals that the shortest text of `value` has, as the type that `print` writes with `{:e}` counts them.
-pub(super) fn decimals_of(value: f64, print: impl Fn(f64) -> String) -> usize {
+pub fn decimals_of(value: f64, print: impl Fn(f64) -> String) -> usize {
     if value.is_finite() && value != value.trunc() { decimals_written(&print(value)) } else { 0 }
 }
 
 /// The shortest decimal that reads back as the same number of its type: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
-pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
+pub fn shortest(value: f64, dtype: Dtype) -> String {
     let size = value.abs();
     let is_plain = size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite();
     match (is_plain, dtype) {

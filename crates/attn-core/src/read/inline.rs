@@ -100,7 +100,7 @@ fn split_cells(row: &str) -> impl Iterator<Item = &str> {
 }
 
 /// True if somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
-pub(super) fn looks_inline(text: &str) -> bool {
+pub fn looks_inline(text: &str) -> bool {
     text.contains(';') || looks_printed(text) || split_cells(text).next().is_some_and(is_cell)
 }
 

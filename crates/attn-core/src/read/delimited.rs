@@ -9,7 +9,7 @@ use crate::text::{clip, counted};
 
 use super::array::{AllowedNumbers, Array};
 use super::number::{Cells, LINE_ENDS, is_meant_as_number, skip_comments};
-use super::open::line_and_column;
+use super::place::line_and_column;
 
 /// The most rows or columns with names: a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
@@ -269,7 +269,7 @@ impl Layout {
 
 /// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Delimiter {
+pub enum Delimiter {
     /// One comma, semicolon or tab; fields may be quoted.
     Character(u8),
     /// Any number of blanks.
@@ -278,7 +278,7 @@ pub(super) enum Delimiter {
 
 /// The choice of the separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DelimiterChoice {
+pub enum DelimiterChoice {
     /// The file's ending says it.
     By(Delimiter),
     /// The text says it; a tab wins over a comma.
