@@ -123,11 +123,11 @@ fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
 fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<String> {
     let ways = (mistake.ways)(task.recipe(), task.facts());
     ways.iter().filter(|way| way.alone).find_map(|way| {
-        let (name, right, wrong, differing) = first_difference(task, &task.with(&way.changes))?;
+        let (name, right, wrong) = first_difference(task, &task.with(&way.changes))?;
         let how = way.detail.as_deref().filter(|detail| !detail.is_empty());
         let how = how.map(|detail| format!(", {}", escaped(detail))).unwrap_or_default();
         let exercise = format!("<code>attn attend {}</code>{how}", escaped(typed));
-        Some(pair(&exercise, &name, right, &wrong, &differing))
+        Some(pair(&exercise, &name, right, &wrong))
     })
 }
 
@@ -141,14 +141,20 @@ fn handed(mistake: &Mistake, Example { typed, task, handed_in }: &Example) -> Op
     } else {
         format!("<code>{}</code>", escaped(typed))
     };
-    Some(pair(&options, &handed_in.step, right, &wrong, &differing(right, &wrong)))
+    Some(pair(&options, &handed_in.step, right, &wrong))
 }
 
-fn pair(exercise: &str, name: &str, right: &Matrix, wrong: &Matrix, differing: &[(usize, usize)]) -> String {
+fn pair(exercise: &str, name: &str, right: &Matrix, wrong: &Matrix) -> String {
     format!(
         "<details class=\"example\">\n<summary>An example</summary>\n<p>{exercise}</p>\n<div class=\"pair\">\n{}{}</div>\n</details>\n",
         matrix_table(&format!("{name}, right"), right, [None, None], DECIMALS, &[]),
-        matrix_table(&format!("{name}, with the mistake"), wrong, [None, None], DECIMALS, differing)
+        matrix_table(
+            &format!("{name}, with the mistake"),
+            wrong,
+            [None, None],
+            DECIMALS,
+            &differing(right, wrong)
+        )
     )
 }
 
@@ -162,17 +168,13 @@ fn differing(right: &Matrix, wrong: &Matrix) -> Vec<(usize, usize)> {
     cells.filter(|&at| shown(right, at) != shown(wrong, at)).collect()
 }
 
-/// The first step of an exercise that differs in what is shown: its name, its numbers in both, and the cells that differ. Of a backward
-/// pass it is a gradient of something given: what stands between has several right forms.
-fn first_difference<'t>(
-    task: &'t Task,
-    wrong: &Graph,
-) -> Option<(String, &'t Matrix, Matrix, Vec<(usize, usize)>)> {
+/// The first step of an exercise that differs in what is shown: its name, and its numbers in both. Of a backward pass it is a gradient of
+/// something given: what stands between has several right forms.
+fn first_difference<'t>(task: &'t Task, wrong: &Graph) -> Option<(String, &'t Matrix, Matrix)> {
     let difference = |node: &'t Node| {
         let other = wrong[wrong.find(&node.name)?].matrix()?;
-        let own = node.matrix()?;
-        let differing = if own.cols() <= MOST_COLUMNS { differing(own, other) } else { Vec::new() };
-        (!differing.is_empty()).then(|| (node.name.clone(), own, other.clone(), differing))
+        let own = node.matrix().filter(|own| own.cols() <= MOST_COLUMNS)?;
+        (!differing(own, other).is_empty()).then(|| (node.name.clone(), own, other.clone()))
     };
     let has_gradients = task.results().len() > 1;
     let counts = |node: &Node| !node.op.is_given() && (!has_gradients || task.results().contains(&node.name));
