@@ -6,10 +6,12 @@
 
 mod blocks;
 pub mod check;
+pub mod class_report;
 mod command;
 mod directive;
 mod draw;
 pub mod export;
+pub mod hand_in;
 pub mod key;
 mod library;
 mod model;

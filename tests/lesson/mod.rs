@@ -3,6 +3,7 @@
 mod bad;
 mod check;
 mod export;
+mod hand_in;
 mod html;
 mod live;
 mod numbers;

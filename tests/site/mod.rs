@@ -282,6 +282,48 @@ fn a_link_leads_to_what_was_seen_and_large_data_are_read_when_they_come_into_sig
     assert_well(&mut page, "lesson 8");
 }
 
+#[test]
+#[ignore = "in a browser: .ci/run runs it"]
+fn a_student_pastes_a_wrong_result_reads_the_mistake_and_hands_in_a_line_that_the_teacher_reads() {
+    let Some(mut browser) = browser() else { return };
+    let ready = "document.documentElement.dataset.live === 'all'";
+    {
+        let mut page = browser.visit(&address("check.html"), window(1280, 900));
+        page.wait_until(ready);
+        page.eval(
+            "document.querySelector('form.numbers textarea').value = '[[2.8604 3.0876]\\n [3.9820 0.0540]\\n [0.0001 4.9999]]'; \
+             document.querySelector('form.numbers').requestSubmit()",
+        );
+        let said = page.eval("document.querySelector('.reply').innerText");
+        assert!(
+            said.as_str().unwrap().contains("not divided by √d_k before the softmax. [no-scale]"),
+            "{said}"
+        );
+        assert!(!said.as_str().unwrap().contains("2.6956"), "the right numbers wait: {said}");
+        assert_eq!(page.eval("document.querySelectorAll('.reply td.differs').length"), 6);
+        page.eval("document.querySelector('.reply summary').click()");
+        let right = page.eval("document.querySelector('.reply details').innerText");
+        assert!(right.as_str().unwrap().contains("2.6956"), "{right}");
+        assert_well(&mut page, "check");
+    }
+    let mut page = browser.visit(&address("lessons/0-tour.html"), window(1280, 900));
+    page.wait_until(ready);
+    page.eval(
+        "const field = document.querySelector('[data-id=score] .try'); field.querySelector('input').value = '24'; field.requestSubmit(); \
+         field.querySelector('input').value = '12'; field.requestSubmit(); \
+         const form = document.querySelector('.hand-in form'); form.querySelector('input').value = 'Ana'; form.requestSubmit()",
+    );
+    page.wait_until("document.querySelector('.hand-in textarea') !== null");
+    let line = page.eval("document.querySelector('.hand-in textarea').value");
+    let told = attn("lesson report - --format json").input(line.as_str().unwrap()).ok().out;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let rows = &told["tables"][0]["rows"];
+    assert_eq!(rows[0]["question"], "score");
+    assert_eq!(rows[0]["second try"], 1, "{rows}");
+    assert!(told.to_string().contains("Ana"));
+    assert_well(&mut page, "the tour");
+}
+
 /// NumPy made the results; `tests/golden/examples_of_mistakes.py` chose them.
 #[test]
 fn each_result_of_the_page_of_mistakes_is_judged_as_the_mistake_under_which_it_stands() {

@@ -352,6 +352,26 @@ impl ScreenWidth for str {
     }
 }
 
+/// The bytes of a text in base64, padded; `None` if it is none.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text.trim_end_matches('=');
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
+        return None;
+    }
+    let (mut bytes, mut rest, mut bits) = (Vec::with_capacity(text.len() / 4 * 3), 0, 0);
+    for c in digits.bytes() {
+        rest = rest << 6 | DIGITS.iter().position(|&digit| digit == c)?;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((rest >> bits) as u8);
+            rest &= (1 << bits) - 1;
+        }
+    }
+    (rest == 0).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -490,5 +510,15 @@ mod tests {
     fn a_wide_character_takes_two_columns_and_of_several_lines_the_widest_counts() {
         assert_eq!(["", "cave", "洞穴", "e\u{301}", "👩‍👩‍👧"].map(ScreenWidth::width), [0, 4, 4, 1, 2]);
         assert_eq!(["", "a\n洞穴\nbat"].map(ScreenWidth::widest_line), [0, 4]);
+    }
+
+    #[test]
+    fn base64_is_read_with_its_padding() {
+        assert_eq!(from_base64("YmF0").unwrap(), b"bat");
+        assert_eq!(from_base64("YmE=").unwrap(), b"ba");
+        assert_eq!(from_base64("Yg==").unwrap(), b"b");
+        for wrong in ["Y", "YmF", "YmF=", "Yh==", "Y===", "Ym 0"] {
+            assert_eq!(from_base64(wrong), None, "{wrong}");
+        }
     }
 }

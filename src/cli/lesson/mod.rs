@@ -3,6 +3,7 @@
 mod check;
 mod play;
 mod quiz;
+mod report;
 mod trust;
 mod write;
 
@@ -63,6 +64,7 @@ enum LessonCommand {
     Play(play::PlayArgs),
     Follow(play::FollowArgs),
     Quiz(quiz::QuizArgs),
+    Report(report::ReportArgs),
     Check(check::CheckArgs),
     Update(check::UpdateArgs),
     New(write::NewArgs),
@@ -80,6 +82,7 @@ impl LessonArgs {
             LessonCommand::Play(args) => args.run(program, env, streams),
             LessonCommand::Follow(args) => args.run(env, streams),
             LessonCommand::Quiz(args) => args.run(program, env, streams),
+            LessonCommand::Report(args) => args.run(program, env, streams),
             LessonCommand::Check(args) => args.run(program, env, streams),
             LessonCommand::Update(args) => args.run(program, env, streams),
             LessonCommand::New(args) => args.run(program, env, streams).map(|()| EXIT_DONE),

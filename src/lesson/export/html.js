@@ -41,6 +41,7 @@ for (const list of document.querySelectorAll("ol.options[data-right]")) {
     const letter = String.fromCharCode(65 + i);
     const choose = () => {
       const right = list.judge ? list.judge(letter) : letter === list.dataset.right;
+      question.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { answer: letter, right } }));
       for (const other of options) other.setAttribute("aria-pressed", String(other === option));
       option.classList.add(right ? "is-right" : "is-wrong");
       const verdict = document.createElement("p");

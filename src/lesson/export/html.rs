@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use serde_json::json;
 
 use crate::foreign::visible_lines;
 use crate::lesson::blocks::OPTIONS;
@@ -11,7 +12,7 @@ use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{
     Block, Choice, Command, CommandOutput, Console, Exchange, Lesson, Prose, Question, Step,
 };
-use crate::render::html_page::{HtmlPage, escaped, fragment, how};
+use crate::render::html_page::{HtmlPage, escaped, fragment, how, live_data};
 use crate::text::counted;
 
 use super::live::LiveStories;
@@ -46,12 +47,13 @@ pub fn html_main(handout: &Handout<'_>) -> String {
     let steps = format!("{opening}{steps}");
     format!(
         "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}{}</header>\n{}<div class=\"steps\">\n\
-         {steps}</div>\n</div>\n",
+         {steps}</div>\n{}</div>\n",
         escaped(&lesson.title),
         length(lesson),
         how(&steps),
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
+        writer.hand_in(),
     )
 }
 
@@ -81,6 +83,20 @@ impl HtmlWriter<'_> {
         };
         let entries: String = self.show.lesson.steps.iter().map(entry).collect();
         format!("<nav aria-label=\"Steps\">\n<ol>\n{entries}</ol>\n</nav>\n")
+    }
+
+    /// The place to hand in what came of the questions; nothing where no answer is judged.
+    fn hand_in(&self) -> String {
+        let graded = self.show.lesson.questions().filter(|question| question.kind.is_graded());
+        let ids: Vec<&str> = graded.map(|question| question.id.as_str()).collect();
+        if self.live.is_none() || self.answers != Answers::Folded || ids.is_empty() {
+            return String::new();
+        }
+        let data = json!({ "lesson": self.show.lesson.name, "questions": ids });
+        format!(
+            "<section class=\"hand-in when-live\">\n<h2>Hand in</h2>\n{}</section>\n",
+            live_data("hand-in", &data.to_string())
+        )
     }
 
     fn step(&self, number: usize, step: &Step) -> String {
@@ -175,8 +191,10 @@ impl HtmlWriter<'_> {
             Some(time) => format!(" · think for {} s", time.as_secs()),
             None => String::new(),
         };
+        let id = self.live.as_ref().map(|_| format!(" data-id=\"{}\"", escaped(&question.id)));
         format!(
-            "<section class=\"question\" aria-label=\"Question\">\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
+            "<section class=\"question\" aria-label=\"Question\"{}>\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
+            id.unwrap_or_default(),
             self.blocks(&question.asked),
             self.options(question),
             hints(question),

@@ -50,6 +50,49 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
     });
   }
 
+  // Each answer is told to the page, which keeps what came of the questions.
+  const answered = (element, answer, { is_right: right, mistakes }) =>
+    element.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { answer, right, mistakes } }));
+
+  // Hand in: what came of the questions as a line of text and as a file, both made here; nothing is sent.
+  for (const data of document.querySelectorAll("script.hand-in")) {
+    const { lesson, questions } = read(data);
+    const kept = new Map(questions.map((id) => [id, { id, outcome: "unanswered", tries: 0, mistakes: [] }]));
+    document.addEventListener("answered", ({ target, detail: { answer, right, mistakes = [] } }) => {
+      const one = kept.get(target.closest(".question")?.dataset.id);
+      if (!one || one.outcome.startsWith("right") || one.outcome === "second try") return;
+      one.tries += 1;
+      if (one.tries === 1) one.answer = answer.slice(0, 200);
+      if (one.tries === 1) one.outcome = right ? "right" : "wrong";
+      else if (one.tries === 2 && right) one.outcome = "second try";
+      for (const mistake of mistakes) if (!one.mistakes.includes(mistake)) one.mistakes.push(mistake);
+    });
+    const name = make("input", { type: "text", maxlength: 60, autocomplete: "name", required: true });
+    const form = make("form", { class: "try" }, make("label", {}, "Your name or number ", name), make("button", { type: "submit" }, "Make my line"));
+    const place = make("div", { role: "status" });
+    data.after(make("p", {}, "The line has your first answers, second tries and the mistakes that were named. Copy it into a message or a form, or save it as a file. Nothing is sent from here."), form, place);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const results = { name: name.value.trim(), lesson, questions: [...kept.values()].map(({ tries, ...one }) => one) };
+      const json = JSON.stringify(results);
+      const packed = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate"));
+      const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+      const code = `attn1:${btoa(String.fromCharCode(...bytes))};`;
+      const line = make("textarea", { rows: 4, readonly: true, "aria-label": "The line to hand in" });
+      line.value = code;
+      const copy = make("button", { type: "button" }, "Copy");
+      copy.addEventListener("click", () => {
+        line.select();
+        navigator.clipboard?.writeText(code).then(() => (copy.textContent = "Copied"), () => (copy.textContent = "Selected"));
+      });
+      const file = URL.createObjectURL(new Blob([json], { type: "application/json" }));
+      const save = make("a", { href: file, download: `${lesson}-${results.name}.json`.replace(/[^\w.-]+/g, "_") }, "Save as a file");
+      place.replaceChildren(make("div", { class: "try numbers" }, line, copy, save));
+      line.focus();
+      line.select();
+    });
+  }
+
   // Questions.
   for (const data of document.querySelectorAll("script.judge")) {
     const { judge, wanted } = read(data);
@@ -76,6 +119,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       event.preventDefault();
       const said = ask({ check, numbers: box.value, step: which.value });
       if (said.error) return reply.replaceChildren(make("p", {}, said.error.replaceAll("\n  help: ", "; ")));
+      answered(data, box.value, said);
       const lines = [...said.remarks, ...said.lines].map((line) => make("p", {}, line));
       const about = said.mistakes.flatMap((id) => [" ", make("a", { href: `${mistakes}#${id}` }, id)]);
       reply.replaceChildren(
@@ -105,6 +149,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       const said = judged(field.value);
       if (!said.is_right) field.select();
       if (said.error) return reply.replaceChildren(line(said.error.replace("\n  help: ", "; ")));
+      answered(data, field.value, said);
       if (said.is_right) {
         reply.replaceChildren(verdict("Right: ", `${said.repeated}.`));
         if (answer) answer.open = true;

@@ -2,16 +2,20 @@
 
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
+
 use crate::lesson::show::{Ink, LessonView, Text, Tone};
 use crate::story::Table;
 use crate::text::{counted, quoted};
 
 /// The outcome of a question.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Grade {
     /// The first answer was right.
     Right,
     /// The second answer was right.
+    #[serde(rename = "second try")]
     SecondTry,
     /// It was answered, but never correctly.
     Wrong,
@@ -33,6 +37,12 @@ impl Grade {
             Grade::Wrong | Grade::Skipped | Grade::Unanswered => Some(0.0),
             Grade::Open => None,
         }
+    }
+
+    /// The outcome of this name in data.
+    pub fn of_word(word: &str) -> Option<Grade> {
+        use Grade::{Open, Right, SecondTry, Skipped, Unanswered, Wrong};
+        [Right, SecondTry, Wrong, Skipped, Unanswered, Open].into_iter().find(|grade| grade.word() == word)
     }
 
     /// Its name in data.

@@ -10,7 +10,7 @@ mod place;
 mod text;
 
 pub use array::{AllowedNumbers, Array, ArrayFacts, Item, Limit, checked_cells, entry_name, shape_text};
-pub use delimited::{Delimiter, DelimiterChoice};
+pub use delimited::{Delimiter, DelimiterChoice, records};
 pub use inline::{inline, looks_inline};
 pub use json::{Document, GIVEN, GRAPH_SCHEMA, GRAPH_VERSION, Json, Nodes, document, item, parse};
 pub use names::{EntryKind, TOKENS, own};

@@ -1,0 +1,93 @@
+//! `attn lesson report`: what a class has handed in.
+
+use clap::Args;
+
+use crate::cli::output::{LookArgs, of_words};
+use crate::cli::program::Program;
+use crate::cli::{Env, Streams, output};
+use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
+use crate::foreign::visible;
+use crate::input::Files;
+use crate::lesson::class_report::class_tables;
+use crate::lesson::hand_in::{HandIn, handed_in};
+use crate::lesson::show::LessonView;
+use crate::lesson::{Lesson, Runner, built_in, open};
+use crate::render::Screen;
+
+use super::lesson_files;
+use super::trust::TrustArgs;
+
+/// Show what a class has handed in: questions, mistakes, students
+///
+/// A FILE is the output of `attn lesson quiz`, the file of a page's Hand in, or any text with codes such as attn1:…; in it: a mail, a chat,
+/// the CSV of a form. - reads standard input. A changed code is told; that is no proof against cheating.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, mut_args(of_words))]
+pub(super) struct ReportArgs {
+    /// Results, or texts with codes
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// The folder of your own lessons, which tell why an answer is wrong
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    add: Option<String>,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn lesson report ana.json ben.csv mails.txt
+  attn lesson report form.csv --format html > class.html";
+
+impl ReportArgs {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let mut all: Vec<HandIn> = Vec::new();
+        let mut refused = Vec::new();
+        {
+            let mut files = Files::new(streams.input).within(env.reading.clone());
+            for file in &self.files {
+                let text = files.text(file)?;
+                let read = handed_in(&text).map_err(|error| error.in_source(visible(file)))?;
+                for (at, one) in read.into_iter().enumerate() {
+                    let place = |error: Error| error.in_source(format!("{}, code {}", visible(file), at + 1));
+                    match one.map_err(place) {
+                        Ok(handed) if all.contains(&handed) => {}
+                        Ok(handed) => all.push(handed),
+                        Err(error) => refused.push(error),
+                    }
+                }
+            }
+        }
+        let lessons = self.lessons(&all)?;
+        let commands = TrustArgs::default().commands(program);
+        let runs: Vec<_> = lessons.iter().map(|lesson| commands.of(&lesson.file)).collect();
+        let runners: Vec<Runner<'_>> = runs.iter().map(|run| Runner::new(run)).collect();
+        let views: Vec<LessonView<'_>> = lessons
+            .iter()
+            .zip(&runners)
+            .map(|(lesson, runner)| LessonView::new(lesson, runner, Screen::plain(80)))
+            .collect();
+        let parts = class_tables(&all, &views, self.look.is_for_people());
+        output::write_paged(&self.look, env, streams, |streams| {
+            self.look.tables("lesson report", &parts, env, streams)
+        })?;
+        for error in &refused {
+            // An error of writing to standard error is ignored.
+            let _ = writeln!(streams.err, "warning: {}", error.to_string().replace("\n  help: ", "; "));
+        }
+        Ok(if refused.is_empty() { EXIT_DONE } else { EXIT_UNUSABLE })
+    }
+
+    /// The lessons of the results: those of the program by their names, and those of the folder. A name in a result opens no file.
+    fn lessons(&self, all: &[HandIn]) -> Result<Vec<Lesson>> {
+        let own = self.add.as_deref().map(lesson_files).transpose()?.unwrap_or_default();
+        let mut lessons = own.into_iter().map(|(file, _)| Ok(open(&file)?.0)).collect::<Result<Vec<_>>>()?;
+        for handed in all {
+            let is_known = lessons.iter().any(|lesson| lesson.name == handed.lesson);
+            if !is_known && let Some((file, text)) = built_in(&handed.lesson) {
+                lessons.extend(crate::lesson::read(file, text).ok());
+            }
+        }
+        Ok(lessons)
+    }
+}

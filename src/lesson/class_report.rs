@@ -1,0 +1,199 @@
+//! What a class has handed in: how each question went, which mistakes were made, a line for each student, and what to repeat.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::find;
+use crate::story::Table;
+use crate::text::{counted, quoted};
+
+use super::hand_in::{HandIn, HandedQuestion, cell};
+use super::quiz::Grade;
+use super::show::{LessonView, Verdict};
+
+/// The widest bar.
+const WIDEST: usize = 20;
+
+/// A question is to be repeated where fewer than this share of the points were made.
+const WELL_KNOWN: f64 = 0.7;
+
+/// The tables of a class. `views` are the lessons that are known here: they tell why an answer is wrong, and where to go back to. Bars are
+/// for people.
+pub fn class_tables(all: &[HandIn], views: &[LessonView<'_>], has_bars: bool) -> Vec<(String, Table)> {
+    let mut lessons: Vec<&str> = all.iter().map(|one| one.lesson.as_str()).collect();
+    lessons.sort_unstable();
+    lessons.dedup();
+    let mut parts = Vec::new();
+    for lesson in &lessons {
+        let class: Vec<&HandIn> = all.iter().filter(|one| one.lesson == *lesson).collect();
+        let view = views.iter().find(|view| view.lesson.name == *lesson);
+        let questions = asked(&class, view);
+        let title = format!("{}: {}", cell(lesson), counted(class.len(), "student"));
+        parts.push((title, question_table(&questions, has_bars)));
+        let wrong: Vec<Vec<String>> = questions.iter().filter_map(|one| one.most_often_wrong(view)).collect();
+        if !wrong.is_empty() {
+            let table =
+                Table::new(&["question", "answer", "students", "why"], wrong).with_numbers(&["students"]);
+            parts.push(("What was most often wrong at the first try".into(), table));
+        }
+        parts.extend(repeat(&questions, view));
+    }
+    parts.extend(mistakes(all, has_bars));
+    parts.push(("The students".into(), students(all)));
+    parts
+}
+
+/// A question, and what the students of a class made of it.
+struct AskedQuestion<'a> {
+    id: &'a str,
+    handed: Vec<&'a HandedQuestion>,
+}
+
+/// The questions in the order of the lesson, or in that of the results.
+fn asked<'a>(class: &[&'a HandIn], view: Option<&LessonView<'a>>) -> Vec<AskedQuestion<'a>> {
+    let known =
+        view.into_iter().flat_map(|view| view.lesson.questions().map(|question| question.id.as_str()));
+    let mut ids: Vec<&str> = known.collect();
+    let mut found: BTreeMap<&str, Vec<&HandedQuestion>> = BTreeMap::new();
+    for question in class.iter().flat_map(|one| &one.questions) {
+        if !ids.contains(&question.id.as_str()) {
+            ids.push(&question.id);
+        }
+        found.entry(&question.id).or_default().push(question);
+    }
+    ids.into_iter().filter_map(|id| Some(AskedQuestion { id, handed: found.remove(id)? })).collect()
+}
+
+impl AskedQuestion<'_> {
+    fn count(&self, grade: Grade) -> usize {
+        self.handed.iter().filter(|one| one.outcome == grade).count()
+    }
+
+    /// The share of the points that were made; `None` for an open question.
+    fn share(&self) -> Option<f64> {
+        let points: Vec<f64> = self.handed.iter().filter_map(|one| one.outcome.points()).collect();
+        (!points.is_empty()).then(|| points.iter().sum::<f64>() / points.len() as f64)
+    }
+
+    /// The first answer that most students got wrong, and why it is wrong where the lesson is known.
+    fn most_often_wrong(&self, view: Option<&LessonView<'_>>) -> Option<Vec<String>> {
+        let mut answers: BTreeMap<&str, usize> = BTreeMap::new();
+        let is_wrong = |one: &&&HandedQuestion| {
+            matches!(one.outcome, Grade::SecondTry | Grade::Wrong) && !one.answer.is_empty()
+        };
+        for one in self.handed.iter().filter(is_wrong) {
+            *answers.entry(one.answer.trim()).or_default() += 1;
+        }
+        let (answer, count) =
+            answers.into_iter().max_by_key(|&(answer, count)| (count, std::cmp::Reverse(answer)))?;
+        let question = view.and_then(|view| view.lesson.questions().find(|question| question.id == self.id));
+        let verdict =
+            question.zip(view).and_then(|(question, view)| Verdict::of(answer, question, view).ok());
+        let why = verdict
+            .map(|verdict| verdict.feedback.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "));
+        Some(vec![cell(self.id), cell(answer), count.to_string(), why.unwrap_or_default()])
+    }
+}
+
+fn bar(share: f64) -> String {
+    "█".repeat((share * WIDEST as f64).round() as usize)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}", share * 100.0)
+}
+
+fn question_table(questions: &[AskedQuestion<'_>], has_bars: bool) -> Table {
+    let row = |one: &AskedQuestion<'_>| {
+        let mut row = vec![cell(one.id)];
+        let missing = one.count(Grade::Skipped) + one.count(Grade::Unanswered);
+        row.extend(
+            [one.count(Grade::Right), one.count(Grade::SecondTry), one.count(Grade::Wrong), missing]
+                .map(|count| count.to_string()),
+        );
+        row.push(one.share().map(percent).unwrap_or_default());
+        row.extend(has_bars.then(|| one.share().map(bar).unwrap_or_default()));
+        row
+    };
+    let header = ["question", "right", "second try", "wrong", "no answer", "% of points", ""];
+    let shown = if has_bars { header.len() } else { header.len() - 1 };
+    let graded = questions.iter().filter(|one| one.share().is_some());
+    Table::new(&header[..shown], graded.map(row)).with_numbers(&header[1..6])
+}
+
+/// What to repeat: the steps of the questions that went worst.
+fn repeat(questions: &[AskedQuestion<'_>], view: Option<&LessonView<'_>>) -> Option<(String, Table)> {
+    let mut weak: Vec<(&AskedQuestion<'_>, f64)> = questions
+        .iter()
+        .filter_map(|one| Some((one, one.share()?)))
+        .filter(|(_, share)| *share < WELL_KNOWN)
+        .collect();
+    weak.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let row = |(one, share): &(&AskedQuestion<'_>, f64)| {
+        let step = view.and_then(|view| {
+            let question = view.lesson.questions().find(|question| question.id == one.id)?;
+            let step = view.lesson.step_at(question.line)?;
+            Some((step.title.clone(), format!("attn lesson play {}#{}", quoted(&view.lesson.name), step.id)))
+        });
+        let (title, command) = step.unwrap_or_default();
+        vec![cell(one.id), percent(*share), title, command]
+    };
+    let table = Table::new(&["question", "% of points", "step", "command"], weak.iter().map(row))
+        .with_numbers(&["% of points"]);
+    (!weak.is_empty()).then(|| ("To repeat tomorrow".to_string(), table))
+}
+
+/// The mistakes in numbers that were handed in, the most frequent first.
+fn mistakes(all: &[HandIn], has_bars: bool) -> Option<(String, Table)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for handed in all {
+        let mut own: Vec<&str> = handed
+            .questions
+            .iter()
+            .flat_map(|one| &one.mistakes)
+            .map(String::as_str)
+            .filter(|id| find(id).is_ok())
+            .collect();
+        own.sort_unstable();
+        own.dedup();
+        own.into_iter().for_each(|id| *counts.entry(id).or_default() += 1);
+    }
+    let mut rows: Vec<(&str, usize)> = counts.into_iter().collect();
+    rows.sort_by_key(|&(id, count)| (std::cmp::Reverse(count), id));
+    let row = |&(id, count): &(&str, usize)| {
+        let what = find(id).map(|mistake| mistake.slip.to_string()).unwrap_or_default();
+        let mut row = vec![id.to_string(), count.to_string()];
+        row.extend(has_bars.then(|| bar(count as f64 / all.len() as f64)));
+        row.push(what);
+        row
+    };
+    let header: &[&str] = if has_bars {
+        &["mistake", "students", "", "what was done"]
+    } else {
+        &["mistake", "students", "what was done"]
+    };
+    let table = Table::new(header, rows.iter().map(row)).with_numbers(&["students"]);
+    (!rows.is_empty()).then(|| ("Mistakes in numbers".to_string(), table))
+}
+
+/// A line for each student, by name.
+fn students(all: &[HandIn]) -> Table {
+    let mut all: Vec<&HandIn> = all.iter().collect();
+    all.sort_by(|a, b| (&a.name, &a.lesson).cmp(&(&b.name, &b.lesson)));
+    let row = |one: &&HandIn| {
+        let (points, of) = one.points();
+        let second = one.questions.iter().filter(|question| question.outcome == Grade::SecondTry).count();
+        let is_missed = |question: &&HandedQuestion| question.outcome.points() == Some(0.0);
+        let missed: Vec<String> =
+            one.questions.iter().filter(is_missed).map(|question| cell(&question.id)).collect();
+        vec![
+            cell(&one.name),
+            cell(&one.lesson),
+            points.to_string(),
+            of.to_string(),
+            second.to_string(),
+            missed.join(" "),
+        ]
+    };
+    let header = ["name", "lesson", "points", "of", "second tries", "not right"];
+    Table::new(&header, all.iter().map(row)).with_numbers(&["points", "of", "second tries"])
+}
