@@ -1,7 +1,7 @@
 //! What a student hands in: the results of a quiz as a file, or as one line of text that fits into a message or a form.
 //!
 //! The line is `attn1:`, the results in JSON, compressed as zlib does, in base64, and `;`. zlib's checksum shows when it was changed on
-//! the way. It is no proof against cheating: whoever can read it can write another.
+//! the way. It is no proof against cheating: anyone can write such a line.
 
 use std::io::{Read, Write};
 

@@ -156,6 +156,7 @@ fn the_examples_in_every_help_run() {
         ">",
         "|",
         "layer.npz",
+        "mails.txt",
         "explore",
     ];
     let (mut count, mut failed) = (0, Vec::new());

@@ -50,8 +50,7 @@ const HELP: &str = "\
   5G  n  p      to a step     t        contents            !  any attn command
   ?             more keys     /        search              q  end
 
-  A lesson's commands write no files, and read only files below its folder and
-  the working directory; --trust lets them read any file.
+  Its commands write no files and read only near it; --trust lets them read any.
 
 {usage-heading} {usage}
 

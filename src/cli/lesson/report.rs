@@ -27,7 +27,9 @@ pub(super) struct ReportArgs {
     /// Results, or texts with codes
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// The folder of your own lessons, which tell why an answer is wrong
+    /// The folder of your own lessons
+    ///
+    /// They tell why an answer is wrong, and where to go back to; those of the program are known.
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     add: Option<String>,
     #[command(flatten)]
