@@ -144,7 +144,7 @@ fn the_program_in_the_page_judges_answers_by_keyboard_alone() {
         page.eval(&format!("replies()[{nth}]")).as_str().unwrap().replace("\n\n", " ").replace('\n', " ")
     };
     let labels = page.eval(
-        "[...document.querySelectorAll('.try label')].map((label) => label.innerText.trim()).join('; ')",
+        "[...document.querySelectorAll('.question .try label')].map((label) => label.innerText.trim()).join('; ')",
     );
     assert_eq!(
         labels,
