@@ -97,11 +97,12 @@ fn foreign_texts_are_bounded_and_escaped_and_open_no_file() {
         ("{", "this is not JSON"),
         ("{}", "there are no results"),
         ("attn1:", "cut off"),
+        ("attn1:AAAA; and attn1:BBBB;", "code 1: a code was changed"),
         ("attn1:;", "changed"),
         ("a,b\n1,2\n", "there are no results"),
     ] {
         let told = report("", text);
-        assert_eq!(told.code, 2, "{text}");
+        assert_eq!((told.code, told.out.as_str()), (2, ""), "{text}");
         assert!(told.err.contains(says), "{text}: {}", told.err);
     }
 }
@@ -162,6 +163,12 @@ fn a_class_is_one_page_with_what_went_wrong_why_and_what_to_repeat() {
     let page = report("--format html", &text);
     assert_eq!(page.code, 0);
     assert!(page.out.contains("██████") && page.out.contains("s29"), "{}", page.out);
+    let nameless = student("", Grade::Right, "12", &[]).code();
+    assert_eq!(
+        self::tables(&format!("{nameless}\n{nameless}"))[0]["rows"][0]["right"],
+        2,
+        "two students without a name"
+    );
     // The same line twice is one student.
     assert_eq!(self::tables(&format!("{text}\n{text}"))[0]["rows"], tables[0]["rows"]);
 }

@@ -48,6 +48,14 @@ fn numbers_that_are_pasted_in_several_lines_are_one_answer_and_their_mistake_is_
     assert!(said.contains("Answer: O, as `attn attend --words 'bat cave racket'` computes it"), "{said}");
     let right = run("lesson quiz", &file, &format!("{RIGHT}\n"));
     assert_eq!(right.code, 0, "{}", right.out);
+    // The right numbers of another step are no answer, also where they are handed in under their name.
+    let scores = r#"{"S": [[18, 12, 15], [12, 16, 0], [15, 0, 25]]}"#;
+    let other = run("lesson quiz", &file, &format!("{scores}\n"));
+    assert_ne!(other.code, 0, "{}", other.out);
+    assert!(other.out.contains("these are numbers of another step, not of O"), "{}", other.out);
+    // A bracket that does not end keeps nothing but its own lines.
+    let open = run("lesson quiz", &file, "[[1 2\n\n");
+    assert!(open.code == 1 && open.out.contains("your numbers"), "{}", open.out);
     // In brackets the lines go on; without them a line is the answer.
     assert_eq!(run("lesson quiz", &file, "2.6956 3.1734; 3.9441 0.1675; 0.0025 4.9983\n").code, 0);
 }
@@ -127,6 +135,9 @@ fn a_page_judges_with_the_same_words_and_keeps_the_right_numbers_apart() {
     }
     let large = "1 ".repeat(1 << 20);
     assert!(check(&large, None)["error"].as_str().unwrap().contains("larger than 1 MiB"));
+    let scores = check("18 12 15; 12 16 0; 15 0 25", Some("S"));
+    assert_eq!((&scores["is_right"], &scores["has_asked"]), (&true.into(), &false.into()), "{scores}");
+    assert_eq!(check(RIGHT, None)["has_asked"], true);
     assert_eq!(check(RIGHT, Some("Q"))["is_right"], false);
     assert!(check(RIGHT, Some("X"))["error"].as_str().unwrap().contains("given, not computed"));
 }

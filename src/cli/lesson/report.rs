@@ -53,12 +53,17 @@ impl ReportArgs {
                 for (at, one) in read.into_iter().enumerate() {
                     let place = |error: Error| error.in_source(format!("{}, code {}", visible(file), at + 1));
                     match one.map_err(place) {
-                        Ok(handed) if all.contains(&handed) => {}
+                        // The same line twice is one student; without a name it may be two.
+                        Ok(handed) if !handed.name.is_empty() && all.contains(&handed) => {}
                         Ok(handed) => all.push(handed),
                         Err(error) => refused.push(error),
                     }
                 }
             }
+        }
+        if all.is_empty() {
+            // There is at least one code, and none can be read.
+            return Err(refused.swap_remove(0));
         }
         let lessons = self.lessons(&all)?;
         let commands = TrustArgs::default().commands(program);

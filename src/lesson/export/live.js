@@ -119,7 +119,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       event.preventDefault();
       const said = ask({ check, numbers: box.value, step: which.value });
       if (said.error) return reply.replaceChildren(make("p", {}, said.error.replaceAll("\n  help: ", "; ")));
-      answered(data, box.value, said);
+      if (said.has_asked) answered(data, box.value, said);
       const lines = [...said.remarks, ...said.lines].map((line) => make("p", {}, line));
       const about = said.mistakes.flatMap((id) => [" ", make("a", { href: `${mistakes}#${id}` }, id)]);
       reply.replaceChildren(
@@ -129,7 +129,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
         mistakes && about.length ? make("p", {}, "Read more:", ...about) : "",
         make("details", {}, make("summary", {}, "Show the right numbers"), drawn(said.right)),
       );
-      if (said.is_right && answer) answer.open = true;
+      if (said.is_right && said.has_asked && answer) answer.open = true;
     });
   }
 

@@ -166,8 +166,11 @@ fn press_in_line(course: &Course<'_>, state: &mut State, key: Key, now: Duration
     let text = entry.line.text();
     let is_number = entry.purpose == LinePurpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
     match key {
-        // The end of a line within brackets is one of a text that was pasted.
-        Key::Enter if state.asking(course).is_some_and(|asked| asked.kind.goes_on(&text)) => {
+        // The end of a line within brackets is one of a text that was pasted; a second one ends the answer all the same.
+        Key::Enter
+            if !text.ends_with(' ')
+                && state.asking(course).is_some_and(|asked| asked.kind.goes_on(&text)) =>
+        {
             entry.line.press(Key::Char(' '));
         }
         Key::Enter | Key::PageDown => return entered(course, state, entry.purpose, text.trim(), now),

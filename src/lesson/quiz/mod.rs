@@ -185,11 +185,11 @@ impl Quiz<'_, '_, '_> {
         Ok(None)
     }
 
-    /// An answer that begins with this line: numbers in brackets go on to the last bracket.
+    /// An answer that begins with this line: numbers in brackets go on to the last bracket, or to an empty line.
     fn whole_answer(&mut self, question: &Question, line: &str) -> Result<String> {
         let mut typed = line.to_string();
         while question.kind.goes_on(&typed) && typed.len() < LONGEST {
-            let Some(more) = self.read()? else { break };
+            let Some(more) = self.read()?.filter(|more| !more.trim().is_empty()) else { break };
             typed.push('\n');
             typed.push_str(more.trim_end());
         }

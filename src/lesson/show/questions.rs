@@ -288,7 +288,14 @@ impl Verdict {
             });
         };
         if let Some(exercise) = show.exercise(question)? {
-            return Ok(Verdict::of_numbers(exercise.check(typed, None)?, show));
+            let checked = exercise.check(typed, None)?;
+            if !checked.has_asked {
+                let asked = question.key.as_ref().map(|key| key.expression.to_string()).unwrap_or_default();
+                let step = asked.rsplit(':').next().unwrap_or_default();
+                return Err(Error::new(format!("these are numbers of another step, not of {step}"))
+                    .help(format!("hand in {step}; beside it other steps may stand")));
+            }
+            return Ok(Verdict::of_numbers(checked, show));
         }
         let Judgement { is_right, repeated, foreseen } = judge(question, right, show).judge(typed)?;
         let foreseen = foreseen.and_then(|at| with_feedback(question).nth(at));

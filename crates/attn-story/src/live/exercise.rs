@@ -84,6 +84,7 @@ impl Exercise {
         }
         Ok(CheckedNumbers {
             is_right: diagnosis.is_right(),
+            has_asked: answers.iter().any(|answer| answer.name == self.step),
             report: page_report(&diagnosis, examiner.task(), answers),
             mistakes: ids,
             remarks: submission.remarks,
@@ -139,6 +140,8 @@ fn steps(task: &Task) -> Vec<String> {
 pub struct CheckedNumbers {
     /// Whether nothing is wrong.
     pub is_right: bool,
+    /// Whether the step that is asked for is among them; right numbers of another step answer nothing.
+    pub has_asked: bool,
     /// The sentences.
     pub report: PageReport,
     /// The mistakes that give the numbers of the first wrong step, by their names in the catalogue.
@@ -170,6 +173,7 @@ impl CheckedNumbers {
         let evidence: String = self.report.tables.iter().map(table_of_words).collect();
         json!({
             "is_right": self.is_right,
+            "has_asked": self.has_asked,
             "headline": self.report.headline,
             "lines": self.report.lines,
             "mistakes": self.mistakes,
