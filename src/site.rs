@@ -21,7 +21,7 @@ use crate::render::html_page::{
 };
 use crate::render::{Screen, base64, page_program};
 
-pub use mistakes::{EXERCISES, Example, HandedIn, handed_in};
+pub use mistakes::{EXERCISES, Example, MistakenResult, mistaken_results};
 
 const STYLE: &str = include_str!("site/site.css");
 

@@ -6,7 +6,7 @@ use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{PutOutcome, put_files};
 use crate::lesson::{BUILT_IN, open};
-use crate::site::{EXERCISES, Example, SiteLesson, files, handed_in};
+use crate::site::{EXERCISES, Example, SiteLesson, files, mistaken_results};
 use crate::text::{counted, quoted};
 
 use super::diagnose::exercise;
@@ -57,11 +57,11 @@ impl SiteArgs {
         let mut exercises: Vec<Example> = Vec::new();
         for typed in EXERCISES {
             let task = exercise(program, typed, "")?;
-            exercises.push(Example { typed: typed.into(), task, handed_in: None });
+            exercises.push(Example { typed: typed.into(), task, result: None });
         }
-        for one in handed_in() {
+        for one in mistaken_results() {
             let task = exercise(program, &format!("- {}", one.options), &one.inputs.to_string())?;
-            exercises.push(Example { typed: one.options.clone(), task, handed_in: Some(one) });
+            exercises.push(Example { typed: one.options.clone(), task, result: Some(one) });
         }
         let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises)?;
         let files: Vec<(&str, &[u8])> =

@@ -9,6 +9,7 @@ use crate::text::{counted, quoted};
 use super::hand_in::{HandIn, HandedQuestion, cell};
 use super::quiz::Grade;
 use super::show::{LessonView, Verdict};
+use super::{Lesson, is_built_in};
 
 /// The widest bar.
 const WIDEST: usize = 20;
@@ -132,7 +133,9 @@ fn repeat(questions: &[AskedQuestion<'_>], view: Option<&LessonView<'_>>) -> Opt
         let step = view.and_then(|view| {
             let question = view.lesson.questions().find(|question| question.id == one.id)?;
             let step = view.lesson.step_at(question.line)?;
-            Some((step.title.clone(), format!("attn lesson play {}#{}", quoted(&view.lesson.name), step.id)))
+            let Lesson { name, file, .. } = view.lesson;
+            let opened = if is_built_in(file) { name } else { file };
+            Some((step.title.clone(), format!("attn lesson play {}#{}", quoted(opened), step.id)))
         });
         let (title, command) = step.unwrap_or_default();
         vec![cell(one.id), percent(*share), title, command]

@@ -17,12 +17,12 @@ pub struct Example {
     /// The exercise.
     pub task: Task,
     /// A result with a mistake that is not made here, where this is what the exercise is for.
-    pub handed_in: Option<HandedIn>,
+    pub result: Option<MistakenResult>,
 }
 
 /// A result with a mistake, as data.
 #[derive(Clone, Debug, Deserialize)]
-pub struct HandedIn {
+pub struct MistakenResult {
     /// The mistake.
     pub id: String,
     /// The options of the exercise.
@@ -35,7 +35,7 @@ pub struct HandedIn {
     pub numbers: Vec<Vec<Value>>,
 }
 
-impl HandedIn {
+impl MistakenResult {
     /// What was handed in.
     fn matrix(&self) -> Option<Matrix> {
         let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
@@ -48,7 +48,7 @@ impl HandedIn {
 ///
 /// # Panics
 /// If the file that travels with the program is damaged; a test reads it.
-pub fn handed_in() -> Vec<HandedIn> {
+pub fn mistaken_results() -> Vec<MistakenResult> {
     serde_json::from_str(include_str!("../../data/mistake_examples.json"))
         .expect("mistake_examples.json is read by a test")
 }
@@ -103,9 +103,8 @@ fn entry(mistake: &Mistake, exercises: &[Example]) -> String {
         format!("<p>The correct step: <a href=\"demos/{demo}.html\"><code>attn demo {demo}</code></a></p>\n")
     });
     let Mistake { id, slip, why, symptom, fix, .. } = mistake;
-    let made = || {
-        exercises.iter().filter(|exercise| exercise.handed_in.is_none()).find_map(|one| made(mistake, one))
-    };
+    let made =
+        || exercises.iter().filter(|exercise| exercise.result.is_none()).find_map(|one| made(mistake, one));
     let example =
         made().or_else(|| exercises.iter().find_map(|one| handed(mistake, one))).unwrap_or_default();
     format!(
@@ -132,16 +131,16 @@ fn made(mistake: &Mistake, Example { typed, task, .. }: &Example) -> Option<Stri
 }
 
 /// A result that was handed in, beside the right one.
-fn handed(mistake: &Mistake, Example { typed, task, handed_in }: &Example) -> Option<String> {
-    let handed_in = handed_in.as_ref().filter(|handed_in| handed_in.id == mistake.id)?;
-    let right = task.right().find(&handed_in.step).and_then(|id| task.right()[id].matrix())?;
-    let wrong = handed_in.matrix()?;
+fn handed(mistake: &Mistake, Example { typed, task, result }: &Example) -> Option<String> {
+    let result = result.as_ref().filter(|result| result.id == mistake.id)?;
+    let right = task.right().find(&result.step).and_then(|id| task.right()[id].matrix())?;
+    let wrong = result.matrix()?;
     let options = if typed.is_empty() {
         "attention without options".to_string()
     } else {
         format!("<code>{}</code>", escaped(typed))
     };
-    Some(pair(&options, &handed_in.step, right, &wrong))
+    Some(pair(&options, &result.step, right, &wrong))
 }
 
 fn pair(exercise: &str, name: &str, right: &Matrix, wrong: &Matrix) -> String {

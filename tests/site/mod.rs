@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use attn::demo::{demos, glossary};
 use attn::diagnose::catalogue;
 use attn::lesson::BUILT_IN;
-use attn::site::handed_in;
+use attn::site::mistaken_results;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -333,7 +333,7 @@ fn a_student_pastes_a_wrong_result_reads_the_mistake_and_hands_in_a_line_that_th
 #[test]
 fn each_result_of_the_page_of_mistakes_is_judged_as_the_mistake_under_which_it_stands() {
     let mut others = Vec::new();
-    for one in handed_in() {
+    for one in mistaken_results() {
         let text = |cell: &Value| cell.as_str().map_or_else(|| cell.to_string(), str::to_string);
         let rows: Vec<String> =
             one.numbers.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join(" ")).collect();
