@@ -1,6 +1,6 @@
 //! Everything that a user can give, read into matrices: files, standard input, and matrices typed in place.
 //!
-//! The way through: what was typed becomes a [`Source`]; its content becomes an [`Array`] (or, for a file of several
+//! The way through: what was typed becomes a [`Source`]; its content becomes an [`crate::read::Array`] (or, for a file of several
 //! matrices, a [`Bundle`] of them), and that a [`crate::matrix::Matrix`]. Nothing outside this module opens a file that
 //! a user named. No number in a header reserves memory, a file is only read where reading it will end, and every
 //! refusal says where.
