@@ -44,7 +44,7 @@ pub struct SiteLesson<'a> {
 pub type SiteFile = (String, Vec<u8>);
 
 /// The files of the site. `own` are the lessons of the program, `added` those of a class; `run` runs the commands of demos, and
-/// mistakes are shown in these exercises.
+/// mistakes are shown in these exercises. `made` is told each file as it is made.
 ///
 /// # Errors
 /// If a demo cannot be shown as a page.
@@ -53,8 +53,9 @@ pub fn files(
     added: &[SiteLesson<'_>],
     run: &Run<'_>,
     exercises: &[Example],
+    made: &mut dyn FnMut(&str),
 ) -> Result<Vec<SiteFile>> {
-    let mut site = Site::default();
+    let mut site = Site { files: Vec::new(), made };
     let [style, script] = page_assets();
     site.text("attn.css", site_style(&format!("{style}{STYLE}")));
     site.text("attn.js", site_script(&script));
@@ -75,14 +76,16 @@ pub fn files(
     Ok(site.files)
 }
 
-#[derive(Default)]
-struct Site {
+struct Site<'a> {
     files: Vec<SiteFile>,
+    made: &'a mut dyn FnMut(&str),
 }
 
-impl Site {
+impl Site<'_> {
     fn text(&mut self, name: impl Into<String>, text: String) {
-        self.files.push((name.into(), text.into_bytes()));
+        let name = name.into();
+        (self.made)(&name);
+        self.files.push((name, text.into_bytes()));
     }
 
     fn lesson(

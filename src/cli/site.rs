@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{from_path, to_path, visible};
-use crate::input::{PutOutcome, put_files};
+use crate::input::{PutOutcome, check_folder, put_files};
 use crate::lesson::{BUILT_IN, open};
 use crate::site::{EXERCISES, Example, SiteLesson, files, mistaken_results};
 use crate::text::{counted, quoted};
@@ -13,6 +13,7 @@ use super::diagnose::exercise;
 use super::lesson::{TrustArgs, lesson_files};
 use super::program::Program;
 use super::{Env, Streams};
+use crate::terminal::ERASE;
 
 /// Write a site for a class: lessons and demos that compute, in a browser
 ///
@@ -42,7 +43,7 @@ Examples:
 impl SiteArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         // What cannot be written is not computed.
-        env.writing.check(&to_path(&self.folder))?;
+        check_folder(&to_path(&self.folder), env.writing)?;
         let commands = TrustArgs::default().commands(program);
         let with_run = |name: &str| -> Result<SiteLesson<'_>> {
             let (lesson, _) = open(name)?;
@@ -63,7 +64,15 @@ impl SiteArgs {
             let task = exercise(program, &format!("- {}", one.options), &one.inputs.to_string())?;
             exercises.push(Example { typed: one.options.clone(), task, result: Some(one) });
         }
-        let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises)?;
+        let mut tell = |file: &str| {
+            if env.shows_progress {
+                // An error of writing to standard error is ignored.
+                let _ = write!(streams.err, "{ERASE}{file}").and_then(|()| streams.err.flush());
+            }
+        };
+        let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises, &mut tell);
+        tell("");
+        let made = made?;
         let files: Vec<(&str, &[u8])> =
             made.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
         let put = put_files(&to_path(&self.folder), &files, self.overwrite, env.writing)?;

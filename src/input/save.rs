@@ -165,6 +165,17 @@ pub fn check_place(path: &Path, writing: WritePermission) -> Result<()> {
     takes_files(path.parent().unwrap_or(Path::new(""))).map_err(|error| not_written(path, &error))
 }
 
+/// Tries whether [`put_files`] can put files into a folder, before they are computed.
+///
+/// # Errors
+/// If nothing may be written, or the folder takes no files, or the one that it is to be made below.
+pub fn check_folder(folder: &Path, writing: WritePermission) -> Result<()> {
+    writing.check(folder)?;
+    let is_there = |place: &&Path| place.as_os_str().is_empty() || fs::metadata(place).is_ok();
+    takes_files(folder.ancestors().find(is_there).unwrap_or(folder))
+        .map_err(|error| no_folder(&path_text(folder), &error))
+}
+
 /// Tries whether files can be written into a folder; the empty path is the current one.
 pub(super) fn takes_files(folder: &Path) -> std::io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

@@ -89,10 +89,20 @@ impl AskedQuestion<'_> {
         let question = view.and_then(|view| view.lesson.questions().find(|question| question.id == self.id));
         let verdict =
             question.zip(view).and_then(|(question, view)| Verdict::of(answer, question, view).ok());
-        let why = verdict
-            .map(|verdict| verdict.feedback.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "));
-        Some(vec![cell(self.id), cell(answer), count.to_string(), why.unwrap_or_default()])
+        let why = verdict.zip(question).zip(view).map(|((verdict, question), view)| {
+            let words = one_line(&verdict.feedback.join(" "));
+            // The answer stands beside it.
+            let foreseen = question.choices.iter().find(|choice| Some(choice.letter) == verdict.foreseen);
+            let name = foreseen.map(|choice| format!("{}: ", view.choice_name(question, choice)));
+            name.and_then(|name| words.strip_prefix(&name)).unwrap_or(&words).to_string()
+        });
+        Some(vec![cell(self.id), cell(&one_line(answer)), count.to_string(), why.unwrap_or_default()])
     }
+}
+
+/// A text with one blank for several, and for ends of lines.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn bar(share: f64) -> String {

@@ -48,6 +48,9 @@ pub struct HandedQuestion {
     pub mistakes: Vec<String>,
 }
 
+/// The words above a code.
+pub const TO_HAND_IN: &str = "Hand in this line";
+
 /// What a code begins with, and ends with.
 const BEGINS: &str = "attn1:";
 const ENDS: char = ';';

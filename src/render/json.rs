@@ -519,7 +519,7 @@ fn difference(difference: &Difference) -> Value {
 // Pages that compute for themselves: the data of each story, and the program as WebAssembly.
 
 /// The crate `attn-page` as WebAssembly, compressed as zlib does. The command that builds it is in `docs/formats.md`.
-const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/attn_page.zlib"));
+const PROGRAM: &[u8] = include_bytes!("attn_page.zlib");
 
 /// The program as a page holds it: in base64.
 pub(crate) fn page_program() -> &'static str {

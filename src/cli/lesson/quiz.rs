@@ -13,7 +13,7 @@ use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::foreign::{from_path, visible};
 use crate::input::write_text;
-use crate::lesson::hand_in::HandIn;
+use crate::lesson::hand_in::{HandIn, TO_HAND_IN};
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::LessonView;
@@ -122,7 +122,7 @@ impl QuizArgs {
         if !results.interrupted && !on_err && (at_terminal || self.name.is_some()) {
             let name = self.name.as_deref().unwrap_or_default();
             let whose = if name.is_empty() { " (--name NAME puts your name in it)" } else { "" };
-            writeln!(streams.out, "\nHand in this line{whose}:\n{}", HandIn::of(&results, name).code())?;
+            writeln!(streams.out, "\n{TO_HAND_IN}{whose}:\n{}", HandIn::of(&results, name).code())?;
         }
         if let Some(format) = format {
             self.write(&results, format, env, streams)?;

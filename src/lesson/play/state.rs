@@ -455,6 +455,8 @@ pub(super) enum LinePurpose {
     Search,
     /// To run a command.
     Command,
+    /// To hand in answers under this name.
+    Name,
 }
 
 /// A line that is being typed.
@@ -472,6 +474,7 @@ impl TypedLine {
             LinePurpose::Hands => " hands: ",
             LinePurpose::Search => " search: ",
             LinePurpose::Command => " $ ",
+            LinePurpose::Name => " your name or number: ",
         }
     }
 }

@@ -144,6 +144,7 @@ fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Durat
         'n' => next_step(course, state),
         'p' => previous_step(course, state),
         't' => show_overlay(&view::contents(course, state), Topic::Contents, state),
+        'h' if state.is_over(course) && state.class.score().0 > 0 => begin_line(state, LinePurpose::Name),
         'h' => hint(course, state),
         'v' => begin_hands(course, state, now),
         '?' => show_overlay(&view::help(course, state), Topic::Keys, state),
@@ -215,6 +216,7 @@ fn entered(
             Ok(run) => return run,
             Err(lines) => lines,
         },
+        LinePurpose::Name => view::hand_in(course, state, text),
     };
     print(course, state, lines, now)
 }

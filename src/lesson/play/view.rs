@@ -5,6 +5,8 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
 use crate::foreign::visible;
+use crate::lesson::hand_in::{HandIn, TO_HAND_IN};
+use crate::lesson::quiz::played;
 use crate::lesson::show::Verdict;
 use crate::lesson::show::{Ink, LessonView, Text, Tone};
 use crate::lesson::{Block, Choice, Question};
@@ -102,6 +104,7 @@ impl Status<'_, '_> {
                 "↑ the last command, Esc back".to_string()
             }
             LinePurpose::Command => String::new(),
+            LinePurpose::Name => "Enter shows the line to hand in".to_string(),
             LinePurpose::Answer => match key_typed(self.course, self.state, text.trim()) {
                 Some('q') => "Enter: end the lesson".to_string(),
                 Some('h') => "Enter: a hint".to_string(),
@@ -154,7 +157,12 @@ impl Status<'_, '_> {
         // Whether a class is behind is the teacher's business alone.
         let pace = self.state.pace(self.course, self.now).spent_of_planned();
         if self.state.is_over(self.course) {
-            return vec![(9, "end".to_string()), (7, pace), (8, "space leaves, ← goes back".to_string())];
+            let mut pieces =
+                vec![(9, "end".to_string()), (6, pace), (8, "space leaves, ← goes back".to_string())];
+            if self.state.class.score().0 > 0 {
+                pieces.push((7, "h hands in the answers".to_string()));
+            }
+            return pieces;
         }
         let title = self
             .state
@@ -329,6 +337,15 @@ pub(super) fn ending(course: &Course<'_>, state: &State) -> Vec<String> {
     lines
 }
 
+/// The answers as a line to hand in, under a name; a narrow screen cuts it, and blanks in it do not count.
+pub(super) fn hand_in(course: &Course<'_>, state: &State, name: &str) -> Vec<String> {
+    let screen = state.window.screen;
+    let results = played(&course.show(screen), &state.class.answers());
+    let code: Vec<char> = HandIn::of(&results, name).code().chars().collect();
+    let pieces = code.chunks(screen.width.saturating_sub(1).max(1)).map(|piece| piece.iter().collect());
+    [format!("{TO_HAND_IN}:")].into_iter().chain(pieces).collect()
+}
+
 // Sentences to the teacher.
 
 /// The lines of a sentence to the teacher.
@@ -451,7 +468,7 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("n p", "next, previous step"), ("Enter Esc", "give it, drop it")],
     [("5G", "to step 5"), ("space", "shows the answer")],
     [("t", "contents"), ("v", "votes: A3 B14 C8, or 3 14 8")],
-    [("/", "search; / Enter: next"), ("h", "a hint")],
+    [("/", "search; / Enter: next"), ("h", "a hint; at the end: hand in")],
     [("b .", "blank the screen"), ("!", "an attn command; ↑ the last")],
     [("r F5", "this again, run again"), ("?", "these keys")],
     [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],

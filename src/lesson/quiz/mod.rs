@@ -4,6 +4,7 @@
 
 mod result;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, ErrorKind, Write};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::text::{counted, quoted};
 use super::play::ScriptedAnswers;
 use super::show::{Ink, LessonView, Text, Tone};
 use super::show::{Verdict, next_try};
-use super::{Block, Lesson, Question, QuizProgress};
+use super::{Block, Question, QuizProgress};
 use result::score;
 
 pub use result::{Grade, QuestionResult, Results, tables};
@@ -42,18 +43,7 @@ pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Re
     sitting.tell_kept(&places)?;
     for (number, place) in places.iter().enumerate() {
         let is_kept = sitting.kept(place.question).is_some();
-        let Attempts { outcome, hints, answers, mistakes } = sitting.ask(place, number + 1, places.len())?;
-        graded.push(QuestionResult {
-            id: place.question.id.clone(),
-            kind: place.question.kind.word(),
-            step: place.step,
-            step_id: place.step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
-            outcome,
-            hints,
-            answers,
-            mistakes,
-            right: show.right(place.question).map(|right| right.typed()).unwrap_or_default(),
-        });
+        graded.push(sitting.ask(place, number + 1, places.len())?.graded(place, show));
         if number + 1 < places.len() && !is_kept {
             sitting.pause()?;
         }
@@ -65,8 +55,17 @@ pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Re
         sitting.student.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
     }
     sitting.student.say(&score(&graded, interrupted, asked, show))?;
-    let Lesson { name, title, .. } = show.lesson;
-    Ok(Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted })
+    Ok(Results::of(show, graded, interrupted))
+}
+
+/// The results of answers that a lesson was given while it was played.
+pub fn played(show: &LessonView<'_>, answers: &BTreeMap<String, Vec<String>>) -> Results {
+    let attempts = |question: &Question| match answers.get(&question.id) {
+        Some(answers) => Attempts::of_earlier_sitting(question, answers, 0, show),
+        None => Attempts::default().unanswered(question),
+    };
+    let graded = places(show).iter().map(|place| attempts(place.question).graded(place, show)).collect();
+    Results::of(show, graded, false)
 }
 
 /// # Errors
@@ -350,11 +349,28 @@ impl Attempts {
         attempts.outcome = match verdicts.iter().position(right) {
             _ if !question.kind.is_graded() => Grade::Open,
             Some(0) => Grade::Right,
-            Some(_) => Grade::SecondTry,
+            Some(1) => Grade::SecondTry,
             None if answers.iter().all(String::is_empty) => Grade::Skipped,
-            None => Grade::Wrong,
+            Some(_) | None => Grade::Wrong,
         };
         attempts
+    }
+
+    /// The result of a question.
+    fn graded(self, place: &AskedQuestion<'_>, show: &LessonView<'_>) -> QuestionResult {
+        let Attempts { outcome, hints, answers, mistakes } = self;
+        let AskedQuestion { step, question, .. } = *place;
+        QuestionResult {
+            id: question.id.clone(),
+            kind: question.kind.word(),
+            step,
+            step_id: step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
+            outcome,
+            hints,
+            answers,
+            mistakes,
+            right: show.right(question).map(|right| right.typed()).unwrap_or_default(),
+        }
     }
 }
 

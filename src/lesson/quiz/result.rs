@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lesson::Lesson;
 use crate::lesson::show::{Ink, LessonView, Text, Tone};
 use crate::story::Table;
 use crate::text::{counted, quoted};
@@ -104,6 +105,11 @@ pub struct Results {
 }
 
 impl Results {
+    pub(super) fn of(show: &LessonView<'_>, graded: Vec<QuestionResult>, interrupted: bool) -> Results {
+        let Lesson { name, title, .. } = show.lesson;
+        Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted }
+    }
+
     /// Whether every graded question was answered correctly in the end.
     pub fn all_right(&self) -> bool {
         all_right(&self.graded)

@@ -1,5 +1,8 @@
 //! Answers, votes and hints.
 
+use crate::lesson::hand_in::handed_in;
+use crate::lesson::quiz::Grade;
+
 use super::*;
 
 #[test]
@@ -192,4 +195,25 @@ fn scripted_answers_are_given_when_the_question_comes() {
     assert_shows(&class.typed(" "), "Right: 1");
     class.typed("    ");
     assert_eq!(class.player.state.class.score(), (2, 2));
+}
+
+#[test]
+fn at_the_end_the_answers_are_a_line_to_hand_in() {
+    played(40, |class| {
+        class.typed("5G");
+        class.typed("n");
+        assert_shows(&class.typed("h"), "Only questions have hints.");
+        class.typed("2GaC3G1\n5G");
+        class.typed("n");
+        assert_shows(&class.bottom(), "h hands in the answers");
+        class.typed("hAna");
+        assert_shows(&class.bottom(), "your name or number: Ana");
+        let line = class.typed("\n");
+        assert_shows(&line, "Hand in this line:\nattn1:");
+        assert!(line.lines().all(|line| line.len() < 80), "{line}");
+        let handed = handed_in(&line).unwrap().remove(0).unwrap();
+        assert_eq!(handed.name, "Ana");
+        let outcomes: Vec<Grade> = handed.questions.iter().map(|question| question.outcome).collect();
+        assert_eq!(outcomes, [Grade::SecondTry, Grade::Right, Grade::Unanswered]);
+    });
 }
