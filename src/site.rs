@@ -44,7 +44,7 @@ pub struct SiteLesson<'a> {
 pub type SiteFile = (String, Vec<u8>);
 
 /// The files of the site. `own` are the lessons of the program, `added` those of a class; `run` runs the commands of demos, and
-/// mistakes are shown in these exercises. `made` is told each file as it is made.
+/// mistakes are shown in these exercises. `made` is told how many files there are, after each.
 ///
 /// # Errors
 /// If a demo cannot be shown as a page.
@@ -53,7 +53,7 @@ pub fn files(
     added: &[SiteLesson<'_>],
     run: &Run<'_>,
     exercises: &[Example],
-    made: &mut dyn FnMut(&str),
+    made: &mut dyn FnMut(usize),
 ) -> Result<Vec<SiteFile>> {
     let mut site = Site { files: Vec::new(), made };
     let [style, script] = page_assets();
@@ -78,14 +78,13 @@ pub fn files(
 
 struct Site<'a> {
     files: Vec<SiteFile>,
-    made: &'a mut dyn FnMut(&str),
+    made: &'a mut dyn FnMut(usize),
 }
 
 impl Site<'_> {
     fn text(&mut self, name: impl Into<String>, text: String) {
-        let name = name.into();
-        (self.made)(&name);
-        self.files.push((name, text.into_bytes()));
+        self.files.push((name.into(), text.into_bytes()));
+        (self.made)(self.files.len());
     }
 
     fn lesson(

@@ -7,13 +7,13 @@ use crate::foreign::{from_path, to_path, visible};
 use crate::input::{PutOutcome, check_folder, put_files};
 use crate::lesson::{BUILT_IN, open};
 use crate::site::{EXERCISES, Example, SiteLesson, files, mistaken_results};
+use crate::terminal::ERASE;
 use crate::text::{counted, quoted};
 
 use super::diagnose::exercise;
 use super::lesson::{TrustArgs, lesson_files};
 use super::program::Program;
 use super::{Env, Streams};
-use crate::terminal::ERASE;
 
 /// Write a site for a class: lessons and demos that compute, in a browser
 ///
@@ -64,13 +64,14 @@ impl SiteArgs {
             let task = exercise(program, &format!("- {}", one.options), &one.inputs.to_string())?;
             exercises.push(Example { typed: one.options.clone(), task, result: Some(one) });
         }
-        let mut tell = |file: &str| {
+        let mut tell = |line: &str| {
             if env.shows_progress {
                 // An error of writing to standard error is ignored.
-                let _ = write!(streams.err, "{ERASE}{file}").and_then(|()| streams.err.flush());
+                let _ = write!(streams.err, "{ERASE}{line}").and_then(|()| streams.err.flush());
             }
         };
-        let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises, &mut tell);
+        let mut count = |done: usize| tell(&counted(done, "file"));
+        let made = files(&own, &added, &commands.of(BUILT_IN[0].0), &exercises, &mut count);
         tell("");
         let made = made?;
         let files: Vec<(&str, &[u8])> =

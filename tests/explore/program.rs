@@ -8,6 +8,7 @@ use attn_story::live::Pages;
 use attn_story::render::base64;
 use flate2::read::ZlibDecoder;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::browser::{browser, window};
 use crate::common::attn;
@@ -164,7 +165,10 @@ fn the_program_that_is_kept_answers_as_the_sources_do() {
 }
 
 #[test]
-fn the_program_takes_at_most_1100_kb_of_a_page() {
+fn the_program_has_its_hash_and_takes_at_most_1100_kb_of_a_page() {
+    let hash: String = Sha256::digest(kept()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let stated = fs::read_to_string(root().join("src/render/attn_page.wasm.sha256")).unwrap();
+    assert_eq!(stated, format!("{hash}  attn_page.wasm\n"));
     let page = attn("softmax 1 2 --format html --live").ok().out;
     let (_, rest) = page.split_once("id=\"program\">").expect("the program");
     let (program, _) = rest.split_once("</script>").expect("its end");

@@ -147,6 +147,20 @@ fn files_that_differ_are_replaced_only_if_that_is_asked_for() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_made_is_refused_before_anything_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let [file, empty] = [place.path().join("file"), place.path().join("empty")];
+    fs::write(&file, "mine").unwrap();
+    fs::create_dir(&empty).unwrap();
+    for folder in [file.join("site"), file.clone()] {
+        let command =
+            attn("site").arg(folder.display().to_string()).arg("--add").arg(empty.display().to_string());
+        command.refused(&["a part of its path is a file"]);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
 fn a_folder_without_lessons_adds_nothing() {
     let place = tempfile::tempdir().unwrap();
     let [site, empty] = [place.path().join("site"), place.path().join("empty")];

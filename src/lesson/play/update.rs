@@ -145,6 +145,9 @@ fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Durat
         'p' => previous_step(course, state),
         't' => show_overlay(&view::contents(course, state), Topic::Contents, state),
         'h' if state.is_over(course) && state.class.score().0 > 0 => begin_line(state, LinePurpose::Name),
+        'h' if state.is_over(course) => {
+            remark(state, "No question was answered: there is nothing to hand in.")
+        }
         'h' => hint(course, state),
         'v' => begin_hands(course, state, now),
         '?' => show_overlay(&view::help(course, state), Topic::Keys, state),
