@@ -234,8 +234,11 @@ fn front(own: &[SiteLesson<'_>], added: &[SiteLesson<'_>]) -> String {
 /// The lessons of a folder of the site; `first` is the number of the first one.
 fn lessons(folder: &str, first: usize, lessons: &[SiteLesson<'_>]) -> String {
     let entry = |SiteLesson { lesson, .. }: &SiteLesson<'_>| {
+        // Lessons of the same title are told apart by their files.
+        let is_alone = lessons.iter().filter(|other| other.lesson.title == lesson.title).count() == 1;
+        let file = if is_alone { String::new() } else { format!("{} · ", escaped(&lesson.name)) };
         format!(
-            "<li><a href=\"{folder}/{}.html\">{}</a> <span class=\"dim\">{}</span></li>\n",
+            "<li><a href=\"{folder}/{}.html\">{}</a> <span class=\"dim\">{file}{}</span></li>\n",
             in_address(&lesson.name),
             escaped(&lesson.title),
             length(lesson)

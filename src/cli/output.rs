@@ -151,6 +151,11 @@ impl LookArgs {
         self.format.is_for_people()
     }
 
+    /// Whether a spreadsheet is to read the format.
+    pub(super) fn is_csv(&self) -> bool {
+        self.format == Format::Csv
+    }
+
     /// Writes tables of words.
     pub(super) fn tables(
         &self,

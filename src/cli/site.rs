@@ -5,6 +5,7 @@ use clap::Args;
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::{from_path, to_path, visible};
 use crate::input::{PutOutcome, check_folder, put_files};
+use crate::lesson::check::check;
 use crate::lesson::{BUILT_IN, open};
 use crate::site::{EXERCISES, Example, SiteLesson, files, mistaken_results};
 use crate::terminal::ERASE;
@@ -55,6 +56,16 @@ impl SiteArgs {
         let added = self.add.as_deref().map(lesson_files).transpose()?.unwrap_or_default();
         let read = |(file, text): (String, Result<String>)| text.and_then(|_| with_run(&file));
         let added: Vec<SiteLesson<'_>> = added.into_iter().map(read).collect::<Result<_>>()?;
+        for SiteLesson { lesson, run } in &added {
+            let wrong = check(lesson, run).wrong();
+            if wrong > 0 {
+                let file = visible(&lesson.file);
+                let found = counted(wrong, "fault");
+                // An error of writing to standard error is ignored.
+                let _ =
+                    writeln!(streams.err, "warning: {file} has {found}; attn lesson check {}", quoted(&file));
+            }
+        }
         let mut exercises: Vec<Example> = Vec::new();
         for typed in EXERCISES {
             let task = exercise(program, typed, "")?;

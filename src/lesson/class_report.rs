@@ -188,6 +188,28 @@ fn mistakes(all: &[HandIn], has_bars: bool) -> Option<(String, Table)> {
     (!rows.is_empty()).then(|| ("Mistakes in numbers".to_string(), table))
 }
 
+/// What a teacher looks at before the figures: what could not be read, who handed in twice, and lessons that are not known here.
+pub fn to_look_at(all: &[HandIn], views: &[LessonView<'_>], refusals: &[String]) -> Option<(String, Table)> {
+    let mut lines = refusals.to_vec();
+    let mut times: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for one in all {
+        *times.entry((&one.lesson, &one.name)).or_default() += 1;
+    }
+    for ((lesson, name), count) in times.iter().filter(|(_, count)| **count > 1) {
+        let name = if name.is_empty() { "without a name".into() } else { cell(name) };
+        lines.push(format!("{name}: {count} results of {}; each counts", cell(lesson)));
+    }
+    let mut lessons: Vec<&str> = times.keys().map(|(lesson, _)| *lesson).collect();
+    lessons.dedup();
+    lessons.retain(|lesson| views.iter().all(|view| view.lesson.name != *lesson));
+    for lesson in lessons {
+        lines.push(format!("{} is not known here; name its folder with --add", cell(lesson)));
+    }
+    (!lines.is_empty()).then(|| {
+        ("To look at".to_string(), Table::new(&["remark"], lines.into_iter().map(|line| vec![line])))
+    })
+}
+
 /// A line for each student, by name.
 fn students(all: &[HandIn]) -> Table {
     let mut all: Vec<&HandIn> = all.iter().collect();

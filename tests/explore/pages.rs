@@ -29,7 +29,7 @@ fn started(page: &mut Page<'_>) {
 fn exact_numbers(page: &mut Page<'_>) -> Value {
     page.eval(
         "(() => { const all = {}; for (const td of document.querySelectorAll('td[data-place]')) { td.focus(); \
-         all[td.dataset.place] = panel().querySelector('strong').dataset.exact; } return all; })()",
+         all[td.dataset.place] = panel().querySelector('.address').dataset.exact; } return all; })()",
     )
 }
 
@@ -126,13 +126,13 @@ fn a_number_is_hidden_until_it_is_guessed() {
     started(&mut page);
     page.eval("cell('S[2,3]').focus()");
     page.press("a");
-    assert_eq!(page.eval("document.querySelector('.panel strong').textContent"), "S[2,3] = ?");
+    assert_eq!(page.eval("document.querySelector('.panel .address').textContent"), "S[2,3] = ?");
     assert_eq!(page.eval("document.querySelector('td.here').classList.contains('guess')"), true);
     let seen = "[...document.querySelectorAll('.notice')].map((said) => getComputedStyle(said).visibility)";
     let seen = page.eval(&format!("[...new Set({seen})].join()"));
     assert_eq!(seen, "hidden", "what a step says would give the number away");
     assert_eq!(
-        page.eval("document.querySelector('.panel strong').dataset.exact"),
+        page.eval("document.querySelector('.panel .address').dataset.exact"),
         "",
         "the page tells nothing"
     );
@@ -186,7 +186,7 @@ fn on_a_phone_a_tap_chooses_and_the_panel_takes_another_number() {
     started(&mut page);
     page.eval("cell('K[2,2]').id = 'chosen'");
     page.tap("#chosen");
-    assert_eq!(page.eval("panel().querySelector('strong').textContent"), "K[2,2] = 1");
+    assert_eq!(page.eval("panel().querySelector('.address').textContent"), "K[2,2] = 1");
     page.tap(".write input");
     page.eval("document.querySelector('.write input').select()");
     page.write("4");
@@ -292,7 +292,7 @@ fn what_is_refused_says_why_and_can_be_mended() {
     page.eval("cell('S[1,1]').focus(); [...document.querySelectorAll('.tools button')].find((button) => button.textContent.startsWith('Take out')).click()");
     page.eval("cell('O[2,1]').focus()");
     assert_eq!(
-        page.eval("document.querySelector('.panel strong').textContent"),
+        page.eval("document.querySelector('.panel .address').textContent"),
         "O[2,1] = 0 (before: 1.6605)"
     );
     assert_eq!(page.eval("document.querySelector('.write').hidden"), true);

@@ -108,6 +108,34 @@ fn foreign_texts_are_bounded_and_escaped_and_open_no_file() {
 }
 
 #[test]
+fn what_a_teacher_has_to_look_at_stands_in_the_report_and_stops_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = place.path().join(name).display().to_string();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let own = HandIn { lesson: "our-own".into(), ..student("=1+1", Grade::Right, "-12", &[]) };
+    let again = student("Ana", Grade::Wrong, "7", &[]).code();
+    let files = [
+        file("hello.txt", "hello"),
+        file("ana.txt", &format!("{}\n{again}\n{}", code("Ana", "12\n"), own.code())),
+    ];
+    let told = attn("lesson report --format csv").arg(&files[0]).arg(&files[1]).run();
+    assert_eq!(told.code, 2, "{}", told.err);
+    assert!(told.err.contains("hello.txt: there are no results in it"), "{}", told.err);
+    for line in [
+        "Ana: 2 results of 0-tour; each counts",
+        "our-own is not known here; name its folder with --add",
+        "\n'=1+1,our-own,1,1,",
+    ] {
+        assert!(told.out.contains(line), "no `{line}` in {}", told.out);
+    }
+    let json = attn("lesson report --format json").arg(&files[0]).arg(&files[1]).run().out;
+    assert!(json.contains("\"=1+1\""), "{json}");
+}
+
+#[test]
 fn the_files_of_a_quiz_tell_the_same_as_its_line() {
     let place = tempfile::tempdir().unwrap();
     let mut told = Vec::new();
@@ -169,6 +197,8 @@ fn a_class_is_one_page_with_what_went_wrong_why_and_what_to_repeat() {
         2,
         "two students without a name"
     );
+    let titles: Vec<&Value> = all.iter().map(|table| &table["title"]).collect();
+    assert!(!titles.contains(&&"To look at".into()), "{titles:?}");
     // The same line twice is one student.
     assert_eq!(self::tables(&format!("{text}\n{text}"))[0]["rows"], tables[0]["rows"]);
 }

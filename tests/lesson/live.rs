@@ -36,7 +36,7 @@ fn started(page: &mut Page<'_>) {
 fn exact_numbers(page: &mut Page<'_>, story: usize) -> Value {
     page.eval(&format!(
         "(() => {{ const all = {{}}; for (const td of story({story}).querySelectorAll('td[data-place]')) {{ td.focus(); \
-         all[td.dataset.place] = story({story}).querySelector('.panel strong').dataset.exact; }} return all; }})()"
+         all[td.dataset.place] = story({story}).querySelector('.panel .address').dataset.exact; }} return all; }})()"
     ))
 }
 

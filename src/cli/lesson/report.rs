@@ -8,7 +8,7 @@ use crate::cli::{Env, Streams, output};
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::visible;
 use crate::input::Files;
-use crate::lesson::class_report::class_tables;
+use crate::lesson::class_report::{class_tables, to_look_at};
 use crate::lesson::hand_in::{HandIn, handed_in};
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, built_in, open};
@@ -49,7 +49,14 @@ impl ReportArgs {
             let mut files = Files::new(streams.input).within(env.reading.clone());
             for file in &self.files {
                 let text = files.text(file)?;
-                let read = handed_in(&text).map_err(|error| error.in_source(visible(file)))?;
+                let read = match handed_in(&text) {
+                    Ok(read) => read,
+                    // One file without results does not keep the others from being read.
+                    Err(error) => {
+                        refused.push(error.in_source(visible(file)));
+                        continue;
+                    }
+                };
                 for (at, one) in read.into_iter().enumerate() {
                     let place = |error: Error| error.in_source(format!("{}, code {}", visible(file), at + 1));
                     match one.map_err(place) {
@@ -62,7 +69,6 @@ impl ReportArgs {
             }
         }
         if all.is_empty() {
-            // There is at least one code, and none can be read.
             return Err(refused.swap_remove(0));
         }
         let lessons = self.lessons(&all)?;
@@ -74,13 +80,20 @@ impl ReportArgs {
             .zip(&runners)
             .map(|(lesson, runner)| LessonView::new(lesson, runner, Screen::plain(80)))
             .collect();
-        let parts = class_tables(&all, &views, self.look.is_for_people());
+        let refusals: Vec<String> =
+            refused.iter().map(|error| error.to_string().replace("\n  help: ", "; ")).collect();
+        let mut parts = class_tables(&all, &views, self.look.is_for_people());
+        parts.extend(to_look_at(&all, &views, &refusals));
+        if self.look.is_csv() {
+            let cells = parts.iter_mut().flat_map(|(_, table)| table.rows.iter_mut().flatten());
+            cells.filter(|cell| is_formula(cell)).for_each(|cell| cell.insert(0, '\''));
+        }
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("lesson report", &parts, env, streams)
         })?;
-        for error in &refused {
+        for refusal in &refusals {
             // An error of writing to standard error is ignored.
-            let _ = writeln!(streams.err, "warning: {}", error.to_string().replace("\n  help: ", "; "));
+            let _ = writeln!(streams.err, "warning: {refusal}");
         }
         Ok(if refused.is_empty() { EXIT_DONE } else { EXIT_UNUSABLE })
     }
@@ -97,4 +110,9 @@ impl ReportArgs {
         }
         Ok(lessons)
     }
+}
+
+/// Whether a spreadsheet would compute this text; an apostrophe in front keeps it a text.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err()
 }

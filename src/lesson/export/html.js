@@ -30,6 +30,7 @@ for (const list of document.querySelectorAll("ol.options[data-right]")) {
   list.after(reply);
   const said = new Map();
   for (const name of answer ? answer.querySelectorAll("dl.feedback > dt") : []) said.set(name.textContent, name.nextElementSibling);
+  let [tries, isSettled] = [2, false];
   const options = [...list.children].map((item, i) => {
     const option = document.createElement("div");
     option.className = "option";
@@ -50,11 +51,15 @@ for (const list of document.querySelectorAll("ol.options[data-right]")) {
       verdict.append(bold);
       const words = said.get(letter);
       reply.replaceChildren(verdict, ...(words ? words.cloneNode(true).childNodes : []));
-      if (!right) {
+      if (!right && !isSettled) {
+        tries -= 1;
         const again = document.createElement("p");
-        again.textContent = question.querySelector("details.hint") ? "Try again, or open the hint." : "Try again.";
+        const next = question.querySelector("details.hint") ? "Try again, or open the hint." : "Try again.";
+        again.textContent = tries > 0 || !answer ? next : "The answer is below.";
         reply.append(again);
-      } else if (answer) answer.open = true;
+      }
+      isSettled ||= right || tries <= 0;
+      if (isSettled && answer) answer.open = true;
     };
     option.addEventListener("click", (event) => {
       // Links stay links, and a text that is being marked is not an answer.

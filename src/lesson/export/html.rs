@@ -158,13 +158,21 @@ impl HtmlWriter<'_> {
     /// The output of a command: as HTML if possible, as in the lesson if that leaves lines out, and else as on the screen.
     fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
-        if expected.lines().any(|line| line.trim() == "...") {
+        let is_shortened = expected.lines().any(|line| line.trim() == "...");
+        if is_shortened && self.live.is_none() {
             return preformatted(expected);
         }
         let Some((ran, inside)) = self.in_html(&exchange.command) else {
+            if is_shortened {
+                return preformatted(expected);
+            }
             return preformatted(&self.show.printed(exchange).join("\n"));
         };
         let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, ran.code));
+        // Lines were left out for a screen; a story that computes has room for all of them.
+        if is_shortened && stories.is_none() {
+            return preformatted(expected);
+        }
         let what_if = self.live.as_ref().map(|live| live.versus(&exchange.command, ran.code));
         let aside = if ran.err.is_empty() { String::new() } else { preformatted(&ran.err) };
         let code = match ran.code {

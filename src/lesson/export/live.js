@@ -54,45 +54,6 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
   const answered = (element, answer, { is_right: right, mistakes }) =>
     element.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { answer, right, mistakes } }));
 
-  // Hand in: what came of the questions as a line of text and as a file, both made here; nothing is sent.
-  for (const data of document.querySelectorAll("script.hand-in")) {
-    const { lesson, questions } = read(data);
-    const kept = new Map(questions.map((id) => [id, { id, outcome: "unanswered", tries: 0, mistakes: [] }]));
-    document.addEventListener("answered", ({ target, detail: { answer, right, mistakes = [] } }) => {
-      const one = kept.get(target.closest(".question")?.dataset.id);
-      if (!one || one.outcome.startsWith("right") || one.outcome === "second try") return;
-      one.tries += 1;
-      if (one.tries === 1) one.answer = answer.slice(0, 200);
-      if (one.tries === 1) one.outcome = right ? "right" : "wrong";
-      else if (one.tries === 2 && right) one.outcome = "second try";
-      for (const mistake of mistakes) if (!one.mistakes.includes(mistake)) one.mistakes.push(mistake);
-    });
-    const name = make("input", { type: "text", maxlength: 60, autocomplete: "name", required: true });
-    const form = make("form", { class: "try" }, make("label", {}, "Your name or number ", name), make("button", { type: "submit" }, "Make my line"));
-    const place = make("div", { role: "status" });
-    data.after(make("p", {}, "The line has your first answers, second tries and the mistakes that were named. Copy it into a message or a form, or save it as a file. Nothing is sent from here."), form, place);
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const results = { name: name.value.trim(), lesson, questions: [...kept.values()].map(({ tries, ...one }) => one) };
-      const json = JSON.stringify(results);
-      const packed = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate"));
-      const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-      const code = `attn1:${btoa(String.fromCharCode(...bytes))};`;
-      const line = make("textarea", { rows: 4, readonly: true, "aria-label": "The line to hand in" });
-      line.value = code;
-      const copy = make("button", { type: "button" }, "Copy");
-      copy.addEventListener("click", () => {
-        line.select();
-        navigator.clipboard?.writeText(code).then(() => (copy.textContent = "Copied"), () => (copy.textContent = "Selected"));
-      });
-      const file = URL.createObjectURL(new Blob([json], { type: "application/json" }));
-      const save = make("a", { href: file, download: `${lesson}-${results.name}.json`.replace(/[^\w.-]+/g, "_") }, "Save as a file");
-      place.replaceChildren(make("div", { class: "try numbers" }, line, copy, save));
-      line.focus();
-      line.select();
-    });
-  }
-
   // Questions.
   for (const data of document.querySelectorAll("script.judge")) {
     const { judge, wanted } = read(data);
@@ -113,6 +74,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       make("label", {}, "These are the numbers of", which), button);
     const reply = make("div", { class: "reply", role: "status" });
     data.after(form, reply);
+    form.addEventListener("input", () => reply.replaceChildren());
     const drawn = (html) => make("div", { class: "compared" }, ...new DOMParser().parseFromString(html, "text/html").body.childNodes);
     const mistakes = document.querySelector("nav.site a[href$='mistakes.html']")?.getAttribute("href");
     form.addEventListener("submit", (event) => {
@@ -143,7 +105,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
     (question.querySelector("details.hint") ?? data).before(form, reply);
     const line = (text) => make("p", {}, text);
     const verdict = (word, text) => make("p", {}, make("strong", {}, word), text);
-    let tries = 2;
+    let [tries, isSettled] = [2, false];
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const said = judged(field.value);
@@ -151,6 +113,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       if (said.error) return reply.replaceChildren(line(said.error.replace("\n  help: ", "; ")));
       answered(data, field.value, said);
       if (said.is_right) {
+        isSettled = true;
         reply.replaceChildren(verdict("Right: ", `${said.repeated}.`));
         if (answer) answer.open = true;
         return;
@@ -158,10 +121,90 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
       tries -= 1;
       const words = question.querySelectorAll("dl.feedback > dd")[said.foreseen ?? -1];
       const hint = question.querySelector("details.hint");
-      const next = tries > 0 ? (hint ? "Try again, or open the hint." : "Try again.") : "The answer is below.";
+      const next = tries > 0 && !isSettled ? (hint ? "Try again, or open the hint." : "Try again.") : "The answer is below.";
       const feedback = words ? [...words.cloneNode(true).childNodes] : [];
       reply.replaceChildren(verdict("Not quite: ", `${said.repeated}.`), ...feedback, line(next));
-      if (tries <= 0 && answer) answer.open = true;
+      isSettled ||= tries <= 0;
+      if (isSettled && answer) answer.open = true;
     });
   }
+
+  // Hand in: what came of the questions as a line of text and as a file, both made here; nothing is sent. The tab keeps it when the
+  // page is left or loaded again.
+  function handIn(data) {
+    const { lesson, questions } = read(data);
+    const key = `attn ${lesson}`;
+    const kept = new Map(questions.map((id) => [id, { id, outcome: "unanswered", tries: 0, mistakes: [] }]));
+    try {
+      for (const one of JSON.parse(sessionStorage.getItem(key)) ?? []) if (kept.has(one.id)) kept.set(one.id, one);
+    } catch {} // Some frames and browsers keep nothing.
+    const isSettled = ({ outcome, wasOpened }) => wasOpened || outcome === "right" || outcome === "second try";
+    const oneOf = (element) => kept.get(element.closest(".question")?.dataset.id);
+    for (const question of document.querySelectorAll(".question")) {
+      if (oneOf(question)?.tries) question.querySelector(".reply")?.replaceChildren(make("p", {}, "You have answered this before."));
+    }
+
+    const name = make("input", { type: "text", maxlength: 60, autocomplete: "name", required: true });
+    const form = make("form", { class: "try" }, make("label", {}, "Your name or number ", name), make("button", { type: "submit" }, "Make my line"));
+    const [count, place] = [make("p", { role: "status" }), make("div", { role: "status" })];
+    const again = make("button", { type: "button" }, "Forget my answers");
+    again.addEventListener("click", () => {
+      sessionStorage.removeItem(key);
+      location.reload();
+    });
+    const isAbout = "The line has your first answers, second tries and the mistakes that were named. An answer that you open first does not count. Copy the line into a message or a form, or save it as a file. Nothing is sent from here.";
+    data.after(make("p", {}, isAbout), count, form, place);
+    const tell = () => {
+      const answered = [...kept.values()].filter(({ tries }) => tries > 0).length;
+      count.replaceChildren(`${answered} of ${kept.size} ${kept.size === 1 ? "question" : "questions"} answered. `, ...(answered ? [again] : []));
+    };
+    tell();
+
+    const changed = () => {
+      tell();
+      if (place.hasChildNodes()) place.replaceChildren(make("p", {}, "You have answered more since then: make your line again."));
+      try {
+        sessionStorage.setItem(key, JSON.stringify([...kept.values()]));
+      } catch {}
+    };
+    document.addEventListener("answered", ({ target, detail: { answer, right, mistakes = [] } }) => {
+      const one = oneOf(target);
+      if (!one || isSettled(one)) return;
+      one.tries += 1;
+      if (one.tries === 1) one.answer = answer.slice(0, 200);
+      if (one.tries === 1) one.outcome = right ? "right" : "wrong";
+      else if (one.tries === 2 && right) one.outcome = "second try";
+      for (const mistake of mistakes) if (!one.mistakes.includes(mistake)) one.mistakes.push(mistake);
+      changed();
+    });
+    document.addEventListener("click", ({ target }) => {
+      const one = target.closest?.("details.answer > summary") && oneOf(target);
+      if (!one || isSettled(one)) return;
+      one.wasOpened = true;
+      changed();
+    });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const results = { name: name.value.trim(), lesson, questions: [...kept.values()].map(({ tries, wasOpened, ...one }) => one) };
+      const json = JSON.stringify(results);
+      const packed = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate"));
+      const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+      const code = `attn1:${btoa(String.fromCharCode(...bytes))};`;
+      const line = make("textarea", { rows: 4, readonly: true, "aria-label": "The line to hand in" });
+      line.value = code;
+      const copy = make("button", { type: "button" }, "Copy");
+      copy.addEventListener("click", () => {
+        line.select();
+        navigator.clipboard?.writeText(code).then(() => (copy.textContent = "Copied"), () => (copy.textContent = "Selected"));
+      });
+      const file = URL.createObjectURL(new Blob([json], { type: "application/json" }));
+      const save = make("a", { href: file, download: `${lesson}-${results.name}.json`.replace(/[^\p{L}\p{N}.-]+/gu, "_") }, "Save as a file");
+      place.replaceChildren(make("div", { class: "try numbers" }, line, copy, save));
+      line.focus();
+      line.select();
+    });
+  }
+
+  // When the questions have their places for replies.
+  for (const data of document.querySelectorAll("script.hand-in")) handIn(data);
 });

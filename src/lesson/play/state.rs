@@ -191,6 +191,8 @@ pub(super) struct Class {
     pub done: BTreeSet<usize>,
     /// The step that was left in an earlier hour.
     pub left: Option<String>,
+    /// Whether it was said that leaving loses the answers.
+    pub is_warned: bool,
 }
 
 impl Class {

@@ -122,6 +122,11 @@ fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
         let lines = state.overlay.more(state.height());
         return print(course, state, lines, now);
     }
+    if state.is_over(course) && state.class.score().0 > 0 && !state.class.is_warned {
+        state.class.is_warned = true;
+        let lines = remark(state, "The answers are gone when the lesson is left. h: hand in. space: leave.");
+        return print(course, state, lines, now);
+    }
     if state.is_over(course) || state.is_end_of_story(course) {
         state.page.stop = course.stops.len();
         return Effects::of(Action::Leave);
@@ -219,7 +224,10 @@ fn entered(
             Ok(run) => return run,
             Err(lines) => lines,
         },
-        LinePurpose::Name => view::hand_in(course, state, text),
+        LinePurpose::Name => {
+            state.class.is_warned = true;
+            view::hand_in(course, state, text)
+        }
     };
     print(course, state, lines, now)
 }

@@ -16,6 +16,7 @@ use crate::render::html::{matrix_table, table_of_words};
 use crate::render::html_page::{escaped, live_data};
 use crate::render::numpy::assignment;
 use crate::story::diagnosis::{PageReport, page_report};
+use crate::text::all_of;
 
 /// What was handed in, in errors.
 const NAME: &str = "your numbers";
@@ -116,12 +117,21 @@ impl Exercise {
         };
         let computed: String =
             graph.nodes().filter(|(_, node)| !node.op.is_given()).map(|(id, _)| step(id)).collect();
+        let identities = graph.nodes().filter(|(_, node)| node.op == Op::Given(Origin::Identity));
+        let identities: Vec<&str> = identities.map(|(_, node)| node.name.as_str()).collect();
+        let identities = match identities[..] {
+            [] => String::new(),
+            [one] => format!(" {one} is the identity matrix."),
+            _ => format!(" {} are identity matrices.", all_of(&identities)),
+        };
         let data = json!({ "check": self, "step": self.step, "steps": steps(&task) });
         Ok(format!(
-            "<div class=\"exercise\">\n<div>\n<div class=\"given\">\n{tables}</div>\n\
+            "<div class=\"exercise\">\n<div>\n<p>Compute <code>{}</code>.{}</p>\n<div class=\"given\">\n{tables}</div>\n\
              <details><summary>The matrices with every digit, for NumPy</summary>\n<pre>import numpy as np\n{}</pre></details>\n\
-             <details><summary>What is computed, step by step</summary>\n<ol class=\"formulas\">\n{computed}</ol></details>\n</div>\n\
+             <details open><summary>What is computed, step by step</summary>\n<ol class=\"formulas\">\n{computed}</ol></details>\n</div>\n\
              <div>\n{}</div>\n</div>\n",
+            escaped(&self.step),
+            escaped(&identities),
             escaped(&python),
             live_data("check", &data.to_string())
         ))
@@ -157,6 +167,8 @@ pub struct CheckedNumbers {
 /// The right numbers have at least this many decimals, and what was handed in at most [`MOST_DECIMALS`].
 const LEAST_DECIMALS: usize = 2;
 const MOST_DECIMALS: usize = 6;
+/// The most columns of a matrix that is drawn, where the right one has fewer.
+const MOST_COLUMNS: usize = 64;
 
 impl CheckedNumbers {
     /// As a page shows it: sentences as texts, tables as HTML.
@@ -169,7 +181,17 @@ impl CheckedNumbers {
             let labels = if yours.shape() == right.shape() { labels } else { [None, None] };
             matrix_table(&format!("{node}, {whose}"), matrix, labels, decimals, differing)
         };
-        let all = |whose: &str| self.compared.iter().map(|one| table(one, whose)).collect::<String>();
+        // Of a paste that is far too wide, such as all numbers on one line, the sentences say enough.
+        let fits = |compared: &ComparedMatrix, whose: &str| {
+            whose == "right" || compared.yours.cols() <= MOST_COLUMNS.max(compared.right.cols())
+        };
+        let all = |whose: &str| {
+            self.compared
+                .iter()
+                .filter(|one| fits(one, whose))
+                .map(|one| table(one, whose))
+                .collect::<String>()
+        };
         let evidence: String = self.report.tables.iter().map(table_of_words).collect();
         json!({
             "is_right": self.is_right,

@@ -52,6 +52,11 @@
   const isNumber = (event) => event.key.length === 1 && /[0-9.−-]/.test(event.key);
   const hasModifier = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
+  const goTo = (cell) => {
+    cell?.scrollIntoView({ block: "center", inline: "nearest" });
+    cell?.focus({ preventScroll: true });
+  };
+
   // How each open story is sent an event.
   const stories = new WeakMap();
 
@@ -86,7 +91,7 @@
   // Ctrl-Z and Ctrl-Y, as everywhere, for the story that was used last; in a field for text they belong to the field.
   let lastUsed = null;
   document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.target.matches?.("input[type=text]")) return;
+    if (!(event.ctrlKey || event.metaKey) || event.target.matches?.("input[type=text], textarea")) return;
     const name = event.key.toLowerCase();
     const redoes = name === "y" || (name === "z" && event.shiftKey);
     if ((name !== "z" && !redoes) || !lastUsed) return;
@@ -113,9 +118,12 @@
     stories.set(article, send);
     show(first);
 
+    // Returns what the program has refused, if it has.
     function send(...events) {
-      show(ask({ page, events }));
-      noteLink();
+      const next = ask({ page, events });
+      show(next);
+      if (!next.error) noteLink();
+      return next.error;
     }
 
     // The address leads to what is seen; where it cannot be written, as in some frames, it stays as it was.
@@ -273,7 +281,8 @@
     });
     // The panel below the tables: the cell, its arithmetic, and everything that can be changed.
     function panelOf() {
-      const address = make("strong");
+      const address = make("button", { type: "button", class: "address" });
+      address.addEventListener("click", () => goTo(current ?? told.querySelector(".here")));
       const arithmetic = make("p", { class: "arithmetic" });
       const status = make("p", { role: "status", class: "status" });
       const field = make("input", { type: "text", inputmode: "text", autocomplete: "off", size: 10, enterkeyhint: "done" });
@@ -295,10 +304,7 @@
       const predict = button("Guess", "predict", "Hide the number under the cursor until it is guessed: a");
       const head = button("", "remove-head", "The output of the head becomes 0");
       const jump = make("button", { type: "button", class: "jump", title: "Go there" });
-      jump.addEventListener("click", () => {
-        largest.cell.scrollIntoView({ block: "center", inline: "nearest" });
-        largest.cell.focus({ preventScroll: true });
-      });
+      jump.addEventListener("click", () => goTo(largest.cell));
       const copy = make("button", { type: "button", title: "The address of this page with this number and these changes" }, "Copy link");
       copy.hidden = !article.dataset.number;
       copy.addEventListener("click", async () => {
@@ -315,13 +321,15 @@
       const more = make("details", { class: "more" }, make("summary", {}, "Settings"), knobs);
       more.open = matchMedia("(min-width: 40rem)").matches;
       const settings = {};
+      let shownAt = "";
       const element = make(
         "section",
         { class: "panel", "aria-label": "The chosen number, and what can be changed" },
-        make("div", { class: "cell" }, address, arithmetic),
-        make("div", { class: "tools" }, form, undo, redo, predict, jump, head, copy),
-        more,
-        status
+        make("div", { class: "cell" }, address),
+        make("div", { class: "news" }, jump, status),
+        make("div", { class: "cell" }, arithmetic),
+        make("div", { class: "tools" }, form, undo, redo, predict, head, copy),
+        more
       );
 
       const leave = () => (current ?? told.querySelector("td[tabindex='0']"))?.focus({ preventScroll: true });
@@ -390,7 +398,10 @@
           const { cell } = now;
           const canWrite = cell.is_hidden || (cell.is_given && !now.predicts);
           address.textContent = `${cell.address} = ${cell.is_hidden ? "?" : cell.text}${cell.before ? ` (before: ${cell.before})` : ""}`;
-          address.title = cell.value === null ? "" : String(cell.value);
+          address.title = `Go there${cell.value === null ? "" : `: ${cell.value}`}`;
+          // Another cell is read from its beginning.
+          if (shownAt !== String(cell.at)) element.scrollTop = 0;
+          shownAt = String(cell.at);
           address.dataset.exact = cell.value === null ? "" : String(cell.value);
           const lines = cell.lines.map(([sign, text]) => `${sign} ${text}`).join(" ");
           const given = cell.with ? `, with ${cell.with[0]} = ${cell.with[1]} = ${cell.with[2]}` : "";
@@ -485,11 +496,21 @@
     if (!stories.has(story)) return story.scrollIntoView();
     const { link } = wanted;
     wanted = null;
-    stories.get(story)({ visit: link });
+    const refused = stories.get(story)({ visit: link });
+    if (refused) {
+      story.before(notFollowed(refused));
+      return story.previousElementSibling.scrollIntoView();
+    }
     const cell = story.querySelector(".here");
-    cell?.scrollIntoView({ block: "center", inline: "nearest" });
-    cell?.focus({ preventScroll: true });
+    if (cell) return goTo(cell);
+    // A number that this story computes and does not show stands in its panel alone.
+    story.scrollIntoView();
+    story.click();
   }
+  const notFollowed = (why) => make("p", { class: "note", role: "alert" }, `The link to this page cannot be followed: ${why.replaceAll("\n  help: ", "; ")}`);
+  const unfold = (element) => {
+    for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  };
   const linkOf = () => {
     try {
       return /^#(\d+);(.+)$/s.exec(decodeURIComponent(location.hash));
@@ -501,8 +522,14 @@
   if (link) {
     wanted = { number, link };
     const story = document.querySelector(`.story > .opening[data-number="${number}"]`)?.parentElement;
-    story?.scrollIntoView();
-    if (story) await begin(story);
+    if (story) {
+      unfold(story);
+      story.scrollIntoView();
+      await begin(story);
+    } else {
+      const main = document.querySelector("main");
+      main.prepend(notFollowed(`it has no story ${number} that computes.`));
+    }
   }
   // Whoever writes another link into the address goes there from the start.
   addEventListener("hashchange", () => linkOf() && location.reload());

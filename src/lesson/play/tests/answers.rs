@@ -206,6 +206,7 @@ fn at_the_end_the_answers_are_a_line_to_hand_in() {
         class.typed("2GaC3G1\n4Gracket bat cave\ncave bat racket\nbat racket cave\n5G");
         class.typed("n");
         assert_shows(&class.bottom(), "h hands in the answers");
+        assert_shows(&class.typed(" "), "The answers are gone when the lesson is left.");
         class.typed("hAna");
         assert_shows(&class.bottom(), "your name or number: Ana");
         let line = class.typed("\n");
