@@ -43,7 +43,7 @@ pub fn reordered(matrix: &Matrix, order: &[usize]) -> Matrix {
 
 /// The matrices as one.
 pub fn side_by_side(parts: &[Matrix]) -> Matrix {
-    attn::attention::concatenate(&parts.iter().collect::<Vec<_>>()).unwrap()
+    crate::common::steps::concatenate(&parts.iter().collect::<Vec<_>>()).unwrap()
 }
 
 /// Queries, keys and values of T over N tokens, with a recipe.

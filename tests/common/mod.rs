@@ -1,6 +1,7 @@
 //! Runs commands in process, as a shell would, and reads what they print.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod steps;
 mod sweep;
 
 use std::collections::HashMap;

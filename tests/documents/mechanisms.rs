@@ -111,7 +111,7 @@ fn node(nodes: &Nodes, name: &str) -> Matrix {
         .map(|name| nodes.matrix(&name))
         .collect();
     assert!(!heads.is_empty(), "no node {name} in {:?}", nodes.names());
-    attn::attention::concatenate(&heads.iter().collect::<Vec<_>>()).expect("heads of one height")
+    crate::common::steps::concatenate(&heads.iter().collect::<Vec<_>>()).expect("heads of one height")
 }
 
 /// The cells of keys that are not after their query; 0 elsewhere.

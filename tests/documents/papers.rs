@@ -51,7 +51,9 @@ fn hidden_keys_weigh_nothing_also_where_they_fill_the_first_blocks() {
     let hidden = f64::NEG_INFINITY;
     let scores = Matrix::of([[hidden, hidden, hidden, hidden, 1.0, hidden, hidden, hidden]]);
     let story = told("online", &[("S", scores)]).unwrap();
-    assert!(node(&story, "O_online").same_bits(&attn::attention::rows(node(&story, "V"), 4, 1).unwrap()));
+    assert!(
+        node(&story, "O_online").same_bits(&crate::common::steps::rows(node(&story, "V"), 4, 1).unwrap())
+    );
     assert_eq!(cell(&story, "largest"), 0.0);
     let finite = |name: &str| node(&story, name).cells().all(f64::is_finite);
     assert!(["sum", "mix", "A_online", "O_online"].into_iter().all(finite));

@@ -4,7 +4,8 @@ use crate::cases::{
     Case, Projected, cases, causal_masks, close, given, masks_without_matrix, matrix, no_mask, node,
     projected, reordered, run, side_by_side,
 };
-use attn::attention::{Axis, Base, Mask, MatrixRule, Pairing, Rotation, columns, rows, softmax};
+use crate::common::steps::{columns, rows, softmax};
+use attn::attention::{Axis, Base, Mask, MatrixRule, Pairing, Rotation};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale};
 use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;

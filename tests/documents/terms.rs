@@ -57,7 +57,7 @@ proptest! {
         weights in [matrix(4, 4), matrix(4, 4), matrix(4, 4), matrix(4, 4)],
         extra in [matrix(3, 3), matrix(3, 3)],
     ) {
-        let narrow = |w: &Matrix| attn::attention::columns(w, 0, 4 / recipe.heads * recipe.kv_heads).unwrap();
+        let narrow = |w: &Matrix| crate::common::steps::columns(w, 0, 4 / recipe.heads * recipe.kv_heads).unwrap();
         let inputs = AttendInputs {
             x: given(x),
             w_q: given(weights[0].clone()),

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use attn::attention::{
-    Mask, MatrixRule, add, concatenate, key_value_head, mask, product, relu, rows, sinusoidal,
-};
+use crate::common::steps::{add, concatenate, mask, product, relu, rows, sinusoidal};
+use attn::attention::{Mask, MatrixRule, key_value_head};
 use attn::graph::recipes::{AttendInputs, Output, Recipe, attend};
 use attn::matrix::Matrix;
 

@@ -8,7 +8,8 @@ mod quotations;
 mod similarity;
 mod understanding;
 
-use attn::attention::{Axis, Base, product_transposed, softmax};
+use crate::common::steps::{product_transposed, softmax};
+use attn::attention::{Axis, Base};
 use attn::demo::{Settings, errata, find};
 use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::graph::{Given, Graph};

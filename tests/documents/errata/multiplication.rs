@@ -1,6 +1,7 @@
 //! Document 001.
 
-use attn::attention::{Mask, MatrixRule, mask, product, rows};
+use crate::common::steps::{mask, product, rows};
+use attn::attention::{Mask, MatrixRule};
 use attn::graph::recipes::Recipe;
 use attn::matrix::Matrix;
 

@@ -1,6 +1,7 @@
 //! Document 004.
 
-use attn::attention::{Axis, Base, Mask, concatenate, product, rows, softmax};
+use crate::common::steps::{concatenate, product, rows, softmax};
+use attn::attention::{Axis, Base, Mask};
 use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::matrix::Matrix;
 use attn::params::{Counts, ModelPart, named, weights as listing};
@@ -174,7 +175,7 @@ fn the_output_matrix_holds_the_up_projections_alone() {
     let head = |a: &Matrix, down| product(&weights(a), &product(&e, down).unwrap()).unwrap();
     let (head_1, head_2) = (head(&a_1, &down_1), head(&a_2, &down_2));
     let change = |head: &Matrix, up| product(head, up).unwrap();
-    let sum = attn::attention::add(&[&change(&head_1, &up_1), &change(&head_2, &up_2)]).unwrap();
+    let sum = crate::common::steps::add(&[&change(&head_1, &up_1), &change(&head_2, &up_2)]).unwrap();
     // The V_u of the heads under each other, and nothing else.
     let w_o = concatenate(&[&up_1.transposed(), &up_2.transposed()]).unwrap().transposed();
     assert_eq!((w_o.rows(), w_o.cols()), (2 * 2, 6));

@@ -1,6 +1,6 @@
 //! Document 002. What Python says to its code is recorded by tests/golden/errata.py and slips.py.
 
-use attn::attention::{cosine, euclidean, product_transposed, rows, unit_rows};
+use crate::common::steps::{cosine, euclidean, product_transposed, rows, unit_rows};
 use attn::graph::{CellId, Graph, Op, Origin, Term};
 use attn::matrix::Matrix;
 

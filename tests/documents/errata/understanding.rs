@@ -1,7 +1,9 @@
 //! Document 000.
 
-use attn::attention::{Axis, Base, softmax};
-use attn::attention::{columns, divide_by_sum, exponential, product, singular_values};
+use crate::common::steps::softmax;
+use crate::common::steps::{columns, divide_by_sum, exponential, product};
+use attn::attention::singular_values;
+use attn::attention::{Axis, Base};
 use attn::graph::recipes::Recipe;
 use attn::matrix::Matrix;
 use attn::params::named;

@@ -4,25 +4,25 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use crate::elementary::{cos, ln, pow, sin};
+use super::number::{Base, Function, Number};
+use crate::elementary::ln;
 use crate::error::{Error, Result};
 use crate::json_number;
-use crate::matrix::{Labels, Matrix};
 use crate::text::counted;
 
-/// One cell of [`sinusoidal`]: the sine of the pair's angle in even columns, its cosine in odd ones (columns from 0).
-pub fn sinusoid(position: usize, column: usize, width: usize) -> f64 {
-    let angle = position as f64 / pow(10_000.0, 2.0 * (column / 2) as f64 / width as f64);
-    if column.is_multiple_of(2) { sin(angle) } else { cos(angle) }
-}
-
-/// Position vectors to be added to the tokens: `P[t, 2p] = sin((first + t) / 10000^(2p/d))`, `P[t, 2p+1] = cos(…)`, with t, p
-/// from 0. The result is (tokens, width).
+/// One number of the vector of a position: `sin(t / 10000^(2p/d))` in the even columns 2p, `cos(…)` in the odd ones 2p + 1, with t and p
+/// from 0. The vectors are added to the tokens.
 ///
 /// # Source
 /// Vaswani et al. 2017, section 3.5.
-pub fn sinusoidal(first: usize, tokens: usize, width: usize) -> Matrix {
-    Matrix::from_fn(tokens, width, |position, column| sinusoid(first + position, column, width))
+pub(crate) fn sinusoid<N: Number>(position: usize, column: usize, width: usize) -> N {
+    let angle = N::of(position as f64).over(power_of_pair(10_000.0, column / 2, width as f64));
+    angle.function(if column.is_multiple_of(2) { Function::Sine } else { Function::Cosine })
+}
+
+/// `base^(2p/width)`.
+fn power_of_pair<N: Number>(base: f64, pair: usize, width: f64) -> N {
+    N::of(2.0 * pair as f64).over(N::of(width)).power_of(Base::Number(base))
 }
 
 /// The two columns that rotate together.
@@ -61,51 +61,42 @@ pub struct Rotation {
     pub magnitude: f64,
 }
 
-/// Rotates each pair of columns (a, b) of row t by the angle `θ = (first + t) · f[p]`, so that a dot product of two rotated rows
-/// depends on the distance of their positions alone: `a' = a · cos θ − b · sin θ`, `b' = b · cos θ + a · sin θ`. Columns behind
-/// the last pair stay as they are.
+/// Cell (t, j) of rows rotated by their positions: each pair of columns (a, b) of row t by the angle `θ = (first + t) · f[p]`, so that a
+/// dot product of two rotated rows depends on the distance of their positions alone: `a' = a · cos θ − b · sin θ`,
+/// `b' = b · cos θ + a · sin θ`. Columns behind the last of the pairs, `pairs` in number, stay as they are.
 ///
-/// # Shapes
-/// `x` is (T, d), `f` (1, w/2) with w ≤ d; the result is (T, d).
-/// # Errors
-/// If there are more frequencies than pairs of columns.
 /// # Source
 /// Su et al. 2021, “RoFormer”, section 3.2.2; the rotation of a part: Black et al. 2022, “GPT-NeoX-20B”, section 2.1.
-pub fn rotary(x: &Matrix, f: &Matrix, rotation: &Rotation) -> Result<Matrix> {
-    let pairs = f.cols();
-    if f.rows() != 1 || 2 * pairs > x.cols() {
-        return Err(Error::new(format!(
-            "frequencies of {} cannot rotate {}",
-            f.shape(),
-            counted(x.cols(), "column")
-        ))
-        .help("give one row with a frequency for each pair of columns"));
+#[inline]
+pub(crate) fn rotated<N: Number>(
+    rotation: &Rotation,
+    pairs: usize,
+    (t, j): (usize, usize),
+    x: impl Fn(usize) -> N,
+    f: impl Fn(usize) -> N,
+) -> N {
+    if j >= 2 * pairs {
+        return x(j).because("this column is not rotated");
     }
-    let cell = |t, j| {
-        if j >= 2 * pairs {
-            return x[(t, j)];
-        }
-        let (pair, partner, is_first) = rotation.pairing.partner(j, pairs);
-        let angle = (rotation.first + t) as f64 * f[(0, pair)];
-        let (cosine, sine) = (cos(angle) * rotation.magnitude, sin(angle) * rotation.magnitude);
-        let (own, other) = (x[(t, j)] * cosine, x[(t, partner)] * sine);
-        if is_first { own - other } else { 0.0 + own + other }
+    let (pair, partner, is_first) = rotation.pairing.partner(j, pairs);
+    let angle = N::of((rotation.first + t) as f64).times(f(pair));
+    let of_size = |number: N| match rotation.magnitude {
+        1.0 => number,
+        magnitude => number.times(N::of(magnitude)),
     };
-    Ok(Matrix::from_fn(x.rows(), x.cols(), cell).labelled_like(x))
+    let own = x(j).times(of_size(angle.clone().function(Function::Cosine)));
+    let other = x(partner).times(of_size(angle.function(Function::Sine)));
+    if is_first { own.minus(other) } else { N::sum([own, other]) }
 }
 
 // The frequencies of rotary positions, and what lets them reach beyond the context of training.
 
-/// The frequencies of rotary positions, in radians per position: `f[p] = 1 / base^(2p/width)` for the pair p, from 0.
+/// The frequency of a rotary pair, in radians per position: `1 / base^(2p/width)` for the pair p, from 0.
 ///
-/// # Shapes
-/// (1, width / 2).
 /// # Source
 /// Su et al. 2021, “RoFormer”, section 3.2.2, with base 10000.
-pub fn frequencies(width: usize, base: f64) -> Matrix {
-    let pairs: Labels = (1..=width / 2).map(|pair| format!("pair {pair}")).collect();
-    Matrix::from_fn(1, width / 2, |_, p| 1.0 / pow(base, 2.0 * p as f64 / width as f64))
-        .with_col_labels(Some(pairs))
+pub(crate) fn frequency<N: Number>(width: usize, base: f64, pair: usize) -> N {
+    N::of(1.0).over(power_of_pair(base, pair, width as f64))
 }
 
 /// A change of the frequencies, for texts longer than those of training. Lengths are numbers of tokens.
@@ -278,79 +269,59 @@ impl RopeScaling {
 }
 
 /// The r of a dynamic scaling: `factor · length / original − (factor − 1)`.
-pub fn dynamic_ratio(factor: f64, original: f64, length: usize) -> f64 {
+fn dynamic_ratio(factor: f64, original: f64, length: usize) -> f64 {
     factor * length as f64 / original - (factor - 1.0)
 }
 
-/// Frequencies after a scaling; see [`RopeScaling`] for the formulas.
+/// The frequency of a pair after a scaling; see [`RopeScaling`] for the formulas. LongRoPE alone has a divisor.
 ///
-/// # Shapes
-/// `f` is (1, d/2), and so are the divisors, which [`RopeScaling::LongRope`] alone has; the result is (1, d/2).
-/// # Errors
-/// If parameters are out of range, the divisors are missing or have another shape, or a dynamic scaling has a single pair.
 /// # Source
 /// Linear: Chen et al. 2023, “Extending Context Window of Large Language Models via Positional Interpolation”. Dynamic and YaRN:
 /// Peng et al. 2023, “YaRN”, sections 3.2 and 3.3. llama3: the published code of Llama 3.1. LongRoPE: Ding et al. 2024.
-pub fn scaled_frequencies(f: &Matrix, divisors: Option<&Matrix>, scaling: &RopeScaling) -> Result<Matrix> {
-    scaling.check()?;
-    let width = 2 * f.cols();
-    let divisor: Vec<f64> = match (scaling, divisors) {
-        (RopeScaling::LongRope { .. }, Some(row)) if row.shape() == f.shape() => row.cells().collect(),
-        (RopeScaling::LongRope { .. }, row) => {
-            let given = row.map_or("none are given".to_string(), |row| format!("they are {}", row.shape()));
-            return Err(Error::new(format!(
-                "the rope scaling longrope needs a divisor for each pair, {}, but {given}",
-                f.shape()
-            ))
-            .help(format!("give one row of {}", counted(f.cols(), "number"))));
-        }
-        _ => Vec::new(),
-    };
-    if let Some(number) = divisor.iter().find(|number| **number <= 0.0) {
-        return Err(Error::new(format!("a divisor of the rope scaling longrope is {number}"))
-            .help("give positive numbers: the frequencies are divided by them"));
-    }
-    if matches!(scaling, RopeScaling::Dynamic { .. }) && width < 4 {
-        return Err(Error::new("the rope scaling dynamic needs at least two pairs of columns")
-            .help("rotate four columns or more, or use another scaling: linear"));
-    }
-    Ok(Matrix::from_fn(1, f.cols(), |_, p| one(f[(0, p)], p, width, scaling, &divisor)).labelled_like(f))
-}
-
-/// One frequency after a scaling.
-fn one(f: f64, p: usize, width: usize, scaling: &RopeScaling, divisor: &[f64]) -> f64 {
+pub(crate) fn scaled_frequency<N: Number>(
+    scaling: &RopeScaling,
+    (pair, width): (usize, usize),
+    own: N,
+    divisor: impl FnOnce() -> N,
+) -> N {
+    let of = N::of;
     match *scaling {
-        RopeScaling::Linear { factor } => f / factor,
+        RopeScaling::Linear { factor } => own.over(of(factor)),
+        RopeScaling::Dynamic { original, length, .. } if length as f64 <= original => {
+            own.because("the text is not longer than the original context")
+        }
         RopeScaling::Dynamic { factor, original, length } => {
-            if length as f64 <= original {
-                return f;
-            }
-            let r = dynamic_ratio(factor, original, length);
-            f / pow(r, 2.0 * p as f64 / (width as f64 - 2.0))
+            let ratio = dynamic_ratio(factor, original, length);
+            own.over(power_of_pair(ratio, pair, width as f64 - 2.0))
         }
         RopeScaling::Llama3 { factor, low, high, original } => {
-            let wavelength = 2.0 * PI / f;
+            let wavelength = 2.0 * PI / own.value();
             if wavelength < original / high {
-                f
+                own.because("its wavelength is short: it is kept")
             } else if wavelength > original / low {
-                f / factor
+                own.over(of(factor)).because("its wavelength is long: it is divided")
             } else {
-                let s = (original / wavelength - low) / (high - low);
-                0.0 + (1.0 - s) * (f / factor) + s * f
+                let turns = of(original).over(of(2.0 * PI).over(own.clone()));
+                let share = turns.minus(of(low)).over(of(high).minus(of(low)));
+                let s = share.named("s");
+                let divided = own.clone().over(of(factor));
+                N::sum([of(1.0).minus(s.clone()).times(divided), s.times(own)]).with("s", &share)
             }
         }
         RopeScaling::Yarn(yarn) => {
             let [low, high] = yarn.ramp(width);
-            let r = (p as f64 - low) / (high - low);
-            if r <= 0.0 {
-                f
-            } else if r >= 1.0 {
-                f / yarn.factor
+            let ramp: N = of(pair as f64).minus(of(low)).over(of(high).minus(of(low)));
+            if ramp.value() <= 0.0 {
+                own.because("the pair is fast: it is kept")
+            } else if ramp.value() >= 1.0 {
+                own.over(of(yarn.factor)).because("the pair is slow: it is divided")
             } else {
-                0.0 + f / yarn.factor * r + f * (1.0 - r)
+                let r = ramp.named("r");
+                let divided = own.clone().over(of(yarn.factor));
+                N::sum([divided.times(r.clone()), own.times(of(1.0).minus(r))]).with("r", &ramp)
             }
         }
-        RopeScaling::LongRope { .. } => f / divisor[p],
+        RopeScaling::LongRope { .. } => own.over(divisor()),
     }
 }
 
@@ -400,31 +371,27 @@ impl HeadOf {
     }
 
     /// ALiBi's slope of the head.
+    pub fn slope(&self) -> f64 {
+        self.slope_of()
+    }
+
+    fn slope_of<N: Number>(&self) -> N {
+        let (above, below) = self.slope_exponent();
+        N::of(-(above as f64)).over(N::of(below as f64)).power_of(Base::Number(2.0))
+    }
+
+    /// ALiBi's bias of a distance: `−m · |distance|`, with the head's slope m.
     ///
     /// # Source
-    /// Press et al. 2021, “Train Short, Test Long”, section 3; other numbers of heads: its published code.
-    pub fn slope(&self) -> f64 {
-        let (above, below) = self.slope_exponent();
-        pow(2.0, -(above as f64) / below as f64)
-    }
-
-    /// ALiBi's bias of a distance: `−m · |distance|`.
-    pub fn bias(&self, distance: i64) -> f64 {
-        match distance.unsigned_abs() {
-            0 => 0.0,
-            distance => -self.slope() * distance as f64,
+    /// Press et al. 2021, “Train Short, Test Long: Attention with Linear Biases”, section 3, which has keys before the query only; other
+    /// numbers of heads: its published code.
+    pub(crate) fn bias<N: Number>(&self, distance: i64) -> N {
+        let distance = distance.unsigned_abs();
+        if distance == 0 {
+            return N::of(0.0).because("the key is at the position of the query");
         }
+        N::product([N::of(-1.0), self.slope_of(), N::of(distance as f64)])
     }
-}
-
-/// A bias that grows with the distance: `out[i,j] = −m · |i + offset − j|`, with the head's slope m.
-///
-/// # Shapes
-/// (T, N).
-/// # Source
-/// Press et al. 2021, “Train Short, Test Long: Attention with Linear Biases”, section 3, which has keys before the query only.
-pub fn alibi(head: HeadOf, places: Places) -> Matrix {
-    Matrix::from_fn(places.queries, places.keys, |i, j| head.bias(places.distance(i, j)))
 }
 
 /// T5's buckets of distances: near keys have a bucket each, those further away share one, and all from `furthest` on the last.
@@ -483,138 +450,9 @@ impl Buckets {
     }
 }
 
-/// A bias from a table: `out[i,j] = table[bucket(i + offset − j), column]`.
-///
-/// # Shapes
-/// `table` is (buckets, heads); the result is (T, N).
-/// # Errors
-/// If the table has not this column, or not a row for each bucket.
-/// # Source
-/// Raffel et al. 2020, “Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer”, section 2.1.
-pub fn bucket_bias(table: &Matrix, column: usize, buckets: Buckets, places: Places) -> Result<Matrix> {
-    buckets.check()?;
-    if column >= table.cols() || table.rows() != buckets.count {
-        return Err(Error::new(format!(
-            "a {} table of positions has no row for each of {} buckets and a column {}",
-            table.shape(),
-            buckets.count,
-            column + 1
-        )));
-    }
-    let cell = |i, j| table[(buckets.bucket(places.distance(i, j)), column)];
-    Ok(Matrix::from_fn(places.queries, places.keys, cell))
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::attention::product_transposed;
-
     use super::*;
-
-    fn at(first: usize, pairing: Pairing) -> Rotation {
-        Rotation { first, pairing, magnitude: 1.0 }
-    }
-
-    #[test]
-    fn rotation_keeps_lengths_and_makes_scores_depend_on_distance_alone() {
-        let row = [0.3, -1.2, 0.7, 2.0, 0.25];
-        let same = Matrix::from_fn(5, 5, |_, j| row[j]);
-        for pairing in [Pairing::Halves, Pairing::Neighbours] {
-            let rotated = rotary(&same, &frequencies(4, 100.0), &at(0, pairing)).unwrap();
-            let scores = product_transposed(&rotated, &rotated).unwrap();
-            for i in 0..4 {
-                assert!((scores[(i, i)] - scores[(0, 0)]).abs() < 1e-12, "a row's length changed");
-                assert!((scores[(i, i + 1)] - scores[(0, 1)]).abs() < 1e-12, "the distance is 1 in both");
-                assert_eq!(rotated[(i, 4)], row[4], "the fifth column belongs to no pair");
-            }
-            assert!((scores[(0, 1)] - scores[(0, 2)]).abs() > 1e-3, "the distance has no effect");
-        }
-    }
-
-    #[test]
-    fn the_first_position_is_not_rotated_and_too_many_frequencies_are_refused() {
-        let x = Matrix::of([[1.0, 2.0]]);
-        assert!(rotary(&x, &frequencies(2, 10_000.0), &at(0, Pairing::Halves)).unwrap().same_bits(&x));
-        assert!(rotary(&x, &frequencies(4, 10_000.0), &at(0, Pairing::Halves)).is_err());
-    }
-
-    #[test]
-    fn the_sinusoids_of_position_one_are_those_of_the_paper() {
-        let table = sinusoidal(0, 2, 4);
-        // sin 1, cos 1, sin 0.01, cos 0.01
-        let expected = [
-            0.841_470_984_807_896_5,
-            0.540_302_305_868_139_8,
-            0.009_999_833_334_166_664,
-            0.999_950_000_416_665_3,
-        ];
-        assert!(table.row(1).zip(expected).all(|(a, b)| (a - b).abs() < 1e-15));
-        assert_eq!(table.row(0).collect::<Vec<_>>(), [0.0, 1.0, 0.0, 1.0]);
-        assert!(sinusoidal(1, 1, 4).row(0).eq(table.row(1)));
-    }
-
-    fn yarn(factor: f64) -> RopeScaling {
-        let (fast, slow) = (32.0, 1.0);
-        RopeScaling::Yarn(Yarn {
-            factor,
-            original: 64.0,
-            base: 10_000.0,
-            fast,
-            slow,
-            truncate: true,
-            attention: None,
-        })
-    }
-
-    #[test]
-    fn a_factor_of_one_changes_nothing() {
-        let f = frequencies(16, 10_000.0);
-        for scaling in [
-            RopeScaling::Linear { factor: 1.0 },
-            RopeScaling::Dynamic { factor: 1.0, original: 8.0, length: 8 },
-            RopeScaling::Llama3 { factor: 1.0, low: 1.0, high: 4.0, original: 64.0 },
-            yarn(1.0),
-        ] {
-            let scaled = scaled_frequencies(&f, None, &scaling).unwrap();
-            let close = scaled.cells().zip(f.cells()).all(|(a, b)| (a - b).abs() <= 1e-16 * b.abs().max(1.0));
-            assert!(close, "{scaling:?}");
-            assert_eq!(scaling.magnitude(), 1.0);
-        }
-    }
-
-    #[test]
-    fn fast_pairs_are_kept_and_slow_ones_divided() {
-        let f = frequencies(32, 10_000.0);
-        for scaling in [RopeScaling::Llama3 { factor: 8.0, low: 1.0, high: 4.0, original: 64.0 }, yarn(8.0)] {
-            let scaled = scaled_frequencies(&f, None, &scaling).unwrap();
-            assert_eq!(scaled[(0, 0)], f[(0, 0)]);
-            assert_eq!(scaled[(0, 15)], f[(0, 15)] / 8.0);
-            let is_between = |p: &usize| scaled[(0, *p)] < f[(0, *p)] && scaled[(0, *p)] > f[(0, *p)] / 8.0;
-            assert!((0..16).any(|p| is_between(&p)), "no pair is blended: {scaling:?}");
-        }
-    }
-
-    #[test]
-    fn parameters_out_of_range_are_errors_that_name_them() {
-        let error = |scaling: RopeScaling| scaling.check().unwrap_err().to_string();
-        assert_eq!(
-            error(RopeScaling::Linear { factor: 0.0 }),
-            "the factor of the rope scaling linear is 0, but it must be a number above 0"
-        );
-        assert!(
-            error(RopeScaling::Llama3 { factor: 8.0, low: 4.0, high: 4.0, original: 64.0 })
-                .contains("high factor")
-        );
-        assert!(
-            error(RopeScaling::LongRope { factor: 2.0, original: 1.0, attention: None })
-                .contains("original length")
-        );
-        let f = frequencies(4, 10.0);
-        let long = RopeScaling::LongRope { factor: 2.0, original: 16.0, attention: None };
-        assert!(scaled_frequencies(&f, None, &long).is_err());
-        assert!(scaled_frequencies(&f, Some(&Matrix::filled(1, 2, 0.0)), &long).is_err());
-        assert!(scaled_frequencies(&f, Some(&frequencies(6, 10.0)), &long).is_err());
-    }
 
     #[test]
     fn slopes_of_eight_heads_halve_from_head_to_head() {

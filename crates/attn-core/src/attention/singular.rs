@@ -4,7 +4,7 @@
 //! and right for every rank; nalgebra's own decomposition gives wrong values for some matrices of low rank
 //! (nalgebra issue 1172, still open in version 0.35).
 
-use super::softmax::max;
+use super::number::Number;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
@@ -61,7 +61,7 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
 
 /// 1, or the max size where its square could leave the range of numbers.
 fn unit_of_size(w: &Matrix) -> f64 {
-    let max = max(w.cells().map(f64::abs));
+    let max: f64 = Number::max(w.cells().map(f64::abs));
     if max == 0.0 || (1e-100..1e100).contains(&max) { 1.0 } else { max }
 }
 
@@ -158,59 +158,9 @@ fn sign_of_max_size(column: &[f64]) -> f64 {
     if extreme < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The square matrix with the numbers of a row down its diagonal: `out[i,i] = values[1,i]`, and 0 elsewhere.
-///
-/// # Shapes
-/// `values` is (1, r); the result is (r, r), both its sides labelled by the columns of `values`.
-/// # Errors
-/// If `values` is not a single row.
-pub fn diagonal(values: &Matrix) -> Result<Matrix> {
-    if values.rows() != 1 {
-        return Err(Error::new(format!(
-            "a diagonal is written from one row of numbers, not from a {} matrix",
-            values.shape()
-        )));
-    }
-    let cell = |i, j| if i == j { values[(0, j)] } else { 0.0 };
-    Ok(Matrix::from_fn(values.cols(), values.cols(), cell)
-        .labelled_by(values.col_labels(), values.col_labels()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The max size of the cells of `left · diag(values) · rightᵀ − w`, and of `leftᵀ · left` and `rightᵀ · right` minus ones.
-    fn misses(w: &Matrix) -> [f64; 3] {
-        let SingularValues { left, values, right } = singular_values(w).unwrap();
-        let max =
-            |a: Matrix, b: &Matrix| a.cells().zip(b.cells()).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        let product = |a: &Matrix, b: &Matrix| crate::attention::product_transposed(a, b).unwrap();
-        let stretched = Matrix::from_fn(left.rows(), left.cols(), |i, k| left[(i, k)] * values[(0, k)]);
-        let ones = Matrix::identity(values.cols());
-        [
-            max(product(&stretched, &right), w),
-            max(product(&left.transposed(), &left.transposed()), &ones),
-            max(product(&right.transposed(), &right.transposed()), &ones),
-        ]
-    }
-
-    #[test]
-    fn the_parts_multiply_back_to_the_whole_whatever_its_rank() {
-        let numbers = |rows, cols, start: usize| {
-            Matrix::from_fn(rows, cols, |i, j| {
-                crate::elementary::sin((start + 7 * i + 11 * i * j + 3 * j) as f64)
-            })
-        };
-        for (rows, cols) in [(1, 1), (2, 3), (5, 4), (6, 6), (12, 12)] {
-            for rank in 0..=rows.min(cols) {
-                let (a, b) = (numbers(rows, rank, 1), numbers(rank, cols, 2));
-                let w = crate::attention::product(&a, &b).unwrap();
-                let misses = misses(&w);
-                assert!(misses.iter().all(|&miss| miss < 1e-12), "{rows}×{cols} of rank {rank}: {misses:?}");
-            }
-        }
-    }
 
     #[test]
     fn the_values_fall_and_the_signs_are_fixed() {
@@ -240,13 +190,5 @@ mod tests {
             let stretched = values(&Matrix::of([[3.0 * size, 0.0], [0.0, 4.0 * size]]));
             assert_eq!(stretched.iter().map(|x| (x / size).round()).collect::<Vec<_>>(), [4.0, 3.0]);
         }
-    }
-
-    #[test]
-    fn a_diagonal_is_made_of_one_row_and_of_nothing_else() {
-        let square = diagonal(&Matrix::of([[3.0, f64::INFINITY]])).unwrap();
-        assert_eq!(square.cells().collect::<Vec<_>>(), [3.0, 0.0, 0.0, f64::INFINITY]);
-        let error = diagonal(&Matrix::identity(2)).unwrap_err().to_string();
-        assert!(error.contains("2×2"), "{error}");
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
-use crate::{elementary, json_number};
+
+use super::number::{Base, Function, Number};
 
 /// The rules that hide keys from queries. A pair is visible when every rule allows it.
 ///
@@ -66,6 +67,19 @@ pub enum HidingRule {
     Own,
     /// The rules let it through, and they are turned round.
     Inverted,
+}
+
+impl HidingRule {
+    /// Why it hides the key.
+    fn why(self) -> &'static str {
+        match self {
+            HidingRule::Future => "the key comes after the query",
+            HidingRule::OutsideWindow => "the key lies outside the window",
+            HidingRule::ByMatrix => "the mask matrix hides it",
+            HidingRule::Own => "a token may not see itself",
+            HidingRule::Inverted => "the rules show the key, and the mask is inverted",
+        }
+    }
 }
 
 impl Mask {
@@ -139,51 +153,57 @@ impl Mask {
     }
 }
 
-/// Hides scores: `out[i,j] = s[i,j]` where query i may attend to key j (plus the matrix, for [`MatrixRule::Add`]), and
-/// −∞ elsewhere, which the softmax turns into a weight of exactly 0.
+/// A score under the mask: the score where query i may attend to key j (plus the mask matrix, for [`MatrixRule::Add`]), and −∞
+/// elsewhere, which the softmax turns into a weight of exactly 0.
 ///
-/// # Shapes
-/// `scores` is (T, N), and so is `matrix`, which is given where the mask has a rule for it.
-/// # Errors
-/// If the mask matrix has another shape than the scores.
+/// `at` is (i, j), `size` (T, N); `matrix` is the cell of the mask matrix, which is given where the mask has a rule for it.
+///
 /// # Source
 /// “Understanding the attention mechanism”, section Masked attention; Vaswani et al. 2017, section 3.2.3.
-pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits("mask", matrix.map(Matrix::shape), scores.shape())?;
-    let size = (scores.rows(), scores.cols());
-    let cell = |i, j| {
-        let given = matrix.map(|matrix| matrix[(i, j)]);
-        match (mask.visibility((i, j), size, given), mask.matrix, given) {
-            (Visibility::Hidden(_), _, _) => f64::NEG_INFINITY,
-            // Turned round, a matrix of 0 and −∞ says which keys are hidden, and is not added.
-            (Visibility::Visible, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
-                0.0 + scores[(i, j)] + added
-            }
-            (Visibility::Visible, _, _) => scores[(i, j)],
+#[inline]
+pub(crate) fn masked<N: Number>(
+    mask: &Mask,
+    at: (usize, usize),
+    size: (usize, usize),
+    score: N,
+    matrix: Option<N>,
+) -> N {
+    match (mask.visibility(at, size, matrix.as_ref().map(N::value)), mask.matrix, matrix) {
+        (Visibility::Hidden(rule), ..) => N::of(f64::NEG_INFINITY).because(rule.why()),
+        // Turned round, a matrix of 0 and −∞ says which keys are hidden, and is not added.
+        (_, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
+            N::sum([score, added]).because("the mask is added")
         }
-    };
-    Ok(Matrix::from_fn(size.0, size.1, cell).labelled_like(scores))
+        _ => score.because("no rule hides the key"),
+    }
 }
 
-/// The mask as numbers: `out[i,j] = 1` where query i may attend to key j, 0 elsewhere, with the labels of the scores.
-///
-/// # Errors
-/// If the mask matrix has another shape than the scores.
-pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits("mask", matrix.map(Matrix::shape), scores.shape())?;
-    Ok(mask.pattern(scores.rows(), scores.cols(), matrix).labelled_like(scores))
+/// The mask as a number: 1 where query i may attend to key j, 0 elsewhere; the arguments are those of [`masked`].
+pub(crate) fn visible<N: Number>(
+    mask: &Mask,
+    at: (usize, usize),
+    size: (usize, usize),
+    matrix: Option<N>,
+) -> N {
+    match mask.visibility(at, size, matrix.as_ref().map(N::value)) {
+        Visibility::Hidden(rule) => N::of(0.0).because(rule.why()),
+        Visibility::Visible => N::of(1.0).because("no rule hides the key"),
+    }
 }
 
-/// Checks that a matrix for all scores (`what` it is), if there is one, has their shape; `shape` is its own.
+/// The error of a matrix for all scores (`what` it is) that has another shape than they.
+pub(crate) fn does_not_fit(what: &str, shape: Shape, scores: Shape) -> Error {
+    Error::new(format!("a {shape} {what} does not fit {scores} scores"))
+        .help(format!("make the {what} {scores}: a row for each query, and a column for each key"))
+}
+
+/// Checks that a matrix for all scores, if there is one, has their shape; `shape` is its own.
 ///
 /// # Errors
 /// If it has not.
 pub(super) fn fits(what: &str, shape: Option<Shape>, scores: Shape) -> Result<()> {
     match shape {
-        Some(shape) if shape != scores => {
-            Err(Error::new(format!("a {shape} {what} does not fit {scores} scores"))
-                .help(format!("make the {what} {scores}: a row for each query, and a column for each key")))
-        }
+        Some(shape) if shape != scores => Err(does_not_fit(what, shape, scores)),
         _ => Ok(()),
     }
 }
@@ -255,205 +275,133 @@ pub enum Axis {
     Whole,
 }
 
-/// The base of the power whose exponents are the scores.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Base {
-    /// e, through `exp`.
-    E,
-    /// Another number above 1, through `pow`.
-    Number(#[serde(with = "json_number")] f64),
-}
-
-impl Base {
-    /// baseˣ.
-    pub fn power(self, x: f64) -> f64 {
-        match self {
-            Base::E => elementary::exp(x),
-            Base::Number(base) => elementary::pow(base, x),
-        }
-    }
-}
-
-/// Every cell minus the max of its row (or column): `out[i,j] = x[i,j] − max_k x[i,k]`.
+/// A line of scores minus its max: `x[k] − max x`.
 ///
-/// The softmax of the result is the softmax of `x`, and for a base above 1 its max power is exactly 1, so none
-/// overflows.
-/// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row. The only other cell of a row is its own
-/// maximum, and becomes 0 even where it has left the range.
-pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
-    along_rows(x, axis, minus_max_of_row)
-}
-
-/// [`minus_max`] of one row, in place.
-fn minus_max_of_row(row: &mut [f64]) {
-    let max = max(row.iter().copied());
-    let alone = row.iter().filter(|&&x| x != f64::NEG_INFINITY).nth(1).is_none();
-    for x in row {
-        *x = match *x {
-            f64::NEG_INFINITY => f64::NEG_INFINITY,
-            f64::INFINITY if alone => 0.0,
-            other => other - max,
-        };
+/// The softmax of the result is the softmax of the line, and for a base above 1 its max power is exactly 1, so none overflows.
+/// A score of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the line. The only other score of a line is its own
+/// max, and becomes 0 even where it has left the range.
+pub(crate) fn minus_max<N: Number>(line: Vec<N>) -> impl Fn(usize) -> N {
+    let max = N::max(line.iter().cloned());
+    let alone = is_alone(&line);
+    move |k| {
+        let x = line[k].clone();
+        let is_max = alone && x.value() == f64::INFINITY;
+        less_max(x, &max, is_max)
     }
 }
 
-/// The max of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
-/// (`f64::max` drops NaN, and may give either zero for +0 and −0.)
-pub fn max(numbers: impl Iterator<Item = f64>) -> f64 {
-    numbers.fold(f64::NEG_INFINITY, |max, x| if max.is_nan() || x <= max { max } else { x })
+/// Whether the line has one score that is not hidden, and that one has left the range.
+fn is_alone<N: Number>(line: &[N]) -> bool {
+    let mut visible = line.iter().filter(|x| x.value() != f64::NEG_INFINITY);
+    visible.next().is_some_and(|x| x.value() == f64::INFINITY) && visible.next().is_none()
 }
 
-/// baseˣ of every cell.
-pub fn exponential(x: &Matrix, base: Base) -> Matrix {
-    x.map(|x| base.power(x))
+/// A score minus the max of its line, which it may be by itself.
+fn less_max<N: Number>(x: N, max: &N, is_alone: bool) -> N {
+    if x.value() == f64::NEG_INFINITY {
+        x.because("a hidden score stays −∞")
+    } else if is_alone {
+        N::of(0.0).because("it is the only score that is not hidden")
+    } else {
+        x.minus(max.clone())
+    }
 }
 
-/// Scores kept between −c and c: `out = c · tanh(x / c)` of every cell. A score near 0 hardly changes; one of −∞ becomes −c, so
-/// that a mask has to come after the cap.
+/// A score kept between −c and c: `c · tanh(x / c)`. A score near 0 hardly changes; one of −∞ becomes −c, so that a mask has to come
+/// after the cap.
 ///
 /// # Source
 /// Gemma Team 2024, “Gemma 2”, section 2, “Logit soft-capping”, with c = 50 for the scores; Bello et al. 2016 cap by 10.
-pub fn soft_cap(x: &Matrix, cap: f64) -> Matrix {
-    x.map(|x| cap * elementary::tanh(x / cap))
+pub(crate) fn soft_cap<N: Number>(x: N, cap: f64) -> N {
+    N::of(cap).times(x.over(N::of(cap)).function(Function::Tanh))
 }
 
-/// The sum of each row (a column of sums), or of each column (a row of sums), from left to right.
-pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
-    along(x, axis, "sum", |numbers| numbers.fold(0.0, |sum, x| sum + x))
+/// A line divided by its sum: `x[k] / Σ x`.
+///
+/// The division fails for numbers of both signs, whose sum may be 0 or negative: the result is infinite or NaN.
+pub(crate) fn divide_by_sum<N: Number>(line: Vec<N>) -> impl Fn(usize) -> N {
+    let sum = N::sum(line.iter().cloned());
+    move |k| line[k].clone().over(sum.clone())
 }
 
-/// The max of each row (a column), or of each column (a row); the first of equals.
-pub fn max_along(x: &Matrix, axis: Axis) -> Matrix {
-    along(x, axis, "largest", |numbers| max(numbers))
+/// Exponentials, divided by their sum: `e^(x[k] − m) / Σ e^(x − m)`, with m the max of the line. A line of −∞ alone (a fully masked
+/// query) gives zeros.
+///
+/// # Source
+/// Vaswani et al. 2017, section 3.2.1; the subtracted max: Goodfellow et al., “Deep Learning”, section 4.1.
+pub(crate) fn softmax<N: Number>(line: Vec<N>, base: Base) -> impl Fn(usize) -> N {
+    let alone = is_alone(&line);
+    shares(line, base, move |x, m| less_max(x, m, alone))
 }
 
-/// One number for each row, for each column, or for all cells.
-fn along(x: &Matrix, axis: Axis, name: &str, of: impl Fn(&mut dyn Iterator<Item = f64>) -> f64) -> Matrix {
-    match axis {
-        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| of(&mut x.row(i)))
-            .with_row_labels(x.row_labels().cloned())
-            .cols_named(&[name]),
-        Axis::Columns => along(&x.transposed(), Axis::Rows, name, of).transposed(),
-        Axis::Whole => Matrix::filled(1, 1, of(&mut x.cells())),
+/// The softmax as NumPy and PyTorch have it, without a guard for a line of nothing but −∞: −∞ − (−∞) makes that line NaN.
+/// Everywhere else it is [`softmax`].
+pub(crate) fn unguarded_softmax<N: Number>(line: Vec<N>, base: Base) -> impl Fn(usize) -> N {
+    shares(line, base, |x, m| x.minus(m.clone()))
+}
+
+/// The powers of a line over their sum, where the exponents are the scores less their max.
+fn shares<N: Number>(mut line: Vec<N>, base: Base, less_max: impl Fn(N, &N) -> N) -> impl Fn(usize) -> N {
+    let max = N::max(line.iter().cloned());
+    let m = max.named("m");
+    for x in &mut line {
+        *x = less_max(x.clone(), &m).power_of(base);
+    }
+    let sum = N::sum(line.iter().cloned());
+    move |k| {
+        if sum.value() == 0.0 {
+            return N::of(0.0).because("it may attend to nothing");
+        }
+        line[k].clone().over(sum.clone()).with("m", &max)
     }
 }
 
-/// Every cell divided by the sum of its row (or column): `out[i,j] = x[i,j] / Σ_k x[i,k]`.
-///
-/// The division fails for numbers of both signs, whose sum may be 0 or negative: the result is infinite or NaN.
-pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
-    along_rows(x, axis, |row| {
-        let sum = row.iter().fold(0.0, |sum, x| sum + x);
-        row.iter_mut().for_each(|x| *x /= sum);
-    })
-}
-
-/// Exponentials, divided by their sum: `out[i,j] = e^(x[i,j] − m_i) / Σ_k e^(x[i,k] − m_i)`, with m_i the maximum of
-/// row i. A row of −∞ alone (a fully masked query) gives zeros.
-///
-/// # Source
-/// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.
-pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
-    along_rows(x, axis, |row| softmax_of_row(row, base))
-}
-
-/// [`softmax`] of one row, in place.
-pub fn softmax_of_row(row: &mut [f64], base: Base) {
-    minus_max_of_row(row);
-    row.iter_mut().for_each(|x| *x = base.power(*x));
-    let sum = row.iter().fold(0.0, |sum, x| sum + x);
-    row.iter_mut().for_each(|x| *x = if sum == 0.0 { 0.0 } else { *x / sum });
-}
-
-/// `−ln softmax` of each row, without the small numbers between: `out[i,j] = ln Σ_k e^(x[i,k] − m_i) − (x[i,j] − m_i)`, with m_i the
-/// max of row i. It stays exact where a weight would round to 0 or to 1. A cell of −∞ has the weight 0, so its result is ∞.
+/// `−ln softmax` of a line, without the small numbers between: `ln Σ e^(x − m) − (x[k] − m)`, with m the max of the line. It stays
+/// exact where a weight would round to 0 or to 1. A score of −∞ has the weight 0, so its result is ∞.
 ///
 /// # Source
 /// Blanchard, Higham and Higham 2021, “Accurately computing the log-sum-exp and softmax functions”.
-pub fn negative_log_softmax(x: &Matrix) -> Matrix {
-    along_rows(x, Axis::Rows, negative_log_softmax_of_row)
-}
-
-/// [`negative_log_softmax`] of one row, in place.
-pub fn negative_log_softmax_of_row(row: &mut [f64]) {
-    minus_max_of_row(row);
-    let logarithm = elementary::ln(row.iter().fold(0.0, |sum, x| sum + elementary::exp(*x)));
-    for x in row {
-        *x = if *x == f64::NEG_INFINITY { f64::INFINITY } else { logarithm - *x };
+pub(crate) fn negative_log_softmax<N: Number>(mut line: Vec<N>) -> impl Fn(usize) -> N {
+    let (max, alone) = (N::max(line.iter().cloned()), is_alone(&line));
+    let m = max.named("m");
+    for x in &mut line {
+        *x = less_max(x.clone(), &m, alone);
+    }
+    let powers = line.iter().map(|x| x.clone().power_of(Base::E));
+    let logarithm = N::sum(powers).function(Function::Logarithm);
+    move |k| {
+        if line[k].value() == f64::NEG_INFINITY {
+            return N::of(f64::INFINITY).because("a hidden score has no share");
+        }
+        logarithm.clone().minus(line[k].clone()).with("m", &max)
     }
 }
 
-/// The softmax of each row together with a sink, a score of no key: `out[i,j] = e^(x[i,j] − m_i) / (Σ_k e^(x[i,k] − m_i) + e^(σ − m_i))`,
-/// with m_i the max of row i and σ. The sink's own share is dropped, so a row sums to less than 1. A row of −∞ alone gives
-/// zeros, as does a row where σ is −∞ too.
+/// The softmax of a line together with a sink σ, a score of no key: `e^(x[k] − m) / (Σ e^(x − m) + e^(σ − m))`, with m the max of the line
+/// and σ. The sink's own share is dropped, so a line sums to less than 1. A line of −∞ alone gives zeros, as does one where σ is −∞
+/// too.
 ///
 /// # Source
 /// OpenAI 2025, the published code of gpt-oss, with a learned σ for each head; with σ = 0 it is Miller 2023, “Attention Is Off By
 /// One”.
-pub fn softmax_with_sink(x: &Matrix, sink: f64) -> Matrix {
-    along_rows(x, Axis::Rows, |row| {
-        let max = max(row.iter().copied().chain([sink]));
-        let power = |x: f64| match x {
-            f64::NEG_INFINITY => 0.0,
-            // It has left the range, and is the max.
-            f64::INFINITY => 1.0,
-            _ => elementary::exp(x - max),
-        };
-        let sum = row.iter().copied().chain([sink]).fold(0.0, |sum, x| sum + power(x));
-        row.iter_mut().for_each(|x| *x = if sum == 0.0 { 0.0 } else { power(*x) / sum });
+pub(crate) fn softmax_with_sink<N: Number>(mut line: Vec<N>, sink: N) -> impl Fn(usize) -> N {
+    line.push(sink);
+    shares(line, Base::E, |x, m| {
+        if x.value() == f64::INFINITY {
+            N::of(0.0).because("it has left the range, and is the max")
+        } else {
+            less_max(x, m, false)
+        }
     })
 }
 
-/// The softmax as NumPy and PyTorch have it, without a guard for a row of nothing but −∞: −∞ − (−∞) makes that row NaN.
-/// Everywhere else it is [`softmax`].
-pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
-    along_rows(x, axis, |row| {
-        let max = max(row.iter().copied());
-        row.iter_mut().for_each(|x| *x = base.power(*x - max));
-        let sum = row.iter().fold(0.0, |sum, x| sum + x);
-        row.iter_mut().for_each(|x| *x /= sum);
-    })
-}
-
-/// The natural logarithm of every cell: −∞ at 0, NaN below.
-pub fn logarithm(x: &Matrix) -> Matrix {
-    x.map(elementary::ln)
-}
-
-/// The square root of every cell: NaN below 0.
-pub fn root(x: &Matrix) -> Matrix {
-    x.map(f64::sqrt)
-}
-
-/// ∞ (or −∞) for every cell that is larger than the largest number of single precision, 3.4e38; all others stay.
-pub fn single_range(x: &Matrix) -> Matrix {
-    x.map(|x| if x.abs() > f64::from(f32::MAX) { x * f64::INFINITY } else { x })
-}
-
-/// The guard for queries that see no key: `out[i,j] = a[i,j]`, but 0 where row i of the scores is nothing but −∞.
-///
-/// # Shapes
-/// `a` and `scores` are both (T, N).
-/// # Errors
-/// If their shapes differ.
-pub fn guard(a: &Matrix, scores: &Matrix) -> Result<Matrix> {
-    fits("matrix of weights", Some(a.shape()), scores.shape())?;
-    let masked: Vec<bool> = (0..a.rows()).map(|i| scores.row(i).all(|x| x == f64::NEG_INFINITY)).collect();
-    Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| if masked[i] { 0.0 } else { a[(i, j)] }).labelled_like(a))
-}
-
-/// Each row, each column, or all cells as one row, changed by `f`.
-fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&mut [f64])) -> Matrix {
-    if axis == Axis::Columns {
-        return along_rows(&x.transposed(), Axis::Rows, f).transposed();
+/// The weight, but 0 where the row of scores is nothing but −∞: the guard for a query that sees no key.
+pub(crate) fn guarded<N: Number>(weight: N, mut scores: impl Iterator<Item = f64>) -> N {
+    if scores.all(|x| x == f64::NEG_INFINITY) {
+        N::of(0.0).because("it may attend to nothing")
+    } else {
+        weight.because("it may attend to something")
     }
-    let mut cells: Vec<f64> = x.cells().collect();
-    match axis {
-        Axis::Whole => f(&mut cells),
-        _ => cells.chunks_mut(x.cols().max(1)).for_each(f),
-    }
-    Matrix::from_fn(x.rows(), x.cols(), |i, j| cells[i * x.cols() + j]).labelled_like(x)
 }
 
 #[cfg(test)]
@@ -536,92 +484,5 @@ mod tests {
         let inverted = Mask { causal: true, inverted: true, ..Mask::default() };
         assert_eq!(pattern(inverted, 3, 3), ["011", "001", "000"]);
         assert_eq!(pattern(Mask { hides_own: true, ..inverted }, 3, 3), ["111", "011", "001"]);
-    }
-
-    #[test]
-    fn an_added_mask_of_minus_infinity_hides() {
-        let rule = Mask { matrix: Some(MatrixRule::Add), ..Mask::default() };
-        let added = Matrix::of([[0.5, f64::NEG_INFINITY]]);
-        let masked = mask(&Matrix::of([[1.0, 2.0]]), Some(&added), &rule).unwrap();
-        assert_eq!(masked.cells().collect::<Vec<_>>(), [1.5, f64::NEG_INFINITY]);
-    }
-
-    #[test]
-    fn a_fully_masked_row_has_weights_zero_and_never_nan() {
-        let hidden = f64::NEG_INFINITY;
-        let weights = softmax(&Matrix::of([[hidden, hidden], [1.0, hidden]]), Axis::Rows, Base::E);
-        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.0]);
-    }
-
-    #[test]
-    fn the_only_score_that_is_not_hidden_has_weight_1_however_large() {
-        let (hidden, inf) = (f64::NEG_INFINITY, f64::INFINITY);
-        let weights = softmax(&Matrix::of([[hidden, inf], [inf, 1.0]]), Axis::Rows, Base::E);
-        assert_eq!(weights.row(0).collect::<Vec<_>>(), [0.0, 1.0]);
-        assert!(weights[(1, 0)].is_nan());
-    }
-
-    #[test]
-    fn large_scores_do_not_overflow_because_the_maximum_is_subtracted() {
-        let weights = softmax(&Matrix::of([[1000.0, 1001.0]]), Axis::Rows, Base::E);
-        // 1/(1+e) and e/(1+e)
-        assert!((weights[(0, 0)] - 0.268_941_421_369_995_1).abs() < 1e-15);
-        assert!((weights[(0, 1)] - 0.731_058_578_630_004_9).abs() < 1e-15);
-    }
-
-    #[test]
-    fn the_softmax_down_the_columns_is_the_transpose_of_the_one_along_the_rows() {
-        let x = Matrix::of([[1.0, -2.0], [0.5, 3.0], [2.0, 2.0]]);
-        let down = softmax(&x, Axis::Columns, Base::E);
-        assert!(down.same_bits(&softmax(&x.transposed(), Axis::Rows, Base::E).transposed()));
-    }
-
-    #[test]
-    fn the_largest_of_each_row_and_of_each_column() {
-        let x = Matrix::of([[1.0, -2.0], [-5.0, -3.0]]);
-        assert_eq!(max_along(&x, Axis::Rows).cells().collect::<Vec<_>>(), [1.0, -3.0]);
-        assert_eq!(max_along(&x, Axis::Columns).cells().collect::<Vec<_>>(), [1.0, -2.0]);
-    }
-
-    #[test]
-    fn over_the_whole_matrix_all_cells_together_sum_to_1() {
-        // Powers 1, 1/2, 1/4, 1/4 of base 2 from the largest on: halves and quarters of 2.
-        let x = Matrix::of([[3.0, 2.0], [1.0, 1.0]]);
-        let weights = softmax(&x, Axis::Whole, Base::Number(2.0));
-        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.5, 0.25, 0.125, 0.125]);
-        assert_eq!(sums(&weights, Axis::Whole)[(0, 0)], 1.0);
-    }
-
-    #[test]
-    fn without_its_guard_only_a_fully_masked_row_differs_and_is_nan() {
-        let hidden = f64::NEG_INFINITY;
-        let x = Matrix::of([[hidden, hidden], [1.0, hidden], [0.5, 2.0]]);
-        let (with, without) = (softmax(&x, Axis::Rows, Base::E), unguarded_softmax(&x, Axis::Rows, Base::E));
-        assert!(without.row(0).all(f64::is_nan));
-        assert!((1..3).all(|i| with.row(i).eq(without.row(i))));
-    }
-
-    #[test]
-    fn the_guard_takes_the_rows_without_a_visible_score_and_no_others() {
-        let hidden = f64::NEG_INFINITY;
-        let scores = Matrix::of([[hidden, hidden], [1.0, hidden]]);
-        let weights = exponential(&scores, Base::E).map(|x| x / 0.0);
-        let guarded = guard(&weights, &scores).unwrap();
-        assert_eq!(guarded.row(0).collect::<Vec<_>>(), [0.0, 0.0]);
-        assert!(guarded[(1, 0)] == f64::INFINITY && guarded[(1, 1)].is_nan());
-    }
-
-    #[test]
-    fn single_precision_ends_at_3_4e38() {
-        let x = Matrix::of([[3.4e38, 3.5e38, -1e39, f64::NAN]]);
-        let out = single_range(&x);
-        assert_eq!(out.row(0).take(3).collect::<Vec<_>>(), [3.4e38, f64::INFINITY, f64::NEG_INFINITY]);
-        assert!(out[(0, 3)].is_nan());
-    }
-
-    #[test]
-    fn base_2_halves_the_weight_for_each_point_of_score() {
-        let weights = softmax(&Matrix::of([[3.0, 2.0, 2.0]]), Axis::Rows, Base::Number(2.0));
-        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.5, 0.25, 0.25]);
     }
 }

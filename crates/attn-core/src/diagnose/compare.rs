@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use crate::attention;
+use crate::attention::number::Number;
 use crate::graph::Graph;
 use crate::matrix::Matrix;
 
@@ -166,7 +166,7 @@ pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, M
     if !expected.cells().any(is_hidden) || yours.cells().any(is_hidden) {
         return Cow::Borrowed(yours);
     }
-    let row_max: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
+    let row_max: Vec<f64> = (0..yours.rows()).map(|i| Number::max(yours.row(i))).collect();
     Cow::Owned(Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
         let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < row_max[i] - BELOW_ALL;
         if hidden { f64::NEG_INFINITY } else { yours[(i, j)] }
@@ -188,7 +188,7 @@ pub(super) struct NodeNumbers {
 impl NodeNumbers {
     pub(super) fn of(matrix: Matrix) -> NodeNumbers {
         let cells = || matrix.column_by_column().iter().copied();
-        let max_size = attention::max(cells().filter(|x| x.is_finite()).map(f64::abs));
+        let max_size = <f64 as Number>::max(cells().filter(|x| x.is_finite()).map(f64::abs));
         let hides = cells().any(|x| x == f64::NEG_INFINITY);
         NodeNumbers { matrix, max_size: max_size.max(0.0), hides }
     }

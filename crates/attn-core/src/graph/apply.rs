@@ -1,15 +1,16 @@
-//! An op on its inputs: its value, by calling [`crate::attention`]; how many inputs it takes, and of which shapes.
+//! An op on its inputs: its value, by its rule; how many inputs it takes, and of which shapes.
 //!
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::attention::{self, Axis, Mask, Places, RopeScaling};
+use crate::attention::{self, Axis, Mask, Places, RopeScaling, block};
 use crate::error::{Error, ErrorKind, Result};
-use crate::matrix::{Matrix, Shape, labels};
+use crate::matrix::{Labels, Matrix, Shape, labels};
 use crate::tensor::Tensor;
 use crate::text::{all_of, clip, counted};
 
-use super::op::{Fusion, GeluForm, Op, Origin, Side, Statistic};
+use super::op::{Fusion, Op, Origin, Side, Statistic};
+use super::rule::Request;
 
 impl Op {
     /// The op's value on these inputs.
@@ -19,88 +20,115 @@ impl Op {
     /// with its value and not computed here.
     pub fn apply(&self, inputs: &[&Matrix]) -> Result<Matrix> {
         self.arity().check(self, inputs.len())?;
-        // The arity of the op has been checked, so both inputs exist.
-        let [a, b] = [0, 1].map(|at| move || inputs[at]);
-        let second = inputs.get(1).copied();
-        match self {
-            Op::Given(_) | Op::Fused(_) => Err(Error::new(format!(
-                "`{}` is recorded with its value and not computed from it",
-                self.name()
-            ))),
-            Op::Product => attention::product(a(), b()),
-            Op::ProductTransposed => attention::product_transposed(a(), b()),
-            Op::TransposedProduct => attention::transposed_product(a(), b()),
-            Op::Linear(_) | Op::TokenRows(_) => {
-                let tensors: Vec<Tensor> = inputs.iter().map(|&matrix| matrix.clone().into()).collect();
-                self.apply_in_place(&tensors.iter().collect::<Vec<_>>())
-            }
-            Op::Ones { rows, cols } => Ok(Matrix::filled(*rows, *cols, 1.0)),
-            Op::Transpose => Ok(a().transposed()),
-            Op::Add => attention::add(inputs),
-            Op::Subtract => attention::subtract(a(), b()),
-            Op::Change => attention::change(a(), b()),
-            Op::Multiply => attention::multiply(a(), b()),
-            Op::Divide => attention::divide(a(), b()),
-            Op::Times => attention::times(a(), b()),
-            Op::Quotient => attention::quotient(a(), b()),
-            Op::OnePlus => Ok(a().map(|x| 1.0 + x)),
-            Op::Scale(factor) => Ok(a().map(|x| x * factor.value())),
-            Op::Temperature(temperature) => Ok(a().map(|x| x / temperature)),
-            Op::SoftCap(cap) => Ok(attention::soft_cap(a(), *cap)),
-            Op::Mask(rule) => attention::mask(a(), second, rule),
-            Op::MaskPattern(rule) => attention::mask_pattern(a(), second, rule),
-            Op::MinusMax(axis) => Ok(attention::minus_max(a(), *axis)),
-            Op::Exponential(base) => Ok(attention::exponential(a(), *base)),
-            Op::Logarithm => Ok(attention::logarithm(a())),
-            Op::Root => Ok(attention::root(a())),
-            Op::NormalShare => Ok(attention::normal_share(a())),
-            Op::SingleRange => Ok(attention::single_range(a())),
-            Op::Sums(axis) => Ok(attention::sums(a(), *axis)),
-            Op::BlockSums { rows, cols } => attention::block_sums(a(), *rows, *cols),
-            Op::Max(axis) => Ok(attention::max_along(a(), *axis)),
-            Op::DivideBySum(axis) => Ok(attention::divide_by_sum(a(), *axis)),
-            Op::Softmax(axis, base) => Ok(attention::softmax(a(), *axis, *base)),
-            Op::UnguardedSoftmax(axis, base) => Ok(attention::unguarded_softmax(a(), *axis, *base)),
-            Op::NegativeLogSoftmax => Ok(attention::negative_log_softmax(a())),
-            Op::SoftmaxWithSink { head } => softmax_with_sink(a(), b(), *head),
-            Op::Guard => attention::guard(a(), b()),
-            Op::EveryNthColumn { start, step } => attention::every_nth_column(a(), *start, *step),
-            Op::Reshape { rows, cols } => attention::reshape(a(), *rows, *cols),
-            Op::Columns { start, count } => attention::columns(a(), *start, *count),
-            Op::RepeatColumns(times) => attention::repeat_columns(a(), *times),
-            Op::Rows { start, count } => attention::rows(a(), *start, *count),
-            Op::ReverseRows => Ok(attention::reverse_rows(a())),
-            Op::SortRows(order) => Ok(attention::sort_rows(a(), *order)),
-            Op::Concatenate => attention::concatenate(inputs),
-            Op::Stack(names) => attention::stack(inputs, names.clone()),
-            Op::Relu => Ok(attention::relu(a())),
-            Op::EluPlusOne => Ok(attention::elu_plus_one(a())),
-            Op::Sigmoid => Ok(attention::sigmoid(a())),
-            Op::Tanh => Ok(attention::tanh(a())),
-            Op::Silu => Ok(attention::silu(a())),
-            Op::Gelu(GeluForm::Erf) => Ok(attention::gelu(a())),
-            Op::Gelu(GeluForm::Tanh) => Ok(attention::gelu_tanh(a())),
-            Op::MinusMean => Ok(attention::minus_mean(a())),
-            Op::RmsNorm(epsilon) => attention::rms_norm(a(), second, *epsilon),
-            Op::LayerNorm(epsilon) => attention::layer_norm(a(), second, inputs.get(2).copied(), *epsilon),
-            Op::Cosine => attention::cosine(a(), b()),
-            Op::Euclidean => attention::euclidean(a(), b()),
-            Op::UnitRows => Ok(attention::unit_rows(a())),
-            Op::Sinusoidal { first, tokens, width } => Ok(attention::sinusoidal(*first, *tokens, *width)),
-            Op::Frequencies { width, base } => Ok(attention::frequencies(*width, *base)),
-            Op::ScaledFrequencies(scaling) => attention::scaled_frequencies(a(), second, scaling),
-            Op::Rotary(rotation) => attention::rotary(a(), b(), rotation),
-            Op::Alibi(head, places) => Ok(attention::alibi(*head, *places)),
-            Op::BucketBias { column, buckets, places } => {
-                attention::bucket_bias(a(), *column, *buckets, *places)
-            }
-            Op::SingularVectors { side, rank } => singular_vectors(a(), *side, *rank),
-            Op::SingularValues => Ok(attention::singular_values(a())?.values),
-            Op::Diagonal => attention::diagonal(a()),
-            Op::Summary(statistic) => Ok(summary(a(), *statistic)),
-            Op::Round(decimals) => Ok(a().map(|x| rounded(x, *decimals))),
-            Op::Truncate(decimals) => Ok(a().map(|x| truncated(x, *decimals))),
+        if let Op::Linear(_) | Op::TokenRows(_) = self {
+            let tensors: Vec<Tensor> = inputs.iter().map(|&matrix| matrix.clone().into()).collect();
+            return self.apply_in_place(&tensors.iter().collect::<Vec<_>>());
         }
+        // With the first one transposed, whole columns are summed at a time.
+        if let (Op::TransposedProduct, [a, b]) = (self, inputs) {
+            return Op::Product.apply(&[&a.transposed(), b]);
+        }
+        if let (Op::SingularValues, [a]) = (self, inputs) {
+            return Ok(attention::singular_values(a)?.values);
+        }
+        if let (Op::SingularVectors { side, rank }, [a]) = (self, inputs) {
+            let all = attention::singular_values(a)?;
+            let (vectors, names) = match side {
+                Side::Left => (all.left, a.row_labels()),
+                Side::Right => (all.right, a.col_labels()),
+            };
+            let named = vectors.with_row_labels(names.cloned());
+            return Op::Columns { start: 0, count: *rank }.apply(&[&named]);
+        }
+        let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape()).collect();
+        self.check_numbers(inputs)?;
+        let none = Shape { rows: 0, cols: 0 };
+        let result = self.result_shape(&shapes, none).ok_or_else(|| self.refusal(&shapes))?;
+        let value = self.rule(&AllCells { inputs, result }).ok_or_else(|| {
+            Error::new(format!("`{}` is recorded with its value and not computed from it", self.name()))
+        })?;
+        Ok(self.labelled(value, inputs))
+    }
+
+    /// Checks what a shape does not say.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "most ops take all numbers")]
+    fn check_numbers(&self, inputs: &[&Matrix]) -> Result<()> {
+        match (self, inputs) {
+            (Op::ScaledFrequencies(scaling), [_, divisors @ ..]) => {
+                scaling.check()?;
+                let mut numbers = divisors.iter().flat_map(|row| row.cells());
+                match numbers.find(|number| *number <= 0.0) {
+                    None => Ok(()),
+                    Some(number) => {
+                        Err(Error::new(format!("a divisor of the rope scaling longrope is {number}"))
+                            .help("give positive numbers: the frequencies are divided by them"))
+                    }
+                }
+            }
+            (Op::BucketBias { buckets, .. }, _) => buckets.check(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The result with the names of its rows and columns.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "most ops keep the names of their first input")]
+    fn labelled(&self, value: Matrix, inputs: &[&Matrix]) -> Matrix {
+        let first = |of: fn(&Matrix) -> Option<&Labels>| inputs.iter().find_map(|input| of(input)).cloned();
+        let a = inputs.first();
+        let b = inputs.get(1);
+        let rows = |of: Option<&&Matrix>| of.and_then(|of| of.row_labels()).cloned();
+        let cols = |of: Option<&&Matrix>| of.and_then(|of| of.col_labels()).cloned();
+        let slice = |names: Option<Labels>, start: usize, step: usize, count: usize| {
+            names.map(|names| names.iter().skip(start).step_by(step).take(count).cloned().collect::<Labels>())
+        };
+        let joined = |of: fn(&Matrix) -> Option<&Labels>| {
+            let all: Option<Vec<&Labels>> = inputs.iter().map(|input| of(input)).collect();
+            all.map(|all| all.iter().flat_map(|names| names.iter().cloned()).collect::<Labels>())
+        };
+        let one = |name: &str| Some(labels(&[name]));
+        let (names_of_rows, names_of_cols) = match self {
+            Op::Product => (rows(a), cols(b)),
+            Op::ProductTransposed | Op::Cosine | Op::Euclidean => (rows(a), rows(b)),
+            Op::Transpose => (cols(a), rows(a)),
+            Op::Add | Op::Subtract | Op::Change | Op::Multiply | Op::Quotient => {
+                (first(Matrix::row_labels), first(Matrix::col_labels))
+            }
+            Op::Sums(axis) => along(*axis, a, "sum"),
+            Op::Max(axis) => along(*axis, a, "largest"),
+            Op::Summary(statistic) => {
+                let name = match statistic {
+                    Statistic::Mean => "mean",
+                    Statistic::RootMeanSquare => "root mean square",
+                    Statistic::Max => "largest",
+                    Statistic::MaxSize => "largest by size",
+                };
+                (None, one(name))
+            }
+            Op::BlockSums { rows: height, cols: width } => {
+                let spans = |of: fn(&Matrix) -> Option<&Labels>, size, length: fn(&Matrix) -> usize| {
+                    a.map(|a| spans(of(a), size, length(a)))
+                };
+                let names = spans(Matrix::row_labels, *height, Matrix::rows);
+                (names, spans(Matrix::col_labels, *width, Matrix::cols))
+            }
+            Op::Columns { start, count } => (rows(a), slice(cols(a), *start, 1, *count)),
+            Op::EveryNthColumn { start, step } => (rows(a), slice(cols(a), *start, *step, usize::MAX)),
+            Op::Rows { start, count } => (slice(rows(a), *start, 1, *count), cols(a)),
+            Op::ReverseRows => (rows(a).map(|names| names.iter().rev().cloned().collect()), cols(a)),
+            Op::RepeatColumns(_) | Op::SortRows(_) => (rows(a), None),
+            Op::Concatenate => (rows(a), joined(Matrix::col_labels)),
+            Op::Stack(names) => {
+                let own = names.clone().filter(|names| names.len() == value.rows());
+                (own.or_else(|| joined(Matrix::row_labels)), cols(a))
+            }
+            Op::Diagonal => (cols(a), cols(a)),
+            Op::Frequencies { width, .. } => {
+                (None, Some((1..=width / 2).map(|pair| format!("pair {pair}")).collect()))
+            }
+            Op::Reshape { .. } | Op::BucketBias { .. } => (None, None),
+            _ => (rows(a), cols(a)),
+        };
+        value.with_row_labels(names_of_rows).with_col_labels(names_of_cols)
     }
 
     /// Returns true if the op reads weights in place, wherever they are and whatever their type is.
@@ -128,51 +156,113 @@ impl Op {
     }
 }
 
-/// `x` rounded to a number of decimals as NumPy's `round` does: scaled by a power of ten, to the nearest integer with
-/// ties to even, and back.
-pub fn rounded(x: f64, decimals: u32) -> f64 {
-    to_decimals(x, decimals, f64::round_ties_even)
-}
-
-/// `x` cut off after a number of decimals: scaled by a power of ten, to the next integer towards 0, and back.
-pub fn truncated(x: f64, decimals: u32) -> f64 {
-    to_decimals(x, decimals, f64::trunc)
-}
-
-fn to_decimals(x: f64, decimals: u32, whole: fn(f64) -> f64) -> f64 {
-    let power = (0..decimals).fold(1.0, |power, _| power * 10.0);
-    let scaled = x * power;
-    if scaled.is_finite() { whole(scaled) / power } else { x }
-}
-
-fn singular_vectors(a: &Matrix, side: Side, rank: usize) -> Result<Matrix> {
-    let all = attention::singular_values(a)?;
-    let vectors = match side {
-        Side::Left => all.left.with_row_labels(a.row_labels().cloned()),
-        Side::Right => all.right.with_row_labels(a.col_labels().cloned()),
-    };
-    attention::columns(&vectors, 0, rank)
-}
-
-fn softmax_with_sink(scores: &Matrix, sinks: &Matrix, head: usize) -> Result<Matrix> {
-    if sinks.rows() != 1 || head >= sinks.cols() {
-        return Err(Error::new(format!("there is no sink for head {} in {}", head + 1, sinks.shape()))
-            .help("give one row with a sink for each head"));
+/// The names of one number for each row, for each column, or for all cells.
+fn along(axis: Axis, a: Option<&&Matrix>, name: &str) -> (Option<Labels>, Option<Labels>) {
+    let name = Some(labels(&[name]));
+    match axis {
+        Axis::Rows => (a.and_then(|a| a.row_labels()).cloned(), name),
+        Axis::Columns => (name, a.and_then(|a| a.col_labels()).cloned()),
+        Axis::Whole => (None, None),
     }
-    Ok(attention::softmax_with_sink(scores, sinks[(0, head)]))
 }
 
-fn summary(a: &Matrix, statistic: Statistic) -> Matrix {
-    let count = (a.rows() * a.cols()) as f64;
-    let (number, label) = match statistic {
-        Statistic::Mean => (a.cells().fold(0.0, |sum, x| sum + x) / count, "mean"),
-        Statistic::RootMeanSquare => {
-            ((a.cells().fold(0.0, |sum, x| sum + x * x) / count).sqrt(), "root mean square")
+/// The names of the blocks along one side, from the first name to the last: `3…4`, or `3` alone.
+fn spans(names: Option<&Labels>, size: usize, length: usize) -> Labels {
+    let name = |at: usize| names.map_or_else(|| (at + 1).to_string(), |names| names[at].clone());
+    let span = |index: usize| {
+        let places = block(index, size, length);
+        match places.len() {
+            1 => name(places.start),
+            _ => format!("{}…{}", name(places.start), name(places.end - 1)),
         }
-        Statistic::Max => (attention::max(a.cells()), "largest"),
-        Statistic::MaxSize => (attention::max(a.cells().map(f64::abs)), "largest by size"),
     };
-    Matrix::filled(1, 1, number).with_col_labels(Some(labels(&[label])))
+    (0..length.div_ceil(size)).map(span).collect()
+}
+
+/// This many rows are written together.
+const TOGETHER: usize = 8;
+
+/// All cells are asked for, and the inputs are matrices.
+struct AllCells<'a> {
+    inputs: &'a [&'a Matrix],
+    result: Shape,
+}
+
+impl Request for AllCells<'_> {
+    type Number = f64;
+    type Answer = Matrix;
+
+    fn at(&self, input: usize, i: usize, j: usize) -> f64 {
+        self.inputs[input][(i, j)]
+    }
+    fn inputs(&self) -> usize {
+        self.inputs.len()
+    }
+    fn shape(&self, input: usize) -> Shape {
+        self.inputs[input].shape()
+    }
+    fn cells(&self, cell: impl Fn(usize, usize) -> f64) -> Matrix {
+        Matrix::from_fn(self.result.rows, self.result.cols, cell)
+    }
+    fn kept<'a, T: Clone + 'a>(
+        &'a self,
+        count: usize,
+        make: impl Fn(usize) -> T + 'a,
+    ) -> impl Fn(usize) -> T + 'a {
+        let all: Vec<T> = (0..count).map(make).collect();
+        move |at| all[at].clone()
+    }
+    fn each(&self, rule: impl Fn(f64) -> f64) -> Matrix {
+        self.inputs[0].map(rule)
+    }
+    fn lines<L: Fn(usize) -> f64>(&self, axis: Axis, line: impl Fn(usize) -> L) -> Matrix {
+        let Shape { rows, cols } = self.result;
+        let mut values = vec![0.0; rows * cols];
+        match axis {
+            Axis::Columns => {
+                for (j, column) in values.chunks_exact_mut(rows.max(1)).enumerate() {
+                    let cell = line(j);
+                    column.iter_mut().enumerate().for_each(|(i, value)| *value = cell(i));
+                }
+            }
+            // Several rows at a time: their cells are neighbours in memory.
+            Axis::Rows => {
+                for first in (0..rows).step_by(TOGETHER) {
+                    let lines: Vec<L> = (first..rows.min(first + TOGETHER)).map(&line).collect();
+                    if let [cell] = &lines[..] {
+                        (0..cols).for_each(|j| values[j * rows + first] = cell(j));
+                        continue;
+                    }
+                    for j in 0..cols {
+                        let cells = &mut values[j * rows + first..][..lines.len()];
+                        cells.iter_mut().zip(&lines).for_each(|(value, cell)| *value = cell(j));
+                    }
+                }
+            }
+            Axis::Whole => {
+                let cell = line(0);
+                for (place, (i, j)) in self.result.places().enumerate() {
+                    values[j * rows + i] = cell(place);
+                }
+            }
+        }
+        Matrix::from_columns(rows, cols, values)
+    }
+    /// A whole column is summed at a time, so that the processor can work on several cells at once; the order in each cell, and so its
+    /// bits, are those of a sum on its own.
+    fn mixed(&self, share: impl Fn(usize, usize) -> f64) -> Matrix {
+        let Shape { rows, cols } = self.result;
+        let mut values = vec![0.0; rows * cols];
+        for (j, column) in values.chunks_exact_mut(rows.max(1)).enumerate() {
+            for k in 0..self.inputs[0].cols() {
+                let share = share(k, j);
+                for (sum, x) in column.iter_mut().zip(self.inputs[0].column(k)) {
+                    *sum += x * share;
+                }
+            }
+        }
+        Matrix::from_columns(rows, cols, values)
+    }
 }
 
 // The number of inputs of each op.
@@ -287,6 +377,95 @@ impl Op {
         }
         Err(Error::new(format!("`{}`{} gives {given}, but the shape is {result}", self.name(), of(inputs)))
             .of_kind(ErrorKind::Shape))
+    }
+
+    /// Why inputs of these shapes do not fit: the rule that they break.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "most ops take all shapes")]
+    fn refusal(&self, inputs: &[Shape]) -> Error {
+        let none = Shape { rows: 0, cols: 0 };
+        let [a, b] = [0, 1].map(|at| inputs.get(at).copied().unwrap_or(none));
+        let other = |is_like: fn(Shape, Shape) -> bool| {
+            inputs.iter().copied().find(|input| !is_like(*input, a)).unwrap_or(b)
+        };
+        let each = |done: &str| {
+            let other = other(|a, b| a == b);
+            format!("a {a} matrix and a {other} one cannot be {done}: the shapes must be the same")
+        };
+        let lines = |what: &str, start: &usize, count: &usize| {
+            let (first, last) = (start.saturating_add(1), start.saturating_add(*count));
+            format!("{what} {first} to {last} are asked of a {a} matrix")
+        };
+        let for_scores = |what: &str, of: Shape, scores: Shape| attention::does_not_fit(what, of, scores);
+        let what = match self {
+            Op::Product => format!(
+                "a {a} matrix cannot be multiplied by a {b} one: the columns of the first ({}) must equal the rows of \
+                 the second ({})",
+                a.cols, b.rows
+            ),
+            Op::ProductTransposed | Op::Cosine | Op::Euclidean => format!(
+                "rows of width {} cannot be compared with rows of width {} (the shapes are {a} and {b})",
+                a.cols, b.cols
+            ),
+            Op::Add => each("added"),
+            Op::Subtract => each("subtracted"),
+            Op::Change => each("compared cell by cell"),
+            Op::Multiply => each("multiplied cell by cell"),
+            Op::Quotient => each("divided cell by cell"),
+            Op::Divide => format!("a divisor is one number, not a {b} matrix"),
+            Op::Times => format!("a factor is one number, not a {b} matrix"),
+            Op::Mask(_) | Op::MaskPattern(_) => return for_scores("mask", b, a),
+            Op::Guard => return for_scores("matrix of weights", a, b),
+            Op::SoftmaxWithSink { head } => {
+                return Error::new(format!("there is no sink for head {} in {b}", head + 1))
+                    .help("give one row with a sink for each head");
+            }
+            Op::Columns { start, count } => lines("columns", start, count),
+            Op::Rows { start, count } => lines("rows", start, count),
+            Op::EveryNthColumn { start, step } => format!(
+                "every column {step} from column {} on is asked of a {a} matrix",
+                start.saturating_add(1)
+            ),
+            Op::RepeatColumns(_) => "columns cannot be repeated 0 times".into(),
+            Op::Reshape { rows, cols } => format!("a {a} matrix cannot be read as a {rows}×{cols} one"),
+            Op::BlockSums { rows, cols } => format!("a block of {rows}×{cols} cells holds nothing"),
+            Op::Concatenate => format!(
+                "a {} matrix and a {a} matrix cannot stand side by side: they have different numbers of rows",
+                other(|a, b| a.rows == b.rows)
+            ),
+            Op::Stack(_) => format!(
+                "a {} matrix cannot stand below a {a} one: the numbers of columns differ",
+                other(|a, b| a.cols == b.cols)
+            ),
+            Op::RmsNorm(_) | Op::LayerNorm(_) => {
+                let wanted = Shape { rows: 1, cols: a.cols };
+                let (what, given) = if b == wanted { ("bias", inputs[2]) } else { ("gain", b) };
+                let error = format!("the {what} is {given}, but a matrix of {a} needs {wanted}");
+                return Error::new(error)
+                    .help(format!("give the {what} one row with a number for each column"));
+            }
+            Op::Rotary(_) => {
+                return Error::new(format!("frequencies of {b} cannot rotate {}", counted(a.cols, "column")))
+                    .help("give one row with a frequency for each pair of columns");
+            }
+            Op::ScaledFrequencies(RopeScaling::Dynamic { .. }) => {
+                return Error::new("the rope scaling dynamic needs at least two pairs of columns")
+                    .help("rotate four columns or more, or use another scaling: linear");
+            }
+            Op::ScaledFrequencies(_) => {
+                return Error::new(format!(
+                    "the rope scaling longrope needs a divisor for each pair, {a}, but they are {b}"
+                ))
+                .help(format!("give one row of {}", counted(a.cols, "number")));
+            }
+            Op::BucketBias { column, buckets, .. } => format!(
+                "a {a} table of positions has no row for each of {} buckets and a column {}",
+                buckets.count,
+                column + 1
+            ),
+            Op::Diagonal => format!("a diagonal is written from one row of numbers, not from a {a} matrix"),
+            _ => return self.misfit(inputs),
+        };
+        Error::new(what).of_kind(ErrorKind::Shape)
     }
 
     fn misfit(&self, inputs: &[Shape]) -> Error {

@@ -11,13 +11,18 @@ mod node;
 mod op;
 pub mod recipes;
 mod rerun;
+mod rule;
 pub mod saved;
 mod side_by_side;
 mod single;
+mod slopes;
 mod stage;
 mod term;
 mod terms;
 mod warnings;
+
+#[cfg(test)]
+mod values_tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
@@ -32,8 +37,9 @@ use crate::tensor::{MOST_LOOKED_AT, Tensor};
 use crate::foreign::{hidden, visible};
 use crate::text::{choices, nearest};
 
+pub use crate::attention::rounded;
 pub use address::{Cells, LabelMatch, address_of, find_label, resolve, resolve_each};
-pub use apply::{Arity, rounded};
+pub use apply::Arity;
 pub use formula::{Convention, Equation, equation, formula, number_text};
 pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
 pub use node::{Given, Node, NodeId, Value, Watch};

@@ -2,21 +2,20 @@
 //!
 //! # To add an op
 //!
-//! The compiler asks for steps 1 to 6 as soon as [`Op`] has a new variant, and for 8 in the tests.
+//! The compiler asks for steps 1 to 5 as soon as [`Op`] has a new variant, and for 7 in the tests.
 //!
 //! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
 //!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers, and how JSON calls
 //!    those without a name, are below it.
-//! 2. `apply.rs`: the number of its inputs, if it is not one; their shapes, and that of the result.
-//! 3. There, too: its value, by a function of [`crate::attention`].
-//! 4. `terms.rs`: the terms of one cell, in the order of computing, so that they evaluate to the same bits.
-//! 5. `formula.rs`: its equation.
-//! 6. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
-//! 7. For a function that no term has: `term.rs` (the variant, its value and the text), and of the program
+//! 2. `rule.rs`: its rule, which is a function of [`crate::attention`]. Values, explanations and slopes follow from it.
+//! 3. `apply.rs`: the number of its inputs, if it is not one; their shapes, and that of the result; the names of its rows and columns.
+//! 4. `formula.rs`: its equation.
+//! 5. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
+//! 6. For a function that no rule has: `attention/number.rs` and `term.rs` (the variant, its value and the text), and of the program
 //!    `src/render/json.rs` and `src/render/latex.rs`.
-//! 8. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
+//! 7. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
 //!    format, and that the graph can be run again.
-//! 9. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
+//! 8. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use serde::de::Error as _;
@@ -416,18 +415,6 @@ pub enum Factor {
     Inverse(usize),
     /// `√d` for a width d.
     Root(usize),
-}
-
-impl Factor {
-    /// The factor's value.
-    pub fn value(self) -> f64 {
-        match self {
-            Factor::Number(number) => number,
-            Factor::InverseRoot(width) => 1.0 / (width as f64).sqrt(),
-            Factor::Inverse(width) => 1.0 / width as f64,
-            Factor::Root(width) => (width as f64).sqrt(),
-        }
-    }
 }
 
 /// The formula for the share of the normal distribution below a number. In JSON each is an op of its own.

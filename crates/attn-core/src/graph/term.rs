@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::attention::Base;
+use crate::attention::number::Function as Elementary;
 use crate::elementary;
 
 use super::formula::number_text;
@@ -138,8 +139,8 @@ impl Term {
             Term::Size(term) => of(term).abs(),
             Term::Sine(angle) => elementary::sin(of(angle)),
             Term::Cosine(angle) => elementary::cos(of(angle)),
-            Term::Rounded(term, decimals) => super::apply::rounded(of(term), *decimals),
-            Term::Truncated(term, decimals) => super::apply::truncated(of(term), *decimals),
+            Term::Rounded(term, decimals) => Elementary::Rounded(*decimals).of(of(term)),
+            Term::Truncated(term, decimals) => Elementary::Truncated(*decimals).of(of(term)),
             Term::Choice { taken, .. } => of(taken),
             Term::With { name, is, within } => within.value(graph, &names.and(name, of(is))),
             Term::Named(name) => names.value(name),

@@ -36,14 +36,16 @@ pub struct Working<T> {
 impl Number for f64 {
     fn softmax(scores: &mut [f64], cols: usize, _: SimdLevel) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
-            attention::softmax_of_row(row, Base::E);
+            let weight = attention::softmax(row.to_vec(), Base::E);
+            row.iter_mut().enumerate().for_each(|(k, x)| *x = weight(k));
         }
         Ok(())
     }
 
     fn negative_log_softmax(scores: &mut [f64], cols: usize, _: &mut Working<f64>) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
-            attention::negative_log_softmax_of_row(row);
+            let loss = attention::negative_log_softmax(row.to_vec());
+            row.iter_mut().enumerate().for_each(|(k, x)| *x = loss(k));
         }
         Ok(())
     }

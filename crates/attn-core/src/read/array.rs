@@ -1,8 +1,7 @@
 //! Numbers with dimensions, as a file holds them before they become a matrix.
 
-use crate::attention::concatenate;
 use crate::error::{Error, Place, Result};
-use crate::graph::{MAX_CELLS, Role};
+use crate::graph::{MAX_CELLS, Op, Role};
 use crate::kernel::Layout;
 use crate::matrix::{Labels, Matrix};
 use crate::memory;
@@ -269,7 +268,7 @@ impl Array {
         let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.facts.inexact);
         let matrix = match heads {
             1 => self.into_matrix()?,
-            _ => concatenate(&self.into_heads()?.iter().collect::<Vec<_>>())?,
+            _ => Op::Concatenate.apply(&self.into_heads()?.iter().collect::<Vec<_>>())?,
         };
         Ok(Tensor::side_by_side(matrix, heads).with_stack(stack).with_inexact(inexact))
     }
