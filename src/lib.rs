@@ -35,7 +35,7 @@ pub mod site;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, explain, explore, foreign, graph, json_number, json_tree, kernel, learn,
-    matrix, memory, model, params, random, read, tensor, text, tokenizer, unique,
+    attention, diagnose, elementary, explain, explore, foreign, graph, json_number, json_tree, kernel,
+    language, learn, matrix, memory, model, params, random, read, tensor, text, tokenizer, unique,
 };
 pub use attn_story::{answer, story};

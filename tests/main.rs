@@ -17,6 +17,7 @@ mod documents;
 mod explore;
 mod fast;
 mod input;
+mod language;
 mod lesson;
 mod model;
 mod project;

@@ -5,15 +5,16 @@ use std::io::Read;
 use clap::Args;
 
 use crate::demo;
-use crate::demo::{Demo, Document, Passage, Settings, Source, Topic};
-use crate::error::{Error, Result};
+use crate::demo::{AnyDemo, Demo, Document, FileDemo, NEW_DEMO, Passage, Settings, Source, Topic};
+use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::explore::is_assignment;
-use crate::foreign::visible;
+use crate::foreign::{to_path, visible};
 use crate::graph::{Convention, Op, Origin};
-use crate::input::Files;
+use crate::input::{Files, exists, write_text};
 use crate::read::AllowedNumbers;
 use crate::render::Page;
 use crate::story::{Digits, Story};
+use crate::text::{counted, quoted};
 
 use super::options::WithoutArgs;
 use super::output::{Group, LiveArgs, OutputArgs};
@@ -29,7 +30,7 @@ use super::{output, presentation, versus};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DemoArgs {
-    /// Names of demos; without one, the list
+    /// Names of demos, or files such as mine.attn; without one, the list
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// List the demos by what they help to understand
@@ -86,16 +87,21 @@ Examples:
   attn demo mask                           scores, mask, weights, result
   attn demo mask --full                    every given matrix too
   attn demo mask --as-printed              the digits that the text prints
-  attn demo mask --until A                 stop before the weights
   attn demo mask --steps 2-3               some of the steps; --step 3 for one
   attn demo mask --brief                   one sentence and one result per step
   attn demo mask --versus '--seed 1'       what changes with other numbers
   attn demo online --set block=4           with your own number
+  attn demo new mine.attn                  your own: write, check, show it
   attn demo context --explain 'A_cave[1,2]'";
 
 impl DemoArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-        let chosen = self.chosen()?;
+        match &self.names[..] {
+            [word, file] if word == "new" && demo::is_file(file) => return new(file, env, streams),
+            [word, files @ ..] if word == "check" && !files.is_empty() => return check(files, env, streams),
+            _ => {}
+        }
+        let chosen = self.chosen(env, streams.input)?;
         let options = [
             ("--versus", self.versus.options().is_some()),
             ("--set", !self.numbers.set.is_empty()),
@@ -130,7 +136,7 @@ impl DemoArgs {
         };
         let wholes = match &chosen[..] {
             [_] => vec![presentation::whole(program.typed)],
-            several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
+            several => several.iter().map(|demo| format!("attn demo {}", quoted(demo.name()))).collect(),
         };
         let style = self.live.style(&self.output, env, Convention::Rows);
         let presentation = Presentation {
@@ -159,7 +165,7 @@ impl DemoArgs {
     /// The demo, and what differs under the further options.
     fn beside(
         &self,
-        demo: &'static Demo,
+        demo: &AnyDemo,
         options: &str,
         program: &Program<'_>,
         (env, input): (&Env, &mut dyn Read),
@@ -168,7 +174,8 @@ impl DemoArgs {
         other.numbers.replace_earlier(self.numbers.set.len());
         let mut input = ReplayedInput::new(input);
         let story = |args: &DemoArgs, input: &mut dyn Read| {
-            let mut stories = args.stories(&[demo], &args.numbers.settings(env, input)?)?;
+            let mut stories =
+                args.stories(std::slice::from_ref(demo), &args.numbers.settings(env, input)?)?;
             stories.pop().ok_or_else(versus::another_command)
         };
         let base = story(self, &mut input.first())?;
@@ -177,8 +184,8 @@ impl DemoArgs {
     }
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.
-    fn stories(&self, chosen: &[&'static Demo], settings: &Settings) -> Result<Vec<Story>> {
-        let told = |demo: &&Demo| {
+    fn stories(&self, chosen: &[AnyDemo], settings: &Settings) -> Result<Vec<Story>> {
+        let told = |demo: &AnyDemo| {
             demo.story(settings).map_err(|error| {
                 if settings.set.is_empty() { error } else { error.help(shapes(demo, settings)) }
             })
@@ -201,18 +208,70 @@ impl DemoArgs {
         Story { digits: if self.as_printed { Digits::AsNumPy } else { story.digits }, ..story }
     }
 
-    fn chosen(&self) -> Result<Vec<&'static Demo>> {
+    fn chosen(&self, env: &Env, input: &mut dyn Read) -> Result<Vec<AnyDemo>> {
         if self.all {
-            return Ok(demo::demos().collect());
+            return Ok(demo::demos().map(AnyDemo::Own).collect());
         }
         match &self.document {
-            None => self.names.iter().map(|name| demo::find(name)).collect(),
+            None => self.names.iter().map(|name| opened(name, env, input)).collect(),
             Some(number) => {
                 let document = Document::numbered(number)?;
-                Ok(demo::demos().filter(|demo| demo.source.is_of(document)).collect())
+                Ok(demo::demos().filter(|demo| demo.source.is_of(document)).map(AnyDemo::Own).collect())
             }
         }
     }
+}
+
+/// Writes a first demo.
+fn new(file: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    if exists(file) {
+        let error = Error::new("this file exists already").in_source(visible(file));
+        return Err(error.help("give the new demo another name"));
+    }
+    env.writing.check(&to_path(file))?;
+    write_text(&to_path(file), NEW_DEMO)?;
+    let file = quoted(&visible(file)).into_owned();
+    let said = format!("{file} written. attn demo {file} shows it, attn demo check {file} checks it.\n");
+    streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+    Ok(EXIT_DONE.into())
+}
+
+/// Reads demos and runs them with their own numbers: each gets its line, and an error its place.
+fn check(files: &[String], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    let mut code = EXIT_DONE;
+    for file in files {
+        let story = opened(file, env, streams.input).and_then(|demo| demo.story(&Settings::default()));
+        let line = match story {
+            Ok(story) => {
+                let shown = story.claims.iter().filter(|claim| claim.shown).count();
+                format!(
+                    "{}  {}, {}, {} of {} hold: ok\n",
+                    visible(file),
+                    counted(story.steps.len(), "step"),
+                    counted(story.graph.nodes().count(), "matrix"),
+                    shown,
+                    counted(story.claims.len(), "remark"),
+                )
+            }
+            Err(error) => {
+                code = EXIT_UNUSABLE;
+                // An error of writing to standard error is ignored.
+                let _ = writeln!(streams.err, "{}", env.charset.spelled(&format!("error: {error}")));
+                continue;
+            }
+        };
+        streams.out.write_all(env.charset.spelled(&line).as_bytes())?;
+    }
+    Ok(code.into())
+}
+
+/// The demo of this name, or of this file.
+pub(super) fn opened(name: &str, env: &Env, input: &mut dyn Read) -> Result<AnyDemo> {
+    if !demo::is_file(name) {
+        return demo::find(name).map(AnyDemo::Own);
+    }
+    let text = Files::new(input).within(env.reading.clone()).text(name)?;
+    FileDemo::read(&visible(name), &text).map(AnyDemo::File)
 }
 
 impl NumberArgs {
@@ -247,7 +306,7 @@ impl NumberArgs {
 
 /// The given nodes of a demo with their shapes, first those that were set with another shape: nodes that depend on each other
 /// have to be set together.
-fn shapes(demo: &Demo, settings: &Settings) -> String {
+fn shapes(demo: &AnyDemo, settings: &Settings) -> String {
     let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
     let given: Vec<_> = story.graph.nodes().filter(|(_, node)| node.op.is_given()).collect();
     let other = given.iter().filter_map(|(_, node)| {

@@ -23,7 +23,7 @@ use crate::{demo, story};
 use super::attend::{
     Computation, ComputationArgs, GradientArgs, mask_options, position_options, scale_option,
 };
-use super::demo::NumberArgs;
+use super::demo::{NumberArgs, opened};
 use super::lesson::typed_commands;
 use super::model::ModelToRead;
 use super::options::{EditArgs, StepEditArgs};
@@ -167,7 +167,7 @@ impl ExploreArgs {
                 let mut settings = of.numbers.settings(env, streams.input)?;
                 // They are changes of the explorer, which can be taken back.
                 let (assignments, removed) = (take(&mut settings.assignments), take(&mut settings.removed));
-                let story = demo::find(&of.name)?.story(&settings)?;
+                let story = opened(&of.name, env, streams.input)?.story(&settings)?;
                 let told = story::sentences(&story);
                 let begin = story.first_cell();
                 let state = State::new(Source::steps(story.graph))?;

@@ -213,6 +213,11 @@ impl Builder {
         self.graph.name_lines(id, rows, cols);
     }
 
+    /// What the inputs of a node are: “heads”.
+    pub fn collects(&mut self, id: NodeId, what: &str) {
+        self.graph.collects(id, what);
+    }
+
     /// Sets the label of a node: equations and tables have it in place of the name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.graph.label(id, label);

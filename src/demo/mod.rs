@@ -4,6 +4,7 @@ mod builder;
 mod cache;
 mod differential;
 pub mod errata;
+mod file;
 mod flash;
 mod glossary;
 mod gradients;
@@ -28,8 +29,10 @@ use std::sync::LazyLock;
 
 use attn_core::data_file::entries;
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
 
 pub use builder::{SEED, Settings};
+pub use file::{FileDemo, NEW_DEMO};
 pub use glossary::{GlossaryTerm, glossary, term};
 pub use notation::notation;
 pub use source::{Document, Passage, Source};
@@ -60,70 +63,137 @@ pub struct Demo {
     pub source: Source,
 }
 
-/// The graph and the sentences of a demo.
-type Build = fn(&mut Builder) -> Result<()>;
+/// What makes the graph and the sentences of a demo.
+enum Build {
+    /// A function; what stands around its steps is in `data/demos.toml`.
+    Rust(fn(&mut Builder) -> Result<()>),
+    /// A text in the language of demos.
+    File(&'static str),
+}
 
-/// The functions that build them.
-const BUILD: [(&str, Build); 42] = [
-    ("interact", understanding::interact),
-    ("left", understanding::left),
-    ("weights", understanding::weights),
-    ("right", understanding::right),
-    ("qkv", understanding::qkv),
-    ("mask", understanding::mask),
-    ("pairwise", multiplication::pairwise),
-    ("weighted-sum", multiplication::weighted_sum),
-    ("vectorize", multiplication::vectorize),
-    ("similarity", similarity::similarity),
-    ("context", similarity::context),
-    ("stretch", similarity::stretch),
-    ("lookup", similarity::lookup),
-    ("multihead", similarity::multihead),
-    ("pooling", pooling::pooling),
-    ("transforms", scores::transforms),
-    ("scale", scores::scale),
-    ("output", heads::output),
-    ("gqa", heads::gqa),
-    ("mlp", layers::mlp),
-    ("order", layers::order),
-    ("unembed", layers::unembed),
-    ("init", scores::init),
-    ("columns", one_third::columns),
-    ("update", one_third::update),
-    ("lowrank", one_third::lowrank),
-    ("sum-heads", one_third::sum_heads),
-    ("block", one_third::block),
-    ("online", flash::online),
-    ("blocks", flash::blocks),
-    ("cache", cache::cache),
-    ("rope", positions::rope),
-    ("alibi", positions::alibi),
-    ("sink", sink::sink),
-    ("linear", linear::linear),
-    ("latent", cache::latent),
-    ("differential", differential::differential),
-    ("backward", gradients::backward),
-    ("saturated", gradients::saturated),
-    ("descent", gradients::descent),
-    ("induction", induction::induction),
-    ("meaning", meaning::meaning),
+/// The demos, in the order of the documents and of their sections; those of papers and of the trained model last.
+static BUILD: [(&str, Build); 42] = [
+    ("interact", Build::Rust(understanding::interact)),
+    ("left", Build::Rust(understanding::left)),
+    ("weights", Build::Rust(understanding::weights)),
+    ("right", Build::Rust(understanding::right)),
+    ("qkv", Build::Rust(understanding::qkv)),
+    ("mask", Build::File(include_str!("../../data/demos/mask.attn"))),
+    ("pairwise", Build::Rust(multiplication::pairwise)),
+    ("weighted-sum", Build::Rust(multiplication::weighted_sum)),
+    ("vectorize", Build::Rust(multiplication::vectorize)),
+    ("similarity", Build::Rust(similarity::similarity)),
+    ("context", Build::Rust(similarity::context)),
+    ("stretch", Build::Rust(similarity::stretch)),
+    ("lookup", Build::Rust(similarity::lookup)),
+    ("multihead", Build::Rust(similarity::multihead)),
+    ("pooling", Build::Rust(pooling::pooling)),
+    ("transforms", Build::Rust(scores::transforms)),
+    ("scale", Build::Rust(scores::scale)),
+    ("output", Build::Rust(heads::output)),
+    ("gqa", Build::File(include_str!("../../data/demos/gqa.attn"))),
+    ("mlp", Build::Rust(layers::mlp)),
+    ("order", Build::Rust(layers::order)),
+    ("unembed", Build::Rust(layers::unembed)),
+    ("init", Build::Rust(scores::init)),
+    ("columns", Build::Rust(one_third::columns)),
+    ("update", Build::Rust(one_third::update)),
+    ("lowrank", Build::Rust(one_third::lowrank)),
+    ("sum-heads", Build::Rust(one_third::sum_heads)),
+    ("block", Build::Rust(one_third::block)),
+    ("online", Build::Rust(flash::online)),
+    ("blocks", Build::Rust(flash::blocks)),
+    ("cache", Build::File(include_str!("../../data/demos/cache.attn"))),
+    ("rope", Build::File(include_str!("../../data/demos/rope.attn"))),
+    ("alibi", Build::Rust(positions::alibi)),
+    ("sink", Build::Rust(sink::sink)),
+    ("linear", Build::Rust(linear::linear)),
+    ("latent", Build::Rust(cache::latent)),
+    ("differential", Build::Rust(differential::differential)),
+    ("backward", Build::File(include_str!("../../data/demos/backward.attn"))),
+    ("saturated", Build::Rust(gradients::saturated)),
+    ("descent", Build::Rust(gradients::descent)),
+    ("induction", Build::Rust(induction::induction)),
+    ("meaning", Build::Rust(meaning::meaning)),
 ];
 
 impl Demo {
+    /// The entry of a demo of the program that is a text.
+    ///
+    /// # Errors
+    /// If its head lacks something, which a test finds.
+    fn of_file(name: &'static str, file: &'static FileDemo) -> Result<Demo> {
+        let of = |key: &str| file.head(key).ok_or_else(|| Error::new(format!("{name} has no {key}")));
+        let (topic, level) = of("topic")?.split_once(' ').unwrap_or_default();
+        let topic = Topic::deserialize(topic.into_deserializer());
+        let topic = topic.map_err(|error: serde::de::value::Error| Error::new(error.to_string()))?;
+        let level = level.parse().map_err(|_| Error::new(format!("{name} has no level")))?;
+        Ok(Demo {
+            name,
+            title: of("title")?,
+            summary: of("summary")?,
+            place: ListPlace { topic, level },
+            keywords: of("keywords")?.split(", ").collect(),
+            decimals: of("digits")?.parse().unwrap_or(4),
+            source: Source::of_text(of("source")?),
+        })
+    }
+
     /// The story under the user's settings.
     ///
     /// # Errors
     /// If what the user set does not fit the demo.
     pub fn story(&self, settings: &Settings) -> Result<Story> {
-        settings.check()?;
-        let mut builder = Builder::new(settings);
         let its_own = BUILD.iter().find(|(name, _)| *name == self.name);
         let (_, build) = its_own.expect("a test compares the names with those of the data file");
-        build(&mut builder)?;
-        let digits = Digits::Places(self.decimals);
-        let story = builder.finish(self.title, self.source.to_string(), errata::notes(self.name), digits)?;
-        Ok(Story { notes_told_by: Some(format!("attn errata --demo {}", self.name)), ..story })
+        let story = match build {
+            Build::Rust(build) => {
+                settings.check()?;
+                let mut builder = Builder::new(settings);
+                build(&mut builder)?;
+                let digits = Digits::Places(self.decimals);
+                builder.finish(self.title, self.source.to_string(), Vec::new(), digits)?
+            }
+            Build::File(_) => file_of(self.name).expect("it was read for the list").story(settings)?,
+        };
+        let notes_told_by = Some(format!("attn errata --demo {}", self.name));
+        Ok(Story { notes: errata::notes(self.name), notes_told_by, ..story })
     }
+}
+
+/// A demo of the program, or of a file.
+#[derive(Debug)]
+pub enum AnyDemo {
+    /// One of the program's.
+    Own(&'static Demo),
+    /// One from a file.
+    File(FileDemo),
+}
+
+impl AnyDemo {
+    /// Its name, or that of its file.
+    pub fn name(&self) -> &str {
+        match self {
+            AnyDemo::Own(demo) => demo.name,
+            AnyDemo::File(demo) => &demo.file,
+        }
+    }
+
+    /// The story under the user's settings.
+    ///
+    /// # Errors
+    /// As [`Demo::story`] and [`FileDemo::story`].
+    pub fn story(&self, settings: &Settings) -> Result<Story> {
+        match self {
+            AnyDemo::Own(demo) => demo.story(settings),
+            AnyDemo::File(demo) => demo.story(settings),
+        }
+    }
+}
+
+/// Whether a demo's name is that of a file.
+pub fn is_file(name: &str) -> bool {
+    name.ends_with(".attn")
 }
 
 /// The topics that demos explain.
@@ -183,8 +253,36 @@ impl Topic {
 
 /// All demos, in the order of the documents and of their sections; those of papers and of the trained model last.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    static ENTRIES: LazyLock<Vec<Demo>> = LazyLock::new(|| entries(include_str!("../../data/demos.toml")));
+    static ENTRIES: LazyLock<Vec<Demo>> = LazyLock::new(|| {
+        let mut of_rust: Vec<Demo> = entries(include_str!("../../data/demos.toml"));
+        let entry = |(name, build): &'static (&'static str, Build)| match build {
+            Build::Rust(_) => {
+                let at = of_rust.iter().position(|demo| demo.name == *name);
+                of_rust.remove(at.expect("a test compares the names with those of the data file"))
+            }
+            Build::File(_) => {
+                let file = file_of(name).expect("its name is in the list");
+                Demo::of_file(name, file).unwrap_or_else(|error| panic!("{name}: {error}"))
+            }
+        };
+        BUILD.iter().map(entry).collect()
+    });
     ENTRIES.iter()
+}
+
+/// The demo of the program that is a text.
+fn file_of(name: &str) -> Option<&'static FileDemo> {
+    static FILES: LazyLock<Vec<(&str, FileDemo)>> = LazyLock::new(|| {
+        let read = |(name, build): &'static (&'static str, Build)| match build {
+            Build::Rust(_) => None,
+            // Without a name of a file, errors are about what the user has set.
+            Build::File(text) => {
+                Some((*name, FileDemo::read("", text).unwrap_or_else(|error| panic!("{name}.attn: {error}"))))
+            }
+        };
+        BUILD.iter().filter_map(read).collect()
+    });
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
 }
 
 /// All demos by topic, the easiest first.
@@ -239,7 +337,10 @@ mod tests {
     #[test]
     fn every_demo_is_read_and_has_its_steps() {
         let names: Vec<&str> = demos().map(|demo| demo.name).collect();
-        assert_eq!(names, BUILD.map(|(name, _)| name));
+        assert_eq!(names, BUILD.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let in_rust = BUILD.iter().filter(|(_, build)| matches!(build, Build::Rust(_))).count();
+        let heads: Vec<Demo> = entries(include_str!("../../data/demos.toml"));
+        assert_eq!(heads.len(), in_rust, "a head without a demo");
     }
 
     #[test]

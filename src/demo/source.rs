@@ -1,5 +1,6 @@
 //! The source of a demo: a section of one of the five documents, passages of papers, or a model of the program.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -89,7 +90,7 @@ pub enum Source {
         /// The document.
         document: Document,
         /// Its section.
-        section: &'static str,
+        section: Cow<'static, str>,
         /// Further documents that the demo belongs to.
         #[serde(default)]
         also: Vec<Document>,
@@ -102,7 +103,7 @@ pub enum Source {
     /// A model that travels with the program.
     Model {
         /// In words.
-        model: &'static str,
+        model: Cow<'static, str>,
     },
 }
 
@@ -111,9 +112,9 @@ pub enum Source {
 #[serde(deny_unknown_fields)]
 pub struct Passage {
     /// The paper's key in `data/papers.toml`.
-    pub paper: &'static str,
+    pub paper: Cow<'static, str>,
     /// The algorithm or the section.
-    pub place: &'static str,
+    pub place: Cow<'static, str>,
 }
 
 #[derive(Deserialize)]
@@ -126,6 +127,27 @@ struct Paper {
 }
 
 impl Source {
+    /// The source that a demo's file names: `000, “Masked attention”`, a document and its section; `su-2021, section 3.2; chen-2023,
+    /// section 2.3`, papers and places in them; or anything else in words.
+    pub fn of_text(text: &str) -> Source {
+        let parts: Option<Vec<(&str, &str)>> = text.split("; ").map(|part| part.split_once(", ")).collect();
+        let is_paper = |key: &str| papers().iter().any(|paper| paper.key == key);
+        let owned = |text: &str| Cow::Owned(text.to_string());
+        match parts.as_deref() {
+            Some([(number, section)]) if number.len() == 3 && Document::numbered(number).is_ok() => {
+                let section = owned(section.trim_matches(['“', '”']));
+                let document = Document::numbered(number).unwrap_or(Document::Understanding);
+                Source::Section { document, section, also: Vec::new() }
+            }
+            Some(parts) if parts.iter().all(|(key, _)| is_paper(key)) => {
+                let passage =
+                    |(key, place): &(&str, &str)| Passage { paper: owned(key), place: owned(place) };
+                Source::Papers { papers: parts.iter().map(passage).collect() }
+            }
+            _ => Source::Model { model: owned(text) },
+        }
+    }
+
     /// The document, if it is a section of one.
     pub fn document(&self) -> Option<Document> {
         match self {
@@ -209,7 +231,7 @@ mod tests {
         let mut cited: Vec<&str> = Vec::new();
         for demo in demos() {
             if let Source::Papers { papers } = &demo.source {
-                cited.extend(papers.iter().map(|passage| passage.paper));
+                cited.extend(papers.iter().map(|passage| &*passage.paper));
             }
         }
         cited.sort_unstable();

@@ -16,7 +16,7 @@ const CRATES: [&str; 5] = [
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 36] = [
+const MODULES: [&str; 37] = [
     "data_file",
     "foreign",
     "text",
@@ -33,6 +33,7 @@ const MODULES: [&str; 36] = [
     "attention",
     "graph",
     "explain",
+    "language",
     "explore",
     "params",
     "model",

@@ -101,6 +101,18 @@ impl Error {
         self
     }
 
+    /// This error at a place of a text; what it is about, such as a node, goes into the sentence.
+    #[must_use]
+    pub fn within(mut self, place: Place) -> Error {
+        if let Error::Unusable(problem) = &mut self
+            && !matches!(problem.place, Some(Place::Text(..)))
+            && let Some(about) = problem.place.replace(place)
+        {
+            problem.what = format!("{about}: {}", problem.what);
+        }
+        self
+    }
+
     /// This error in the named file or argument.
     pub fn in_source(self, name: impl Into<String>) -> Error {
         self.at(Place::Source(name.into()))

@@ -80,6 +80,7 @@ pub mod foreign;
 pub mod graph;
 pub mod json_number;
 pub mod json_tree;
+pub mod language;
 pub mod learn;
 pub mod matrix;
 pub mod memory;

@@ -1,0 +1,719 @@
+//! From a text to a program.
+
+use super::lexer::{Token, TokenKind, tokens, wrong};
+use super::{
+    At, Definition, Expression, ExpressionKind, Index, Line, LineKind, Name, Paragraph, Piece, Program, Sign,
+};
+use crate::error::{Error, Result};
+use crate::text::{clip, nearest};
+
+/// No file is longer, in bytes.
+const LONGEST: usize = 256 << 10;
+/// Brackets are nested at most this deep.
+const DEEPEST: usize = 40;
+
+/// Words that end an expression.
+const KEYWORDS: [&str; 14] =
+    ["if", "else", "and", "or", "not", "mod", "rows", "cols", "label", "of", "for", "in", "fitted", "after"];
+
+/// Words that begin a line.
+const LINE_WORDS: [&str; 9] = ["show", "fold", "brief", "if", "instead", "need", "gradients", "let", "for"];
+
+/// The program of a demo's text; `file` is its name, for errors.
+///
+/// # Errors
+/// At the line and column of what cannot be read: what was expected there.
+pub fn program(file: &str, text: &str) -> Result<Program> {
+    if text.len() > LONGEST {
+        return Err(Error::new(format!("a demo has at most {} KiB", LONGEST >> 10)).in_source(file));
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines.first().map_or("", |line| line.trim());
+    if first != "attn-demo: 1" {
+        let error = wrong(
+            file,
+            At { line: 1, column: 1 },
+            format!("a demo begins with `attn-demo: 1`, not with `{}`", clip(first)),
+        );
+        return Err(
+            error.help("write attn-demo: 1 in the first line; attn demo new FILE.attn writes a first demo")
+        );
+    }
+    let mut head = Vec::new();
+    let mut at = 1;
+    while at < lines.len() && !lines[at].trim().is_empty() {
+        if lines[at].starts_with('#') {
+            at += 1;
+            continue;
+        }
+        let Some((key, value)) = lines[at].split_once(':') else {
+            let error = wrong(file, At { line: at + 1, column: 1 }, "a line of the head has no colon");
+            return Err(error.help("write title: and a title; an empty line ends the head"));
+        };
+        head.push((key.trim().to_string(), value.trim().to_string()));
+        at += 1;
+    }
+    let mut paragraphs = Vec::new();
+    let mut open: Option<Paragraph> = None;
+    while at < lines.len() {
+        let line = lines[at];
+        if line.trim().is_empty() {
+            paragraphs.extend(open.take());
+            at += 1;
+            continue;
+        }
+        if line.starts_with('#') {
+            at += 1;
+            continue;
+        }
+        let start = At { line: at + 1, column: 1 };
+        if line.starts_with([' ', '\t']) {
+            return Err(
+                wrong(file, start, "this line continues no other one").help("begin a line without blanks")
+            );
+        }
+        let mut whole = line.to_string();
+        at += 1;
+        while at < lines.len() && lines[at].starts_with([' ', '\t']) && !lines[at].trim().is_empty() {
+            whole = format!("{whole}\n{}", lines[at]);
+            at += 1;
+        }
+        let paragraph = open.get_or_insert_with(|| Paragraph { repeat: None, lines: Vec::new() });
+        if let Some(rest) = after_word(&whole, "for") {
+            if !paragraph.lines.is_empty() || paragraph.repeat.is_some() {
+                return Err(wrong(file, start, "`for` stands in the middle of a paragraph")
+                    .help("it repeats its paragraph: write it in the first line, below an empty one"));
+            }
+            let mut parser = Parser::of(file, rest, start, 3)?;
+            paragraph.repeat = Some(parser.range()?);
+            parser.end()?;
+            continue;
+        }
+        paragraph.lines.push(Line { at: start, kind: line_kind(file, &whole, start)? });
+    }
+    paragraphs.extend(open);
+    Ok(Program { head, paragraphs })
+}
+
+/// An expression by itself, such as `rows(X) > 1`.
+///
+/// # Errors
+/// As [`program`].
+pub fn expression(file: &str, text: &str, at: At) -> Result<Expression> {
+    let mut parser = Parser::of(file, text, at, 0)?;
+    let read = parser.expression()?;
+    parser.end()?;
+    Ok(read)
+}
+
+/// The rest of a line that begins with a word.
+fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    line.strip_prefix(word).filter(|rest| rest.starts_with(|c: char| c.is_whitespace()))
+}
+
+/// A sentence in one line.
+fn sentence(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn line_kind(file: &str, line: &str, at: At) -> Result<LineKind> {
+    if let Some(text) = line.strip_prefix(':') {
+        return Ok(LineKind::Say(sentence(text)));
+    }
+    if let Some(row) = line.strip_prefix('|') {
+        let row = row.trim_end().trim_end_matches('|');
+        return Ok(LineKind::Row(row.split('|').map(sentence).collect()));
+    }
+    let names = |rest: &str, skipped: usize| -> Result<(Vec<Name>, bool)> {
+        let mut parser = Parser::of(file, rest, at, skipped)?;
+        let read = parser.names()?;
+        parser.end()?;
+        Ok(read)
+    };
+    if let Some(rest) = after_word(line, "show") {
+        if let Some(alone) = after_word(rest.trim_start(), "alone") {
+            let skipped = line.len() - alone.len();
+            return Ok(LineKind::Together(names(alone, skipped)?.0));
+        }
+        let (names, together) = names(rest, 4)?;
+        return Ok(if together { LineKind::Together(names) } else { LineKind::Show(names) });
+    }
+    if let Some(rest) = after_word(line, "fold") {
+        return Ok(LineKind::Fold(names(rest, 4)?.0));
+    }
+    if let Some(rest) = after_word(line, "brief") {
+        let mut parser = Parser::of(file, rest, at, 5)?;
+        let name = parser.name()?;
+        parser.end()?;
+        return Ok(LineKind::Brief(name));
+    }
+    if let Some(rest) = after_word(line, "let") {
+        let mut parser = Parser::of(file, rest, at, 3)?;
+        let name = parser.plain_name()?;
+        parser.expect("=")?;
+        let is = parser.expression()?;
+        parser.end()?;
+        return Ok(LineKind::Let(name, is));
+    }
+    let conditional = |rest: &str, skipped: usize| -> Result<(Expression, String)> {
+        let Some(colon) = colon(rest) else {
+            let error = wrong(file, at, "the condition has no colon behind it");
+            return Err(error.help("write if A[1,1] == 1: and a sentence"));
+        };
+        let mut parser = Parser::of(file, &rest[..colon], at, skipped)?;
+        let condition = parser.expression()?;
+        parser.end()?;
+        Ok((condition, sentence(&rest[colon + 1..])))
+    };
+    if let Some(rest) = after_word(line, "if") {
+        let (condition, text) = conditional(rest, 2)?;
+        return Ok(LineKind::If { instead: false, condition, text });
+    }
+    if let Some(rest) = after_word(line, "instead") {
+        let Some(condition) = after_word(rest.trim_start(), "if") else {
+            return Err(wrong(file, at, "`instead` needs a condition")
+                .help("write instead if own(X): and a sentence"));
+        };
+        let (condition, text) = conditional(condition, line.len() - condition.len())?;
+        return Ok(LineKind::If { instead: true, condition, text });
+    }
+    if let Some(rest) = after_word(line, "need") {
+        let (condition, text) = conditional(rest, 4)?;
+        return Ok(LineKind::Need(condition, text));
+    }
+    if let Some(rest) = after_word(line, "gradients") {
+        let mut parser = Parser::of(file, rest, at, 9)?;
+        parser.word("of")?;
+        let of = parser.name()?;
+        parser.word("from")?;
+        let from = parser.name()?;
+        parser.word("to")?;
+        let (to, _) = parser.names()?;
+        parser.end()?;
+        return Ok(LineKind::Gradients { of, from, to });
+    }
+    let mut parser = Parser::of(file, line, at, 0)?;
+    let read = parser.definition();
+    read.map_err(|error| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        match nearest(first, LINE_WORDS.iter().copied()) {
+            Some(near) if !line.contains('=') => error.help(format!("did you mean `{near}`?")),
+            _ => error,
+        }
+    })
+    .map(LineKind::Define)
+}
+
+/// The place of the colon behind a condition: none in brackets or quotes.
+fn colon(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted) = (0_usize, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' | '(' | '{' => depth += 1,
+            ']' | ')' | '}' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && !quoted => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+struct Parser<'a> {
+    file: &'a str,
+    tokens: Vec<Token>,
+    next: usize,
+    end: At,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser of a part of a line: `skipped` bytes of ASCII stand before it.
+    fn of(file: &'a str, text: &str, line: At, skipped: usize) -> Result<Parser<'a>> {
+        let start = At { line: line.line, column: line.column + skipped };
+        let tokens = tokens(file, text, start)?;
+        let end = tokens.last().map_or(start, |last| last.at);
+        Ok(Parser { file, tokens, next: 0, end, depth: 0 })
+    }
+
+    fn at(&self) -> At {
+        self.tokens.get(self.next).map_or(self.end, |token| token.at)
+    }
+
+    fn error(&self, expected: &str) -> Error {
+        let found = match self.tokens.get(self.next).map(|token| &token.kind) {
+            None => "the line ends here".to_string(),
+            Some(TokenKind::Word(word)) => format!("here stands `{}`", clip(word)),
+            Some(TokenKind::Number(number)) => format!("here stands `{number}`"),
+            Some(TokenKind::Text(text)) => format!("here stands `\"{}\"`", clip(text)),
+            Some(TokenKind::Sign(sign)) => format!("here stands `{sign}`"),
+        };
+        wrong(self.file, self.at(), format!("{found}, where {expected} is expected"))
+    }
+
+    fn peek(&self) -> Option<&TokenKind> {
+        self.tokens.get(self.next).map(|token| &token.kind)
+    }
+
+    fn is_sign(&self, sign: &str) -> bool {
+        matches!(self.peek(), Some(TokenKind::Sign(found)) if *found == sign)
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let is = self.is_sign(sign);
+        self.next += usize::from(is);
+        is
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Some(TokenKind::Word(found)) if found == word)
+    }
+
+    fn takes_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        self.next += usize::from(is);
+        is
+    }
+
+    fn expect(&mut self, sign: &'static str) -> Result<()> {
+        if self.takes(sign) { Ok(()) } else { Err(self.error(&format!("`{sign}`"))) }
+    }
+
+    fn word(&mut self, word: &str) -> Result<()> {
+        if self.takes_word(word) { Ok(()) } else { Err(self.error(&format!("`{word}`"))) }
+    }
+
+    fn end(&self) -> Result<()> {
+        if self.next == self.tokens.len() { Ok(()) } else { Err(self.error("the end of the line")) }
+    }
+
+    /// Whether the next token is a sign without a blank before it.
+    fn is_joined(&self, sign: &str) -> bool {
+        self.is_sign(sign) && !self.tokens[self.next].after_blank
+    }
+
+    // Names.
+
+    fn name(&mut self) -> Result<Name> {
+        let at = self.at();
+        let Some(TokenKind::Word(word)) = self.peek() else { return Err(self.error("a name")) };
+        let name = name_of(self.file, &word.clone(), at)?;
+        self.next += 1;
+        Ok(name)
+    }
+
+    /// A name without braces.
+    fn plain_name(&mut self) -> Result<String> {
+        match self.peek() {
+            Some(TokenKind::Word(word)) if !word.contains('{') => {
+                let word = word.clone();
+                self.next += 1;
+                Ok(word)
+            }
+            _ => Err(self.error("a name")),
+        }
+    }
+
+    /// `A, B` or `A | B`, and whether it is the second.
+    fn names(&mut self) -> Result<(Vec<Name>, bool)> {
+        let mut names = vec![self.name()?];
+        let together = self.is_sign("|");
+        let between = if together { "|" } else { "," };
+        while self.takes(between) {
+            names.push(self.name()?);
+        }
+        Ok((names, together))
+    }
+
+    /// `h in 1..4`
+    fn range(&mut self) -> Result<(String, Expression, Expression)> {
+        let variable = self.plain_name()?;
+        self.word("in")?;
+        let first = self.sum()?;
+        self.expect("..")?;
+        Ok((variable, first, self.sum()?))
+    }
+
+    // Definitions.
+
+    fn definition(&mut self) -> Result<Definition> {
+        let name = self.name()?;
+        self.expect("=")?;
+        let is = self.defined()?;
+        let mut read = Definition { name, is, rows: Vec::new(), cols: Vec::new(), label: None, of: None };
+        loop {
+            if self.takes_word("rows") {
+                read.rows = self.labels()?;
+            } else if self.takes_word("cols") {
+                read.cols = self.labels()?;
+            } else if self.takes_word("label") {
+                read.label = Some(self.label()?);
+            } else if self.takes_word("of") {
+                read.of = Some(self.label()?);
+            } else {
+                self.end()?;
+                return Ok(read);
+            }
+        }
+    }
+
+    fn label(&mut self) -> Result<String> {
+        match self.peek().cloned() {
+            Some(TokenKind::Word(text) | TokenKind::Text(text)) => {
+                self.next += 1;
+                Ok(text)
+            }
+            Some(TokenKind::Number(number)) => {
+                self.next += 1;
+                Ok(number.to_string())
+            }
+            _ => Err(self.error("a word, or a text in quotes,")),
+        }
+    }
+
+    fn labels(&mut self) -> Result<Vec<String>> {
+        let mut labels = vec![self.label()?];
+        while self.takes(",") {
+            labels.push(self.label()?);
+        }
+        Ok(labels)
+    }
+
+    /// What a definition says, with the forms that stand nowhere else.
+    fn defined(&mut self) -> Result<Expression> {
+        let at = self.at();
+        let read = self.expression()?;
+        let kind = match *read.kind {
+            ExpressionKind::Matrix(rows) if self.takes_word("fitted") => {
+                self.word("to")?;
+                ExpressionKind::Fitted(rows, self.name()?)
+            }
+            ExpressionKind::Call { function, arguments, settings }
+                if settings.is_empty() && arguments.len() == 2 && function == "table" =>
+            {
+                self.expect(":")?;
+                let [rows, cols] = two(arguments);
+                ExpressionKind::Table(rows, cols, self.expression()?)
+            }
+            ExpressionKind::Call { function, arguments, settings }
+                if settings.is_empty() && arguments.len() == 2 && function == "draw" =>
+            {
+                let after = if self.takes_word("after") { Some(self.sum()?) } else { None };
+                let [rows, cols] = two(arguments);
+                ExpressionKind::Draw(rows, cols, after)
+            }
+            kind if self.takes_word("in") => {
+                let first = self.sum()?;
+                self.expect("..")?;
+                ExpressionKind::Whole(Expression { at, kind: Box::new(kind) }, first, self.sum()?)
+            }
+            kind => kind,
+        };
+        Ok(Expression { at, kind: Box::new(kind) })
+    }
+
+    // Expressions, from the loosest to the strongest.
+
+    fn expression(&mut self) -> Result<Expression> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(wrong(self.file, self.at(), format!("more than {DEEPEST} brackets are open")));
+        }
+        let read = self.choice();
+        self.depth -= 1;
+        read
+    }
+
+    fn choice(&mut self) -> Result<Expression> {
+        let yes = self.any()?;
+        if !self.takes_word("if") {
+            return Ok(yes);
+        }
+        let condition = self.any()?;
+        self.word("else")?;
+        let no = self.expression()?;
+        Ok(Expression { at: yes.at, kind: Box::new(ExpressionKind::Choice(yes, condition, no)) })
+    }
+
+    fn any(&mut self) -> Result<Expression> {
+        let mut read = self.all()?;
+        while self.takes_word("or") {
+            read = binary(Sign::Or, read, self.all()?);
+        }
+        Ok(read)
+    }
+
+    fn all(&mut self) -> Result<Expression> {
+        let mut read = self.negated()?;
+        while self.takes_word("and") {
+            read = binary(Sign::And, read, self.negated()?);
+        }
+        Ok(read)
+    }
+
+    fn negated(&mut self) -> Result<Expression> {
+        let at = self.at();
+        let mut count = 0;
+        while self.takes_word("not") {
+            count += 1;
+        }
+        let read = self.compared()?;
+        Ok((0..count)
+            .fold(read, |read, _| Expression { at, kind: Box::new(ExpressionKind::Unary(Sign::Not, read)) }))
+    }
+
+    fn compared(&mut self) -> Result<Expression> {
+        let a = self.sum()?;
+        let signs = [
+            ("==", Sign::Equal),
+            ("!=", Sign::Differs),
+            ("<=", Sign::AtMost),
+            (">=", Sign::AtLeast),
+            ("<", Sign::Less),
+            (">", Sign::More),
+        ];
+        if self.takes("≈") {
+            let b = self.sum()?;
+            let within = if self.takes("±") { Some(self.sum()?) } else { None };
+            return Ok(Expression { at: a.at, kind: Box::new(ExpressionKind::Close(a, b, within)) });
+        }
+        match signs.into_iter().find(|(sign, _)| self.is_sign(sign)) {
+            None => Ok(a),
+            Some((_, sign)) => {
+                self.next += 1;
+                let b = self.sum()?;
+                Ok(binary(sign, a, b))
+            }
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expression> {
+        let mut read = self.product()?;
+        loop {
+            let sign = match () {
+                () if self.takes("+") => Sign::Plus,
+                () if self.takes("−") => Sign::Minus,
+                () => return Ok(read),
+            };
+            read = binary(sign, read, self.product()?);
+        }
+    }
+
+    fn product(&mut self) -> Result<Expression> {
+        let mut read = self.unary()?;
+        loop {
+            let sign = match () {
+                () if self.takes("·") => Sign::Product,
+                () if self.takes("∘") => Sign::Multiply,
+                () if self.takes("/") => Sign::Divide,
+                () if self.takes_word("mod") => Sign::Modulo,
+                () if self.begins_factor() => Sign::Product,
+                () => return Ok(read),
+            };
+            read = binary(sign, read, self.unary()?);
+        }
+    }
+
+    /// Whether a factor stands here, side by side with the one before it.
+    fn begins_factor(&self) -> bool {
+        match self.peek() {
+            Some(TokenKind::Word(word)) => {
+                let is_call = matches!(self.tokens.get(self.next + 1), Some(token) if token.kind == TokenKind::Sign("(") && !token.after_blank);
+                is_call || !KEYWORDS.contains(&word.as_str())
+            }
+            Some(TokenKind::Number(_) | TokenKind::Sign("(" | "√")) => true,
+            _ => false,
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expression> {
+        let at = self.at();
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(wrong(self.file, at, format!("more than {DEEPEST} signs follow each other")));
+        }
+        let read = if self.takes("−") {
+            let read = self.unary()?;
+            Ok(Expression { at, kind: Box::new(ExpressionKind::Unary(Sign::Minus, read)) })
+        } else if self.takes("√") {
+            let arguments = vec![self.unary()?];
+            let kind = ExpressionKind::Call { function: "sqrt".into(), arguments, settings: Vec::new() };
+            Ok(Expression { at, kind: Box::new(kind) })
+        } else {
+            self.transposed()
+        };
+        self.depth -= 1;
+        read
+    }
+
+    fn transposed(&mut self) -> Result<Expression> {
+        let mut read = self.primary()?;
+        while self.takes("ᵀ") {
+            read = Expression { at: read.at, kind: Box::new(ExpressionKind::Transposed(read)) };
+        }
+        Ok(read)
+    }
+
+    fn primary(&mut self) -> Result<Expression> {
+        let at = self.at();
+        let of = |kind| Ok(Expression { at, kind: Box::new(kind) });
+        match self.peek().cloned() {
+            Some(TokenKind::Number(number)) => {
+                self.next += 1;
+                of(ExpressionKind::Number(number))
+            }
+            Some(TokenKind::Sign("∞")) => {
+                self.next += 1;
+                of(ExpressionKind::Number(f64::INFINITY))
+            }
+            Some(TokenKind::Text(text)) => {
+                self.next += 1;
+                of(ExpressionKind::Text(text))
+            }
+            Some(TokenKind::Sign("(")) => {
+                self.next += 1;
+                let read = self.expression()?;
+                self.expect(")")?;
+                Ok(read)
+            }
+            Some(TokenKind::Sign("[")) => {
+                self.next += 1;
+                of(ExpressionKind::Matrix(self.matrix()?))
+            }
+            Some(TokenKind::Word(word)) => {
+                let name = self.name()?;
+                if word == "inf" {
+                    return of(ExpressionKind::Number(f64::INFINITY));
+                }
+                if word == "max" && self.takes("|") {
+                    let read = self.expression()?;
+                    self.expect("|")?;
+                    return of(ExpressionKind::LargestSize(read));
+                }
+                if self.is_joined("(") {
+                    self.next += 1;
+                    return of(self.call(word)?);
+                }
+                if self.is_joined("[") {
+                    self.next += 1;
+                    return of(ExpressionKind::Part(name, self.indices()?));
+                }
+                of(ExpressionKind::Name(name))
+            }
+            _ => Err(self.error("a name, a number or a bracket")),
+        }
+    }
+
+    /// The rows of a matrix, behind its bracket.
+    fn matrix(&mut self) -> Result<Vec<Vec<f64>>> {
+        let mut rows = vec![Vec::new()];
+        loop {
+            if self.takes("]") {
+                break;
+            }
+            if self.takes(";") {
+                rows.push(Vec::new());
+                continue;
+            }
+            self.takes(",");
+            let sign = if self.takes("−") { -1.0 } else { 1.0 };
+            let number = match self.peek() {
+                Some(TokenKind::Number(number)) => *number,
+                Some(TokenKind::Sign("∞")) => f64::INFINITY,
+                Some(TokenKind::Word(word)) if word == "inf" => f64::INFINITY,
+                _ => return Err(self.error("a number, `;` or `]`")),
+            };
+            self.next += 1;
+            rows.last_mut().expect("there is a row").push(sign * number);
+        }
+        let widths: Vec<usize> = rows.iter().map(Vec::len).collect();
+        match widths.iter().position(|width| *width != widths[0] || *width == 0) {
+            None => Ok(rows),
+            Some(row) => {
+                let error =
+                    format!("row {} has {} numbers, and row 1 has {}", row + 1, widths[row], widths[0]);
+                Err(wrong(self.file, self.end_of_last(), error)
+                    .help("separate rows with `;`, and give each as many numbers"))
+            }
+        }
+    }
+
+    fn end_of_last(&self) -> At {
+        self.tokens.get(self.next.saturating_sub(1)).map_or(self.end, |token| token.at)
+    }
+
+    /// A call, behind its bracket.
+    fn call(&mut self, function: String) -> Result<ExpressionKind> {
+        let (mut arguments, mut settings) = (Vec::new(), Vec::new());
+        while !self.takes(")") {
+            if !arguments.is_empty() || !settings.is_empty() {
+                self.expect(",")?;
+            }
+            let is_setting =
+                matches!(self.tokens.get(self.next + 1), Some(token) if token.kind == TokenKind::Sign("="));
+            if is_setting {
+                let name = self.plain_name()?;
+                self.expect("=")?;
+                settings.push((name, self.expression()?));
+                continue;
+            }
+            let argument = self.expression()?;
+            if arguments.is_empty() && self.takes_word("for") {
+                let (variable, first, last) = self.range()?;
+                self.expect(")")?;
+                return Ok(ExpressionKind::Each { function, argument, variable, first, last });
+            }
+            arguments.push(argument);
+        }
+        Ok(ExpressionKind::Call { function, arguments, settings })
+    }
+
+    /// Rows and columns, behind their bracket.
+    fn indices(&mut self) -> Result<Vec<Index>> {
+        let mut indices = Vec::new();
+        loop {
+            if self.takes(":") {
+                indices.push(Index::All);
+            } else {
+                let first = self.expression()?;
+                let index = if self.takes("..") {
+                    Index::Range(first, self.expression()?)
+                } else {
+                    Index::One(first)
+                };
+                indices.push(index);
+            }
+            if self.takes("]") {
+                return Ok(indices);
+            }
+            self.expect(",")?;
+        }
+    }
+}
+
+fn binary(sign: Sign, a: Expression, b: Expression) -> Expression {
+    Expression { at: a.at, kind: Box::new(ExpressionKind::Binary(sign, a, b)) }
+}
+
+fn two(arguments: Vec<Expression>) -> [Expression; 2] {
+    arguments.try_into().unwrap_or_else(|_| unreachable!("two arguments were counted"))
+}
+
+/// The pieces of a word with numbers in braces.
+fn name_of(file: &str, word: &str, at: At) -> Result<Name> {
+    let mut pieces = Vec::new();
+    let mut rest = word;
+    while let Some((text, inside)) = rest.split_once('{') {
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text.to_string()));
+        }
+        let (number, after) = inside.split_once('}').ok_or_else(|| wrong(file, at, "a `{` has no `}`"))?;
+        let column = at.column + word.chars().count() - inside.chars().count();
+        pieces.push(Piece::Number(expression(file, number, At { line: at.line, column })?));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_string()));
+    }
+    Ok(Name { at, pieces })
+}

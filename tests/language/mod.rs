@@ -1,0 +1,226 @@
+//! Demos that are texts: what they give, and what is said of a text that is none.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::common::attn;
+
+/// A demo in a file of its own.
+fn file(text: &str) -> (TempDir, String) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("mine.attn");
+    fs::write(&path, text).unwrap();
+    let name = path.display().to_string();
+    (place, name)
+}
+
+fn demo(body: &str) -> (TempDir, String) {
+    file(&format!("attn-demo: 1\ntitle: Mine\n\n{body}"))
+}
+
+#[track_caller]
+fn said(body: &str) -> String {
+    let (_place, name) = demo(body);
+    attn("demo").arg(name).ok().out
+}
+
+#[track_caller]
+fn refused(body: &str, at: &str, words: &[&str]) {
+    let (_place, name) = demo(body);
+    let outcome = attn("demo").arg(name.clone()).run();
+    assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{body}");
+    assert!(outcome.err.contains(&format!("{name}:{at}: ")), "{body}: no `{at}` in {}", outcome.err);
+    for word in words {
+        assert!(outcome.err.contains(word), "{body}: no `{word}` in {}", outcome.err);
+    }
+}
+
+const WINDOW: &str = "\
+X = [1 0; 0 1; 1 1; 2 0] rows rain, falls, on, roofs
+O = attend(X, X, X, mask = causal, window = 2)
+: Each word reads itself and the word before it.
+show A | O
+if A[on,rain] == 0: “on” does not read “rain”.
+if A[on,rain] > 0: This is false.
+if A[4] == 0: This is false too: a row stands for all of its cells.
+";
+
+#[test]
+fn a_window_of_two_over_four_words_shows_what_the_command_computes() {
+    let out = said(WINDOW);
+    assert!(out.contains("→ “on” does not read “rain”.") && !out.contains("false"), "{out}");
+    let (_place, name) = demo(WINDOW);
+    let ours = attn("demo").arg(name).nodes();
+    let theirs = attn("attend --x '1 0; 0 1; 1 1; 2 0' --causal --window 2").nodes();
+    assert_eq!(ours.matrix("A"), theirs.matrix("A"));
+    assert_eq!(ours.matrix("O"), theirs.matrix("O"));
+}
+
+#[test]
+fn what_numpy_writes_is_read_as_the_screen_writes_it() {
+    let (_a, ours) = demo(
+        "X = [1 2; 3 4]\nS = X Xᵀ\nT = X − S\nU = X ∘ T\n: Steps.\nshow U\nif S[1,1] ≈ 5 and S == S: Yes.\n",
+    );
+    let (_b, theirs) = demo(
+        "X = [1, 2; 3, 4]\nS = X @ X.T\nT = X - S\nU = X * T\n: Steps.\nshow U\nif S[1,1] ~= 5 and S == S: Yes.\n",
+    );
+    let graph = |name: String| attn("demo").arg(name).arg("--format").arg("csv").ok().out;
+    assert_eq!(graph(ours), graph(theirs));
+}
+
+#[test]
+fn a_users_numbers_take_the_place_of_given_ones_and_what_depends_on_their_shape_follows() {
+    let body = "X = [1 2; 3 4]\ncount = 2 in 1..5\nd = table(rows(X), cols(X)): 1 if i == j else 0\nY = X + d\nZ = ones(count, 1)\n\
+                : One step.\nshow alone Y\nshow alone Z\nif own(X): Its own.\n";
+    let (_place, name) = demo(body);
+    assert!(said(body).contains("Its own."));
+    let set = |values: &[&str]| {
+        let command = values
+            .iter()
+            .fold(attn("demo").arg(name.clone()), |command, value| command.arg("--set").arg(*value));
+        command.run()
+    };
+    let out = set(&["X=1 0 0; 0 1 0; 0 0 1", "count=3"]).out;
+    assert!(out.contains("Y (3×3)") && out.contains("Z (3×1)") && !out.contains("Its own."), "{out}");
+    assert!(set(&["count=6"]).err.contains("from 1 to 5"));
+    assert!(set(&["W=1"]).err.contains("you can set: X count d"));
+}
+
+#[test]
+fn paragraphs_repeat_and_numbers_stand_in_names_and_sentences() {
+    let out = said(
+        "X = [1 2 3 4]\nlet n = cols(X) / 2\n\nfor h in 1..n\nX_{h} = part(X, h, n)\n: Part {h} of {n}.\nshow alone X_{h}\n\n\
+                    all = stack(X_{h} for h in 1..n) of parts rows first, second\n: All.\nshow alone all\n",
+    );
+    for words in ["1  Part 1 of 2.", "2  Part 2 of 2.", "collected from the two parts", "second"] {
+        assert!(out.contains(words), "no `{words}` in {out}");
+    }
+}
+
+#[test]
+fn errors_say_where_and_what_is_expected() {
+    for (body, at, words) in [
+        ("S = softmx(S)\n: a\n", "4:5", &["did you mean `softmax`"][..]),
+        ("X = [1 2\n: a\n", "4:8", &["the line ends here, where a number, `;` or `]` is expected"]),
+        ("X = [1 2; 3]\n: a\n", "4:12", &["row 2 has 1 numbers, and row 1 has 2"]),
+        ("X = [1 2]\nY = X W\n: a\n", "5:7", &["there is no node `W`"]),
+        ("X = [1 2]\nY = X X\n: a\n", "5:5", &["a 1×2 matrix cannot be multiplied by a 1×2 one"]),
+        ("X = [1 2]\nY = softmax(X Xᵀ)\n: a\n", "5:13", &["a second step", "a name in a line of its own"]),
+        ("X = [1 2]\nshow X\n", "5:1", &["no sentence"]),
+        ("X = [1 2]\n: a\n: b\n", "6:1", &["a second sentence"]),
+        ("X = [1 2]\n: a\nif X[1,1] = 1: b\n", "6:11", &["here stands `=`"]),
+        ("X = [1 2]\n: a\nshwo X\n", "6:6", &["did you mean `show`"]),
+        ("X = [1 2]\n: a\n\nfor h in 1..1000\nY = X\n", "7:10", &["more than 256 times"]),
+        ("X = draw(100000, 1)\n: a\n", "4:10", &["at most 2048"]),
+        ("X = [1 2]\nO = attend(X, X, X, heads = 3)\n: a\n", "5:5", &["3"]),
+        ("need 1 == 2: One is not two\n: a\n", "4:1", &["One is not two"]),
+        ("  X = [1]\n", "4:1", &["continues no other"]),
+        ("X = [1] § 2\n", "4:9", &["`§` means nothing here"]),
+    ] {
+        refused(body, at, words);
+    }
+    let (_place, name) = file("title: No first line\n");
+    attn("demo").arg(name).refused(&["1:1: a demo begins with `attn-demo: 1`"]);
+    let (_place, name) = file("attn-demo: 1\n\nX = [1]\n");
+    attn("demo").arg(name).refused(&["has no title"]);
+    let (_place, name) = file("attn-demo: 1\ntitle: A\ntilte: B\n\n");
+    attn("demo").arg(name).refused(&["did you mean `title`"]);
+}
+
+#[test]
+fn a_new_demo_is_written_checked_and_not_written_over() {
+    let place = tempfile::tempdir().unwrap();
+    let name = place.path().join("first.attn").display().to_string();
+    attn("demo new").arg(name.clone()).ok();
+    let checked = attn("demo check").arg(name.clone()).ok().out;
+    assert!(checked.ends_with("4 steps, 5 matrices, 1 of 1 remark hold: ok\n"), "{checked}");
+    attn("demo new").arg(name.clone()).refused(&["exists already"]);
+    fs::write(&name, "attn-demo: 1\ntitle: A\n\nX = [1\n").unwrap();
+    let checked = attn("demo check").arg(name).run();
+    assert_eq!(checked.code, 2);
+    assert!(checked.err.contains("first.attn:4:6"), "{}", checked.err);
+}
+
+#[test]
+fn a_demo_from_a_file_has_the_options_of_those_in_the_program() {
+    let (_place, name) = demo(WINDOW);
+    for (options, words) in [
+        ("--explain A[2,1]", "exp("),
+        ("--step 1 --full", "S_masked"),
+        ("--brief", "reads itself"),
+        ("--format html --live", "class=\"opening\""),
+        ("--only A --format numpy", "[[1.  "),
+        ("--set X[1,1]=5", "1  Each word"),
+        ("--versus '--set X[1,1]=5'", "A"),
+    ] {
+        let out = attn(&format!("demo {name} {options}")).ok().out;
+        assert!(out.contains(words), "{options}: no `{words}` in {out}");
+    }
+    let explored = attn(&format!("explore demo {name} --keys 'q' --plain")).run();
+    assert!(explored.code == 0 || explored.err.contains("--"), "{}", explored.err);
+}
+
+#[test]
+fn its_texts_drive_no_terminal_and_no_page() {
+    let body = "X = [1] rows \"\u{1b}[31mred\"\n: <script>alert(1)</script> \u{1b}]0;x\u{7}\nshow alone X\n";
+    let (_place, name) = demo(body);
+    assert!(!attn("demo").arg(name.clone()).ok().out.contains('\u{1b}'));
+    let page = attn("demo").arg(name).arg("--format").arg("html").ok().out;
+    assert!(!page.contains("<script>alert") && !page.contains('\u{1b}'), "{page}");
+}
+
+#[test]
+fn every_demo_of_the_program_that_is_a_text_is_read_from_a_file_too() {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demos")).unwrap() {
+        let path = entry.unwrap().path();
+        let own = path.file_stem().unwrap().to_str().unwrap().to_string();
+        let of_file = attn("demo").arg(path.display().to_string()).arg("--format").arg("csv").ok().out;
+        assert_eq!(of_file, attn(&format!("demo {own} --format csv")).ok().out, "{own}");
+    }
+}
+
+#[test]
+fn the_demo_in_the_documentation_says_what_it_says_there() {
+    let told = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/language.md")).unwrap();
+    let text = told.split("```attn\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a demo");
+    let (_place, name) = file(text);
+    let out = attn("demo").arg(name).ok().out;
+    assert!(out.contains("→ “on” does not read “rain”: its weight is 0."), "{out}");
+}
+
+#[test]
+fn every_function_in_the_documentation_exists_and_every_one_that_exists_is_told() {
+    let told = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/language.md")).unwrap();
+    let (_place, name) = demo("X = [1]\nY = nothing(X)\n: a\n");
+    let known = attn("demo").arg(name).run().err;
+    let known = known.split("the functions are ").nth(1).expect("a list").trim();
+    for function in known.split(' ') {
+        let sign = if function == "sqrt" { "√A" } else { function };
+        assert!(
+            told.contains(&format!("`{sign}")) || told.contains(&format!("{function}(")),
+            "{function} is not told"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_reaches_a_panic(text in "[A-Za-z_ =\\[\\]();:|.,0-9\\n{}ᵀ−·√≈±\"#*/@]{0,120}") {
+        let (_place, name) = demo(&text);
+        prop_assert!([0, 2].contains(&attn("demo").arg(name).run().code));
+    }
+
+    #[test]
+    fn no_part_of_a_demo_reaches_a_panic(cut in 0..2000_usize, length in 0..40_usize, put in "[\\[\\](){}|:;=,.0-9a-z−ᵀ ]{0,6}") {
+        let whole = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/demos/mask.attn")).unwrap();
+        let letters: Vec<char> = whole.chars().collect();
+        let start = cut.min(letters.len());
+        let end = (start + length).min(letters.len());
+        let text: String = letters[..start].iter().chain(put.chars().collect::<Vec<_>>().iter()).chain(&letters[end..]).collect();
+        let (_place, name) = file(&text);
+        prop_assert!([0, 2].contains(&attn("demo").arg(name).run().code));
+    }
+}
