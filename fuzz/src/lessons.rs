@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use attn::demo::{FileDemo, Settings};
 use attn::error::{Error, Result};
 use attn::lesson::check::check;
 use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
@@ -13,7 +14,7 @@ use attn::lesson::{CommandOutput, Runner, draw, read};
 use attn::matrix::Matrix;
 use attn::render::Screen;
 
-use super::commands::{is_harmless, output};
+use super::commands::{is_harmless, is_small, output};
 use super::{assert_fit_for_a_terminal, checked};
 
 /// Runs what a lesson asks for, within the same bounds as any other command here.
@@ -23,6 +24,15 @@ fn bounded(args: &[String], _: Screen) -> CommandOutput {
         return CommandOutput::of_text(2, String::new(), "error: not run here\n".to_string());
     }
     output(&args, &[])
+}
+
+/// A demo: read, and told where its numbers are small.
+pub fn demo(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Some(demo) = checked(FileDemo::read("mine.attn", text)) else { return };
+    if is_small(text) {
+        checked(demo.story(&Settings::default()));
+    }
 }
 
 /// A lesson: read, checked, updated, drawn again, handed out in every form.

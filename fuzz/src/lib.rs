@@ -14,14 +14,14 @@ mod models;
 pub use commands::{cli, through_the_program};
 pub use files::{config, json, npy, npz, safetensors, text, words};
 pub use kernels::kernel;
-pub use lessons::{key, lesson, prose};
+pub use lessons::{demo, key, lesson, prose};
 pub use models::{model, tokenizer};
 
 /// What takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target under the name of its program and of its folder of seeds.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("npy", npy),
     ("npz", npz),
     ("safetensors", safetensors),
@@ -30,6 +30,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("words", words),
     ("config", config),
     ("lesson", lesson),
+    ("demo", demo),
     ("key", key),
     ("prose", prose),
     ("cli", cli),

@@ -349,6 +349,11 @@ impl Builder {
         self.graph.matrix(id)
     }
 
+    /// Whether a condition holds for the numbers so far.
+    pub fn holds(&self, condition: &Condition) -> bool {
+        condition.holds(&self.graph, SEED)
+    }
+
     /// Begins a step with a sentence that is true for any numbers.
     pub fn step(&mut self, text: &str) -> StepBuilder<'_> {
         self.steps.push(Step { text: text.to_string(), ..Step::default() });

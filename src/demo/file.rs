@@ -13,7 +13,7 @@ use crate::language::{
 };
 use crate::matrix::Shape;
 use crate::story::{Digits, Story};
-use crate::text::{clip, nearest};
+use crate::text::{clip, counted, nearest};
 
 /// No demo has more steps of computation.
 const MOST_NODES: usize = 4000;
@@ -165,7 +165,7 @@ impl Teller<'_> {
                     let number = self.number(is)?;
                     self.numbers.insert(name.clone(), number);
                 }
-                LineKind::Need(condition, text) if self.number(condition)? == 0.0 => {
+                LineKind::Need(condition, text) if !self.holds(condition)? => {
                     return Err(self.wrong(*at, self.text(text)));
                 }
                 LineKind::Gradients { of, from, to } => {
@@ -178,6 +178,14 @@ impl Teller<'_> {
             }
         }
         self.tell(paragraph)
+    }
+
+    /// Whether a condition holds for the numbers so far.
+    fn holds(&self, condition: &Expression) -> Result<bool> {
+        if self.is_number(condition) {
+            return Ok(self.number(condition)? != 0.0);
+        }
+        Ok(self.demo.holds(&self.condition(condition)?))
     }
 
     /// The step of a paragraph, if it has a sentence.
@@ -296,13 +304,25 @@ impl Teller<'_> {
 
     fn node(&self, name: &Name) -> Result<NodeId> {
         let spelled = self.name(name)?;
-        self.demo.node(&spelled).map_err(|error| self.placed(error, name.at))
+        self.demo.node(&spelled).map_err(|error| {
+            let error = self.placed(error, name.at);
+            if FUNCTIONS.contains(&spelled.as_str()) {
+                return error.with_help(format!("a function has brackets: {spelled}(S)"));
+            }
+            error
+        })
     }
 
     /// The node of an expression that is a name.
     fn operand(&self, of: &Expression) -> Result<NodeId> {
         match &*of.kind {
             Kind::Name(name) => self.node(name),
+            Kind::Call { function, arguments, .. } if !FUNCTIONS.contains(&function.as_str()) => {
+                Err(self.unknown(of.at, function, arguments.len()))
+            }
+            Kind::Transposed(_) => Err(self
+                .wrong(of.at, "this is a second step in one definition")
+                .help("a product of matrices is Q Kᵀ or Q @ K.T; for another step give the transposed matrix a name")),
             _ => Err(self
                 .wrong(of.at, "this is a second step in one definition")
                 .help("give it a name in a line of its own, and write the name here")),
@@ -399,7 +419,7 @@ impl Teller<'_> {
         if number >= 0.0 && number.fract() == 0.0 && number < 1e15 {
             return Ok(number as usize);
         }
-        Err(self.wrong(of.at, format!("{number} is no whole number")))
+        Err(self.wrong(of.at, format!("{number} is no whole number from 0 on")))
     }
 
     fn side(&self, of: &Expression) -> Result<usize> {
@@ -443,6 +463,15 @@ impl Teller<'_> {
         };
         if let Some(label) = label {
             self.demo.label(node, label);
+        }
+        let shape = self.demo.matrix(node)?.shape();
+        for (what, names, lines) in [("row", rows, shape.rows), ("column", cols, shape.cols)] {
+            if self.own.is_none() && !names.is_empty() && names.len() != lines {
+                let (lines, names) = (counted(lines, what), counted(names.len(), "name"));
+                return Err(
+                    self.wrong(name.at, format!("`{}` has {lines}, and {names} for them", clip(&spelled)))
+                );
+            }
         }
         Ok(())
     }
@@ -723,6 +752,9 @@ impl Teller<'_> {
         if let ("rotate", [x, f, pairing]) = (function, arguments) {
             return self.rotated(name, [x, f, pairing], settings);
         }
+        if !FUNCTIONS.contains(&function) {
+            return Err(self.unknown(at, function, arguments.len()));
+        }
         if let Some((unknown, setting)) = settings.first() {
             return Err(
                 self.wrong(setting.at, format!("`{}` has no setting `{}`", clip(function), clip(unknown)))
@@ -787,18 +819,20 @@ impl Teller<'_> {
                     &[of],
                 );
             }
-            _ => {
-                let error = self
-                    .wrong(at, format!("there is no `{}` of {} arguments", clip(function), arguments.len()));
-                let near = nearest(function, FUNCTIONS).filter(|near| *near != function);
-                return Err(match near {
-                    Some(near) => error.help(format!("did you mean `{near}`?")),
-                    None => error.help(format!("the functions are {}", FUNCTIONS.join(" "))),
-                });
-            }
+            _ => return Err(self.unknown(at, function, arguments.len())),
         };
         let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
         self.demo.compute(name, op, &inputs)
+    }
+
+    /// The error of a function that does not exist.
+    fn unknown(&self, at: At, function: &str, arguments: usize) -> Error {
+        let arguments = counted(arguments, "argument");
+        let error = self.wrong(at, format!("there is no `{}` of {arguments}", clip(function)));
+        match nearest(function.trim_start_matches("np."), FUNCTIONS).filter(|near| *near != function) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error.help(format!("the functions are {}", FUNCTIONS.join(" "))),
+        }
     }
 
     /// Rows turned by their positions, from `first` on.
@@ -841,7 +875,9 @@ impl Teller<'_> {
                 Kind::Name(name) if self.name(name)? == "causal" => mask.causal = true,
                 _ => {
                     mask.matrix = Some(MatrixRule::Allow);
-                    matrix = Some(self.operand(part)?);
+                    let rule = self.operand(part);
+                    let rules = "the rules are `causal`, `window = 2` and a matrix of 0 and 1";
+                    matrix = Some(rule.map_err(|error| error.with_help(rules.into()))?);
                 }
             }
         }
@@ -979,14 +1015,17 @@ impl Teller<'_> {
 
     /// A comparison; a matrix or a row stands for all of its cells.
     fn compared(&self, a: &Expression, relation: Relation, b: &Expression) -> Result<Condition> {
-        let (whole_a, whole_b) = (self.several(a)?, self.several(b)?);
+        let (whole_a, whole_b, place) = (self.several(a)?, self.several(b)?, a.at);
         let compare = |a: Quantity, b: Quantity| Condition::Compare(a, relation, b);
         match (whole_a, whole_b) {
             (None, None) => Ok(compare(self.quantity(a)?, self.quantity(b)?)),
-            (Some(a), Some(b)) if relation == Relation::Equal => Ok(Condition::Same(a, b)),
-            (Some(_), Some(_)) => Err(self
-                .wrong(a.at, "two matrices are compared with `==` alone")
-                .help("take the largest difference: gap_1 = gap(A, B), and then gap_1 ≈ 0")),
+            (Some(a), Some(b)) => match relation {
+                Relation::Equal => Ok(Condition::Same(a, b, 0.0)),
+                Relation::Within(within) => Ok(Condition::Same(a, b, within)),
+                Relation::Less | Relation::AtMost => Err(self
+                    .wrong(place, "two matrices are compared with `==` and `≈` alone")
+                    .help("compare max(A) with min(B), or cells")),
+            },
             (Some(a), None) => {
                 let b = self.quantity(b)?;
                 Ok(all([compare(max_of(&a), b.clone()), compare(min_of(&a), b)]))

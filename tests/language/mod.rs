@@ -101,6 +101,16 @@ fn paragraphs_repeat_and_numbers_stand_in_names_and_sentences() {
 }
 
 #[test]
+fn rows_columns_and_matrices_are_compared_cell_by_cell() {
+    let out = said(
+        "X = [1 2; 1 2; 3 2]\nY = X + X\n: Compared.\nif X[1] == X[2]: a1\nif X[1] == X[3]: b1\nif X[:, 2] == 2: a2\nif X[1] != X[3]: a3\n\
+         if X == Y: b2\nif X[1] ≈ X[2]: a4\nif X ≈ Y ± 10: a5\nif X ≈ Y ± 0.5: b3\nif X[3] ≈ X[1] ± 2: a6\n",
+    );
+    let told = out.split("→ ").nth(1).expect("remarks").split_whitespace().collect::<Vec<_>>();
+    assert_eq!(told, ["a1", "a2", "a3", "a4", "a5", "a6"], "{out}");
+}
+
+#[test]
 fn errors_say_where_and_what_is_expected() {
     for (body, at, words) in [
         ("S = softmx(S)\n: a\n", "4:5", &["did you mean `softmax`"][..]),
@@ -119,6 +129,14 @@ fn errors_say_where_and_what_is_expected() {
         ("need 1 == 2: One is not two\n: a\n", "4:1", &["One is not two"]),
         ("  X = [1]\n", "4:1", &["continues no other"]),
         ("X = [1] § 2\n", "4:9", &["`§` means nothing here"]),
+        ("X = [1; 2] rows a, b, c\n: a\n", "4:1", &["`X` has 2 rows, and 3 names for them"]),
+        ("X = [1 2]\nY = X * X.T\n: a\n", "5:9", &["Q @ K.T"]),
+        ("X = [1 2]\nY = softmax X\n: a\n", "5:5", &["a function has brackets: softmax(S)"]),
+        ("X = [1 2]\nY = np.softmax(X)\n: a\n", "5:5", &["did you mean `softmax`"]),
+        ("X = [1 2]\nY = softmax(X\n: a\n", "5:13", &["where `,` or `)` is expected"]),
+        ("X = [1 2]\nY = mask(X, casual)\n: a\n", "5:13", &["the rules are `causal`"]),
+        ("X = [1 2]\nY = X ** X\n: a\n", "5:8", &["here stands `*`"]),
+        ("X = [1 2]\nneed X[1,1] == 2: It is not 2\n: a\n", "5:1", &["It is not 2"]),
     ] {
         refused(body, at, words);
     }

@@ -42,7 +42,7 @@ fn truth(graph: &Graph, condition: &Condition) -> Option<bool> {
             let own = row.remove(col?);
             Some(row.into_iter().all(|other| other < own))
         }
-        Condition::Same(a, b) => Some(table(a)? == table(b)?),
+        Condition::Same(a, b, _) => Some(table(a)? == table(b)?),
         Condition::Identity(name) => {
             let table = table(name)?;
             let unit = |i: usize| (0..table.len()).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();

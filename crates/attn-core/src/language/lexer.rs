@@ -8,6 +8,8 @@ use crate::error::{Error, Place, Result};
 pub(super) struct Token {
     pub at: At,
     pub kind: TokenKind,
+    /// A sign as it is written.
+    pub spelled: &'static str,
     /// Whether a blank stands before it.
     pub after_blank: bool,
 }
@@ -78,8 +80,8 @@ pub(super) fn tokens(file: &str, text: &str, start: At) -> Result<Vec<Token>> {
         let blank = lexer.skip_blanks();
         let Some(first) = lexer.rest.chars().next() else { return Ok(all) };
         let at = lexer.at;
-        let kind = lexer.token(first)?;
-        all.push(Token { at, kind, after_blank: blank });
+        let (kind, spelled) = lexer.token(first)?;
+        all.push(Token { at, kind, spelled, after_blank: blank });
     }
 }
 
@@ -106,12 +108,12 @@ impl Lexer<'_> {
         blanks > 0
     }
 
-    fn token(&mut self, first: char) -> Result<TokenKind> {
+    fn token(&mut self, first: char) -> Result<(TokenKind, &'static str)> {
         if first.is_ascii_digit() {
-            return self.number();
+            return Ok((self.number()?, ""));
         }
         if first.is_alphabetic() && first != 'ᵀ' || first == '_' {
-            return self.word();
+            return Ok((self.word()?, ""));
         }
         if first == '"' {
             let Some(end) = self.rest[1..].find('"') else {
@@ -121,13 +123,13 @@ impl Lexer<'_> {
             };
             let text = self.rest[1..=end].to_string();
             self.advance(end + 2);
-            return Ok(TokenKind::Text(text));
+            return Ok((TokenKind::Text(text), ""));
         }
         let Some((spelled, sign)) = SIGNS.iter().find(|(spelled, _)| self.rest.starts_with(spelled)) else {
             return Err(wrong(self.file, self.at, format!("`{first}` means nothing here")));
         };
         self.advance(spelled.len());
-        Ok(TokenKind::Sign(sign))
+        Ok((TokenKind::Sign(sign), spelled))
     }
 
     /// `0.5`, `1e-9`; the dots of `1..3` belong to no number.

@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
             Some(TokenKind::Word(word)) => format!("here stands `{}`", clip(word)),
             Some(TokenKind::Number(number)) => format!("here stands `{number}`"),
             Some(TokenKind::Text(text)) => format!("here stands `\"{}\"`", clip(text)),
-            Some(TokenKind::Sign(sign)) => format!("here stands `{sign}`"),
+            Some(TokenKind::Sign(_)) => format!("here stands `{}`", self.tokens[self.next].spelled),
         };
         wrong(self.file, self.at(), format!("{found}, where {expected} is expected"))
     }
@@ -646,8 +646,8 @@ impl<'a> Parser<'a> {
     fn call(&mut self, function: String) -> Result<ExpressionKind> {
         let (mut arguments, mut settings) = (Vec::new(), Vec::new());
         while !self.takes(")") {
-            if !arguments.is_empty() || !settings.is_empty() {
-                self.expect(",")?;
+            if (!arguments.is_empty() || !settings.is_empty()) && !self.takes(",") {
+                return Err(self.error("`,` or `)`"));
             }
             let is_setting =
                 matches!(self.tokens.get(self.next + 1), Some(token) if token.kind == TokenKind::Sign("="));

@@ -51,8 +51,8 @@ pub enum Condition {
     Compare(Quantity, Relation, Quantity),
     /// The cell is larger than every other cell of its row.
     TopOfRow(String),
-    /// Two nodes have the same shape and the same numbers.
-    Same(String, String),
+    /// Two nodes, rows or columns have the same shape, and numbers that differ by no more than this.
+    Same(String, String, f64),
     /// A square node with ones on the diagonal and zeros elsewhere.
     Identity(String),
     /// Every number above the diagonal is 0.
@@ -173,7 +173,7 @@ pub fn top_of_row(cell: &str) -> Condition {
 
 /// Two nodes have the same shape and the same numbers.
 pub fn same(a: &str, b: &str) -> Condition {
-    Condition::Same(a.to_string(), b.to_string())
+    Condition::Same(a.to_string(), b.to_string(), 0.0)
 }
 
 /// A square node with ones on the diagonal and zeros elsewhere.
@@ -240,9 +240,11 @@ impl Condition {
                 let is_below = |(j, x): (usize, &f64)| j == cell.col || *x < row[cell.col];
                 Some(row.iter().enumerate().all(is_below))
             }
-            Condition::Same(a, b) => {
-                let (a, b) = (matrix(graph, a)?, matrix(graph, b)?);
-                Some(a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| a == b))
+            Condition::Same(a, b, within) => {
+                let is_near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= *within;
+                let shapes = [matrix(graph, a), matrix(graph, b)].map(|of| of.map(Matrix::shape));
+                let (a, b) = (cells(graph, a)?, cells(graph, b)?);
+                Some(shapes[0] == shapes[1] && a.len() == b.len() && a.iter().zip(&b).all(is_near))
             }
             Condition::Identity(node) => {
                 let m = matrix(graph, node)?;
