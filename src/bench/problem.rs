@@ -424,8 +424,8 @@ pub struct ExactResult {
 }
 
 /// One head as `attn attend` computes and records it: `S = Q Kᵀ`, scaled by 1/√d_k, masked, `A = softmax`, `O = A V`, each a
-/// whole matrix, by the ops of a graph ([`crate::attention::product_transposed`], [`crate::attention::mask`],
-/// [`crate::attention::softmax`], [`crate::attention::product`]).
+/// whole matrix, by the ops of a graph (`ProductTransposed`, `Mask`,
+/// `Softmax`, `Product`).
 ///
 /// # Errors
 /// If the shapes do not fit each other.

@@ -1,6 +1,6 @@
 //! The mathematics of attention: one step, one rule.
 //!
-//! A rule gives a cell, or the cells of a row that share a max, a sum or a mean, generic over what a [number](number::Number) is. Rows are
+//! A rule gives a cell, or the cells of a row that share a max, a sum or a mean, generic over what a number is. Rows are
 //! tokens. All sums run from left to right and start at +0.0, elementary functions are those of [`crate::elementary`], so that the same
 //! input gives the same bits everywhere. The order of a whole pipeline is: scores, scale, bias, temperature, soft-cap, mask, softmax, mix.
 
