@@ -1,5 +1,6 @@
 //! A demo that is a text: docs/language.md. It builds the same graphs and the same steps as a demo in Rust.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::builder::*;
@@ -17,6 +18,8 @@ use crate::text::{clip, counted, nearest};
 
 /// No demo has more steps of computation.
 const MOST_NODES: usize = 4000;
+/// No demo computes more, in multiplications.
+const MOST_WORK: f64 = 2e9;
 /// No paragraph is repeated more often.
 const MOST_TIMES: usize = 256;
 /// A matrix by a rule has at most this many rows, and columns.
@@ -86,7 +89,11 @@ impl FileDemo {
         self.build(&mut builder, own)?;
         let title = self.head("title").unwrap_or_default();
         let source = self.head("source").map(|source| Source::of_text(source).to_string());
-        let story = builder.finish(title, source.clone().unwrap_or_default(), Vec::new(), self.digits)?;
+        let story = builder.finish(title, source.clone().unwrap_or_default(), Vec::new(), self.digits);
+        let story = story.map_err(|error| match self.file.as_str() {
+            "" => error,
+            file => error.in_source(file),
+        })?;
         Ok(Story { source, ..story })
     }
 
@@ -100,8 +107,15 @@ impl FileDemo {
     }
 
     fn build(&self, builder: &mut Builder, own: Option<HashMap<String, Shape>>) -> Result<()> {
-        let mut teller =
-            Teller { file: &self.file, demo: builder, numbers: HashMap::new(), own, drawn: 0, nodes: 0 };
+        let mut teller = Teller {
+            file: &self.file,
+            demo: builder,
+            numbers: HashMap::new(),
+            own,
+            drawn: 0,
+            nodes: 0,
+            work: Cell::new(0.0),
+        };
         for paragraph in &self.program.paragraphs {
             teller.paragraph(paragraph)?;
         }
@@ -109,6 +123,42 @@ impl FileDemo {
             builder.begin_at(begin);
         }
         Ok(())
+    }
+}
+
+/// The place of the brace that closes one that was opened before this text.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some(at),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What it takes to write out the texts and names of a line.
+fn line_cost(kind: &LineKind) -> f64 {
+    let text = |text: &str| 20.0 * text.len() as f64 + 300.0 * text.matches('{').count() as f64;
+    match kind {
+        LineKind::Say(said) | LineKind::If { text: said, .. } | LineKind::Need(_, said) => text(said),
+        LineKind::Row(cells) => cells.iter().map(|cell| text(cell)).sum(),
+        LineKind::Show(names) | LineKind::Together(names) | LineKind::Fold(names) => 1e4 * names.len() as f64,
+        LineKind::Define(_) | LineKind::Let(..) | LineKind::Brief(_) | LineKind::Gradients { .. } => 0.0,
+    }
+}
+
+/// The parts of an expression.
+fn size(of: &Expression) -> usize {
+    match &*of.kind {
+        Kind::Unary(_, a) => 1 + size(a),
+        Kind::Binary(_, a, b) => 1 + size(a) + size(b),
+        Kind::Choice(a, b, c) => 1 + size(a) + size(b) + size(c),
+        Kind::Call { arguments, .. } => 1 + arguments.iter().map(size).sum::<usize>(),
+        _ => 1,
     }
 }
 
@@ -124,6 +174,8 @@ struct Teller<'a> {
     drawn: usize,
     /// The steps of computation so far.
     nodes: usize,
+    /// The work so far; see [`Teller::spend`].
+    work: Cell<f64>,
 }
 
 impl Teller<'_> {
@@ -159,6 +211,7 @@ impl Teller<'_> {
 
     fn once(&mut self, paragraph: &Paragraph) -> Result<()> {
         for Line { at, kind } in &paragraph.lines {
+            self.spend(*at, 10_000.0 + line_cost(kind))?;
             match kind {
                 LineKind::Define(definition) => self.define(definition)?,
                 LineKind::Let(name, is) => {
@@ -194,7 +247,7 @@ impl Teller<'_> {
             LineKind::Say(text) => Some((line.at, text)),
             _ => None,
         });
-        let Some((_, sentence)) = said.next() else {
+        let Some((place, sentence)) = said.next() else {
             let told = paragraph.lines.iter().find(|line| {
                 !matches!(
                     line.kind,
@@ -214,7 +267,7 @@ impl Teller<'_> {
                 .help("begin a new paragraph with an empty line"));
         }
         drop(said);
-        let mut sentence = self.text(sentence);
+        let mut sentence = self.without_cells(sentence, place)?;
         enum Part {
             Show(Vec<NodeId>),
             Together(Vec<NodeId>),
@@ -241,7 +294,8 @@ impl Teller<'_> {
                     parts.push(Part::Claim(self.condition(condition)?, self.text(text), *instead));
                 }
                 LineKind::Row(cells) => {
-                    rows.push((line.at, cells.iter().map(|cell| self.text(cell)).collect::<Vec<_>>()));
+                    let cells = cells.iter().map(|cell| self.without_cells(cell, line.at));
+                    rows.push((line.at, cells.collect::<Result<Vec<_>>>()?));
                 }
                 _ => {}
             }
@@ -280,16 +334,84 @@ impl Teller<'_> {
     fn text(&self, text: &str) -> String {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
-            let Some((inside, behind)) = after.split_once('}') else { break };
+            let Some(close) = closing(after) else { break };
             out.push_str(before);
-            let number = expression(self.file, inside, At::default()).and_then(|read| self.number(&read));
+            // A name with a number in it: `{A_{h}[1,2]}`.
+            let inside = if after[..close].contains('{') {
+                self.text(&after[..close])
+            } else {
+                after[..close].to_string()
+            };
+            let number = expression(self.file, &inside, At::default()).and_then(|read| self.number(&read));
             match number {
                 Ok(number) => out.push_str(&crate::story::in_sentence(number, 4)),
                 Err(_) => out.push_str(&format!("{{{inside}}}")),
             }
-            rest = behind;
+            rest = &after[close + 1..];
         }
         out + rest
+    }
+
+    /// A sentence that is true for any numbers, and so names no cell.
+    fn without_cells(&self, text: &str, at: At) -> Result<String> {
+        let text = self.text(text);
+        match text.split_once('{') {
+            None => Ok(text),
+            Some((_, rest)) => {
+                let inside = rest.split_once('}').map_or(rest, |(inside, _)| inside);
+                let error = format!(
+                    "`{{{}}}` is no number, and this text has to be true for any cells",
+                    clip(inside)
+                );
+                Err(self.wrong(at, error).help("tell a cell in a remark: if own(): … {A[1,2]} …"))
+            }
+        }
+    }
+
+    /// Counts work before it is done: about one for a multiplication.
+    fn spend(&self, at: At, work: f64) -> Result<()> {
+        self.work.set(self.work.get() + work);
+        if self.work.get() > MOST_WORK {
+            return Err(self
+                .wrong(at, "this demo computes too much: more than 2,000,000,000 multiplications")
+                .help("make its matrices smaller, or its repetitions fewer"));
+        }
+        Ok(())
+    }
+
+    /// About how many multiplications a definition takes.
+    fn cost(&self, is: &Expression) -> f64 {
+        let mut shapes = Vec::new();
+        self.shapes_in(is, &mut shapes);
+        let cells = |shape: &Shape| shape.rows as f64 * shape.cols as f64;
+        let pairs = match (&shapes[..], &*is.kind) {
+            ([a, b, ..], Kind::Binary(Sign::Product, ..)) => cells(a) * b.rows.max(b.cols) as f64,
+            ([a, b, ..], Kind::Call { function, .. })
+                if ["cosine", "distance", "attend"].contains(&function.as_str()) =>
+            {
+                8.0 * cells(a) * b.rows as f64
+            }
+            _ => 0.0,
+        };
+        pairs + 4.0 * shapes.iter().map(cells).sum::<f64>()
+    }
+
+    /// The shapes of the matrices that an expression names.
+    fn shapes_in(&self, of: &Expression, shapes: &mut Vec<Shape>) {
+        let mut named = |name: &Name| {
+            let node = self.name(name).ok().and_then(|name| self.demo.node(&name).ok());
+            shapes.extend(node.and_then(|node| self.demo.matrix(node).ok()).map(Matrix::shape));
+        };
+        match &*of.kind {
+            Kind::Name(name) | Kind::Part(name, _) => named(name),
+            Kind::Transposed(a) | Kind::Unary(_, a) | Kind::LargestSize(a) => self.shapes_in(a, shapes),
+            Kind::Binary(_, a, b) => {
+                self.shapes_in(a, shapes);
+                self.shapes_in(b, shapes);
+            }
+            Kind::Call { arguments, .. } => arguments.iter().for_each(|of| self.shapes_in(of, shapes)),
+            _ => {}
+        }
     }
 
     // Names and numbers.
@@ -422,6 +544,13 @@ impl Teller<'_> {
         Err(self.wrong(of.at, format!("{number} is no whole number from 0 on")))
     }
 
+    fn window(&self, of: &Expression) -> Result<usize> {
+        match self.whole(of)? {
+            0 => Err(self.wrong(of.at, "a window of 1 shows a query its own position, and none is smaller")),
+            window => Ok(window),
+        }
+    }
+
     fn side(&self, of: &Expression) -> Result<usize> {
         let side = self.whole(of)?;
         if side > MOST_LINES {
@@ -444,6 +573,7 @@ impl Teller<'_> {
         if self.numbers.contains_key(&spelled) {
             return Err(self.wrong(name.at, format!("`{}` is a number already", clip(&spelled))));
         }
+        self.spend(name.at, self.cost(is))?;
         let named =
             |names: &[String]| -> Option<Labels> { (!names.is_empty()).then(|| names.to_vec().into()) };
         let (row_names, col_names) = (named(rows), named(cols));
@@ -493,6 +623,7 @@ impl Teller<'_> {
                     None => self.drawn,
                 };
                 self.drawn = skipped + height * width;
+                self.spend(is.at, 10.0 * self.drawn as f64)?;
                 let mut stream = LegacyStream::seeded(self.demo.seed());
                 (0..skipped).for_each(|_| {
                     stream.standard_normal();
@@ -502,6 +633,7 @@ impl Teller<'_> {
             }
             Kind::Table(height, width, rule) => {
                 let (height, width) = (self.side(height)?, self.side(width)?);
+                self.spend(is.at, 40.0 * (height * width * size(rule)) as f64)?;
                 let matrix = self.by_rule(height, width, rule)?;
                 self.fitted(name, labelled(matrix))
             }
@@ -710,6 +842,8 @@ impl Teller<'_> {
         let (first, last) = match index {
             Index::All => (1, length),
             Index::One(at) => (place(at)?, place(at)?),
+            // Of one row, those before the last are none: `X[1..rows(X)−1]`.
+            Index::Range(first, last) if self.is_number(last) && self.whole(last)? == 0 => (place(first)?, 0),
             Index::Range(first, last) => (place(first)?, place(last)?),
         };
         let (start, count) = (first.saturating_sub(1), (last + 1).saturating_sub(first));
@@ -730,7 +864,10 @@ impl Teller<'_> {
         let labelled = spelled.and_then(|spelled| labels?.iter().position(|label| *label == spelled));
         match labelled {
             Some(at) => Ok(at + 1),
-            None => self.whole(of),
+            None => match self.whole(of)? {
+                0 => Err(self.wrong(of.at, "rows and columns count from 1")),
+                place => Ok(place),
+            },
         }
     }
 
@@ -887,7 +1024,7 @@ impl Teller<'_> {
                     .wrong(value.at, format!("a mask has no setting `{}`", clip(name)))
                     .help("window = 2"));
             }
-            mask.window = Some(self.whole(value)?.max(1));
+            mask.window = Some(self.window(value)?);
         }
         Ok((mask, matrix))
     }
@@ -936,7 +1073,7 @@ impl Teller<'_> {
             match setting.as_str() {
                 "heads" => heads = self.whole(value)?,
                 "kv_heads" => groups = Some(self.whole(value)?),
-                "window" => recipe.mask.window = Some(self.whole(value)?.max(1)),
+                "window" => recipe.mask.window = Some(self.window(value)?),
                 "mask" if matches!(&*value.kind, Kind::Name(name) if self.name(name)? == "causal") => {
                     recipe.mask.causal = true;
                 }
@@ -1054,6 +1191,8 @@ impl Teller<'_> {
         match &*of.kind {
             Kind::Name(name) if self.demo.node(&self.name(name)?).is_ok() || !self.is_number(of) => {
                 let node = self.node(name)?;
+                let shape = self.demo.matrix(node)?.shape();
+                self.spend(of.at, 4.0 * (shape.rows * shape.cols) as f64)?;
                 let is_one = self.demo.matrix(node)?.shape() == Shape { rows: 1, cols: 1 };
                 let name = self.name(name)?;
                 Ok(Some(Address {

@@ -92,10 +92,12 @@ fn a_users_numbers_take_the_place_of_given_ones_and_what_depends_on_their_shape_
 #[test]
 fn paragraphs_repeat_and_numbers_stand_in_names_and_sentences() {
     let out = said(
-        "X = [1 2 3 4]\nlet n = cols(X) / 2\n\nfor h in 1..n\nX_{h} = part(X, h, n)\n: Part {h} of {n}.\nshow alone X_{h}\n\n\
+        "X = [1 2 3 4]\nlet n = cols(X) / 2\n\nfor h in 1..n\nX_{h} = part(X, h, n)\n: Part {h} of {n}.\nshow alone X_{h}\nif X_{h}[1,1] > 0: It begins with {X_{h}[1,1]:1}.\n\n\
                     all = stack(X_{h} for h in 1..n) of parts rows first, second\n: All.\nshow alone all\n",
     );
-    for words in ["1  Part 1 of 2.", "2  Part 2 of 2.", "collected from the two parts", "second"] {
+    for words in
+        ["1  Part 1 of 2.", "2  Part 2 of 2.", "It begins with 3.", "collected from the two parts", "second"]
+    {
         assert!(out.contains(words), "no `{words}` in {out}");
     }
 }
@@ -108,6 +110,37 @@ fn rows_columns_and_matrices_are_compared_cell_by_cell() {
     );
     let told = out.split("→ ").nth(1).expect("remarks").split_whitespace().collect::<Vec<_>>();
     assert_eq!(told, ["a1", "a2", "a3", "a4", "a5", "a6"], "{out}");
+}
+
+#[test]
+fn what_takes_too_long_or_too_deep_is_refused_at_once() {
+    let big = "a = draw(2048, 2048)\n";
+    let sum = |count: usize, word: &str| vec!["1"; count].join(word);
+    for (body, words) in [
+        (format!("{big}b = distance(a, a)\n: x\n"), "computes too much"),
+        (format!("{big}b = a a\n: x\n"), "computes too much"),
+        (format!("a = table(2048, 2048): {}\n: x\n", sum(200, " + ")), "computes too much"),
+        (format!("{big}: x\n{}", "if max|a| > 9: y\n".repeat(300)), "computes too much"),
+        (
+            format!("for h in 1..256\na_{{h}} = [1]\n: x\n{}", "show a_{h}\n".repeat(5000)),
+            "computes too much",
+        ),
+        (format!("let a = {}\n: x\n", sum(40_000, " + ")), "at most 1000 operators"),
+        (format!("need {}: y\n: x\n", sum(40_000, " and ")), "at most 1000 operators"),
+        (format!("let a = {}1\n: x\n", "not ".repeat(40_000)), "signs follow each other"),
+        (format!("let a = {}1\n: x\n", "(".repeat(40_000)), "brackets are open"),
+        (
+            format!("a = [1]\n: x\nif {}a[1,1]{} == 1: y\n", "max|".repeat(300), "|".repeat(300)),
+            "brackets are open",
+        ),
+    ] {
+        let (_place, name) = demo(&body);
+        let outcome = attn("demo").arg(name).run();
+        assert_eq!(outcome.code, 2, "{}", &body[..60.min(body.len())]);
+        assert!(outcome.err.contains(words), "no `{words}` in {}", outcome.err);
+    }
+    let (_place, name) = demo("X = [1]\n: x\nif X == 1: {X[1,1]:65536}\n");
+    attn("demo").arg(name).refused(&["mine.attn: a sentence of this demo names X[1,1]:65536"]);
 }
 
 #[test]
@@ -128,6 +161,9 @@ fn errors_say_where_and_what_is_expected() {
         ("X = [1 2]\nO = attend(X, X, X, heads = 3)\n: a\n", "5:5", &["3"]),
         ("need 1 == 2: One is not two\n: a\n", "4:1", &["One is not two"]),
         ("  X = [1]\n", "4:1", &["continues no other"]),
+        ("X = [1 2]\n: {X[1,1]} is a cell\n", "5:1", &["`{X[1,1]}` is no number", "in a remark"]),
+        ("X = [1 2]\nY = X[0]\n: a\n", "5:7", &["count from 1"]),
+        ("X = [1]\nY = mask(X, causal, window = 0)\n: a\n", "5:30", &["none is smaller"]),
         ("X = [1] § 2\n", "4:9", &["`§` means nothing here"]),
         ("X = [1; 2] rows a, b, c\n: a\n", "4:1", &["`X` has 2 rows, and 3 names for them"]),
         ("X = [1 2]\nY = X * X.T\n: a\n", "5:9", &["Q @ K.T"]),

@@ -12,6 +12,9 @@ const LONGEST: usize = 256 << 10;
 /// Brackets are nested at most this deep.
 const DEEPEST: usize = 40;
 
+/// A line has at most this many operators: a chain of them is as deep as it is long.
+const MOST_OPERATORS: usize = 1000;
+
 /// Words that end an expression.
 const KEYWORDS: [&str; 14] =
     ["if", "else", "and", "or", "not", "mod", "rows", "cols", "label", "of", "for", "in", "fitted", "after"];
@@ -225,6 +228,7 @@ struct Parser<'a> {
     next: usize,
     end: At,
     depth: usize,
+    operators: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -233,7 +237,7 @@ impl<'a> Parser<'a> {
         let start = At { line: line.line, column: line.column + skipped };
         let tokens = tokens(file, text, start)?;
         let end = tokens.last().map_or(start, |last| last.at);
-        Ok(Parser { file, tokens, next: 0, end, depth: 0 })
+        Ok(Parser { file, tokens, next: 0, end, depth: 0, operators: 0 })
     }
 
     fn at(&self) -> At {
@@ -438,7 +442,7 @@ impl<'a> Parser<'a> {
     fn any(&mut self) -> Result<Expression> {
         let mut read = self.all()?;
         while self.takes_word("or") {
-            read = binary(Sign::Or, read, self.all()?);
+            read = self.binary(Sign::Or, read, Self::all)?;
         }
         Ok(read)
     }
@@ -446,7 +450,7 @@ impl<'a> Parser<'a> {
     fn all(&mut self) -> Result<Expression> {
         let mut read = self.negated()?;
         while self.takes_word("and") {
-            read = binary(Sign::And, read, self.negated()?);
+            read = self.binary(Sign::And, read, Self::negated)?;
         }
         Ok(read)
     }
@@ -456,6 +460,9 @@ impl<'a> Parser<'a> {
         let mut count = 0;
         while self.takes_word("not") {
             count += 1;
+            if count > DEEPEST {
+                return Err(wrong(self.file, at, format!("more than {DEEPEST} signs follow each other")));
+            }
         }
         let read = self.compared()?;
         Ok((0..count)
@@ -481,8 +488,7 @@ impl<'a> Parser<'a> {
             None => Ok(a),
             Some((_, sign)) => {
                 self.next += 1;
-                let b = self.sum()?;
-                Ok(binary(sign, a, b))
+                self.binary(sign, a, Self::sum)
             }
         }
     }
@@ -495,7 +501,7 @@ impl<'a> Parser<'a> {
                 () if self.takes("−") => Sign::Minus,
                 () => return Ok(read),
             };
-            read = binary(sign, read, self.product()?);
+            read = self.binary(sign, read, Self::product)?;
         }
     }
 
@@ -510,8 +516,27 @@ impl<'a> Parser<'a> {
                 () if self.begins_factor() => Sign::Product,
                 () => return Ok(read),
             };
-            read = binary(sign, read, self.unary()?);
+            read = self.binary(sign, read, Self::unary)?;
         }
+    }
+
+    /// `a` and what follows an operator.
+    fn binary(
+        &mut self,
+        sign: Sign,
+        a: Expression,
+        follows: fn(&mut Self) -> Result<Expression>,
+    ) -> Result<Expression> {
+        self.operators += 1;
+        if self.operators > MOST_OPERATORS {
+            return Err(wrong(
+                self.file,
+                self.at(),
+                format!("a line has at most {MOST_OPERATORS} operators"),
+            ));
+        }
+        let b = follows(self)?;
+        Ok(Expression { at: a.at, kind: Box::new(ExpressionKind::Binary(sign, a, b)) })
     }
 
     /// Whether a factor stands here, side by side with the one before it.
@@ -548,7 +573,16 @@ impl<'a> Parser<'a> {
 
     fn transposed(&mut self) -> Result<Expression> {
         let mut read = self.primary()?;
+        let mut count = 0;
         while self.takes("ᵀ") {
+            count += 1;
+            if count > DEEPEST {
+                return Err(wrong(
+                    self.file,
+                    self.at(),
+                    format!("more than {DEEPEST} signs follow each other"),
+                ));
+            }
             read = Expression { at: read.at, kind: Box::new(ExpressionKind::Transposed(read)) };
         }
         Ok(read)
@@ -629,6 +663,9 @@ impl<'a> Parser<'a> {
         let widths: Vec<usize> = rows.iter().map(Vec::len).collect();
         match widths.iter().position(|width| *width != widths[0] || *width == 0) {
             None => Ok(rows),
+            Some(0) => {
+                Err(wrong(self.file, self.end_of_last(), "this matrix has no number in its first row"))
+            }
             Some(row) => {
                 let error =
                     format!("row {} has {} numbers, and row 1 has {}", row + 1, widths[row], widths[0]);
@@ -689,10 +726,6 @@ impl<'a> Parser<'a> {
             self.expect(",")?;
         }
     }
-}
-
-fn binary(sign: Sign, a: Expression, b: Expression) -> Expression {
-    Expression { at: a.at, kind: Box::new(ExpressionKind::Binary(sign, a, b)) }
 }
 
 fn two(arguments: Vec<Expression>) -> [Expression; 2] {

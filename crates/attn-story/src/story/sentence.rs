@@ -2,6 +2,9 @@
 
 use crate::graph::{Cells, Convention, Graph, Term, resolve};
 
+/// A cell is told with at most this many decimals.
+const MOST_PLACES: usize = 17;
+
 /// Puts the values of cells into a sentence: `{A[bat,cave]}` with four decimals, `{A[1,2]:2}` with two.
 ///
 /// # Errors
@@ -13,7 +16,10 @@ pub fn fill(graph: &Graph, text: &str) -> std::result::Result<String, String> {
         let end = rest[start..].find('}').map(|end| start + end).ok_or_else(|| rest[start..].to_string())?;
         let inside = &rest[start + 1..end];
         let (address, places) = match inside.rsplit_once(':') {
-            Some((address, places)) => (address, places.parse().map_err(|_| inside.to_string())?),
+            Some((address, places)) => {
+                let places = places.parse().ok().filter(|places| *places <= MOST_PLACES);
+                (address, places.ok_or_else(|| inside.to_string())?)
+            }
             None => (inside, 4),
         };
         let Ok(Cells::Cell(cell)) = resolve(graph, address) else { return Err(inside.to_string()) };
