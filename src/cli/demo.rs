@@ -99,6 +99,13 @@ impl DemoArgs {
         match &self.names[..] {
             [word, file] if word == "new" && demo::is_file(file) => return new(file, env, streams),
             [word, files @ ..] if word == "check" && !files.is_empty() => return check(files, env, streams),
+            [word, ..] if word == "new" => {
+                let error = Error::new("`attn demo new` needs the name of one file, which ends in .attn");
+                return Err(error.help("attn demo new mine.attn"));
+            }
+            [word] if word == "check" => {
+                return Err(Error::new("`attn demo check` needs a file").help("attn demo check mine.attn"));
+            }
             _ => {}
         }
         let chosen = self.chosen(env, streams.input)?;
@@ -245,12 +252,12 @@ fn check(files: &[String], env: &Env, streams: &mut Streams<'_>) -> Result<Outco
             Ok(story) => {
                 let shown = story.claims.iter().filter(|claim| claim.shown).count();
                 format!(
-                    "{}  {}, {}, {} of {} hold: ok\n",
+                    "{}  {}, {}, {} ({} shown): ok\n",
                     visible(file),
                     counted(story.steps.len(), "step"),
                     counted(story.graph.nodes().count(), "matrix"),
-                    shown,
                     counted(story.claims.len(), "remark"),
+                    shown,
                 )
             }
             Err(error) => {

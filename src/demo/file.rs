@@ -332,16 +332,17 @@ impl Teller<'_> {
 
     /// A sentence in which numbers in braces are written out; cells stay for later.
     fn text(&self, text: &str) -> String {
+        // A name may have a number in it, `{A_{h}[1,2]}`; nothing is deeper.
+        self.text_within(text, |inside| self.text_within(inside, str::to_string))
+    }
+
+    /// The same, after `inner` has written out what is in the braces of the braces.
+    fn text_within(&self, text: &str, inner: impl Fn(&str) -> String) -> String {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
             let Some(close) = closing(after) else { break };
             out.push_str(before);
-            // A name with a number in it: `{A_{h}[1,2]}`.
-            let inside = if after[..close].contains('{') {
-                self.text(&after[..close])
-            } else {
-                after[..close].to_string()
-            };
+            let inside = inner(&after[..close]);
             let number = expression(self.file, &inside, At::default()).and_then(|read| self.number(&read));
             match number {
                 Ok(number) => out.push_str(&crate::story::in_sentence(number, 4)),

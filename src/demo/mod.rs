@@ -134,7 +134,7 @@ impl Demo {
             summary: of("summary")?,
             place: ListPlace { topic, level },
             keywords: of("keywords")?.split(", ").collect(),
-            decimals: of("digits")?.parse().unwrap_or(4),
+            decimals: of("digits")?.parse().map_err(|_| Error::new(format!("{name} has no digits")))?,
             source: Source::of_text(of("source")?),
         })
     }

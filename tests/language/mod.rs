@@ -139,6 +139,10 @@ fn what_takes_too_long_or_too_deep_is_refused_at_once() {
         assert_eq!(outcome.code, 2, "{}", &body[..60.min(body.len())]);
         assert!(outcome.err.contains(words), "no `{words}` in {}", outcome.err);
     }
+    for braces in ["{".repeat(50_000) + &"}".repeat(50_000), "{".repeat(50_000), "{{a}".repeat(10_000)] {
+        let (_place, name) = demo(&format!("X = [1]\n: {braces}\n"));
+        attn("demo").arg(name).refused(&["mine.attn:5:1: "]);
+    }
     let (_place, name) = demo("X = [1]\n: x\nif X == 1: {X[1,1]:65536}\n");
     attn("demo").arg(name).refused(&["mine.attn: a sentence of this demo names X[1,1]:65536"]);
 }
@@ -190,8 +194,11 @@ fn a_new_demo_is_written_checked_and_not_written_over() {
     let name = place.path().join("first.attn").display().to_string();
     attn("demo new").arg(name.clone()).ok();
     let checked = attn("demo check").arg(name.clone()).ok().out;
-    assert!(checked.ends_with("4 steps, 5 matrices, 1 of 1 remark hold: ok\n"), "{checked}");
+    assert!(checked.ends_with("4 steps, 5 matrices, 1 remark (1 shown): ok\n"), "{checked}");
     attn("demo new").arg(name.clone()).refused(&["exists already"]);
+    attn("demo new").refused(&["attn demo new mine.attn"]);
+    attn("demo new x.txt").refused(&["ends in .attn"]);
+    attn("demo check").refused(&["needs a file"]);
     fs::write(&name, "attn-demo: 1\ntitle: A\n\nX = [1\n").unwrap();
     let checked = attn("demo check").arg(name).run();
     assert_eq!(checked.code, 2);
