@@ -131,6 +131,12 @@ fn what_a_teacher_has_to_look_at_stands_in_the_report_and_stops_nothing() {
     ] {
         assert!(told.out.contains(line), "no `{line}` in {}", told.out);
     }
+    let none = attn("lesson report").arg(&files[0]).arg(file("other.txt", "attn1:x;")).run();
+    assert!(
+        none.err.contains("hello.txt") && none.err.contains("other.txt"),
+        "each file has its line: {}",
+        none.err
+    );
     let json = attn("lesson report --format json").arg(&files[0]).arg(&files[1]).run().out;
     assert!(json.contains("\"=1+1\""), "{json}");
 }

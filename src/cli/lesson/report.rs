@@ -69,7 +69,9 @@ impl ReportArgs {
             }
         }
         if all.is_empty() {
-            return Err(refused.swap_remove(0));
+            let first = refused.remove(0);
+            tell(&refused.iter().map(in_one_line).collect::<Vec<_>>(), streams);
+            return Err(first);
         }
         let lessons = self.lessons(&all)?;
         let commands = TrustArgs::default().commands(program);
@@ -80,8 +82,7 @@ impl ReportArgs {
             .zip(&runners)
             .map(|(lesson, runner)| LessonView::new(lesson, runner, Screen::plain(80)))
             .collect();
-        let refusals: Vec<String> =
-            refused.iter().map(|error| error.to_string().replace("\n  help: ", "; ")).collect();
+        let refusals: Vec<String> = refused.iter().map(in_one_line).collect();
         let mut parts = class_tables(&all, &views, self.look.is_for_people());
         parts.extend(to_look_at(&all, &views, &refusals));
         if self.look.is_csv() {
@@ -91,10 +92,7 @@ impl ReportArgs {
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("lesson report", &parts, env, streams)
         })?;
-        for refusal in &refusals {
-            // An error of writing to standard error is ignored.
-            let _ = writeln!(streams.err, "warning: {refusal}");
-        }
+        tell(&refusals, streams);
         Ok(if refused.is_empty() { EXIT_DONE } else { EXIT_UNUSABLE })
     }
 
@@ -109,6 +107,18 @@ impl ReportArgs {
             }
         }
         Ok(lessons)
+    }
+}
+
+fn in_one_line(error: &Error) -> String {
+    error.to_string().replace("\n  help: ", "; ")
+}
+
+/// Tells what could not be read.
+fn tell(refusals: &[String], streams: &mut Streams<'_>) {
+    for refusal in refusals {
+        // An error of writing to standard error is ignored.
+        let _ = writeln!(streams.err, "warning: {refusal}");
     }
 }
 

@@ -133,7 +133,7 @@ document.addEventListener("live", ({ detail: { ask, make, open, stories, whenNea
   // page is left or loaded again.
   function handIn(data) {
     const { lesson, questions } = read(data);
-    const key = `attn ${lesson}`;
+    const key = `attn ${location.pathname} ${lesson}`;
     const kept = new Map(questions.map((id) => [id, { id, outcome: "unanswered", tries: 0, mistakes: [] }]));
     try {
       for (const one of JSON.parse(sessionStorage.getItem(key)) ?? []) if (kept.has(one.id)) kept.set(one.id, one);
