@@ -73,10 +73,11 @@ pub(super) struct LiveArgs {
 }
 
 /// `--format`.
-const FORMATS: [(&str, &str, Format); 7] = [
+const FORMATS: [(&str, &str, Format); 8] = [
     ("table", "Tables for a terminal", Format::Table),
     ("json", "The whole computation as data, with every digit", Format::Json),
     ("numpy", "Arrays as NumPy prints them", Format::Numpy),
+    ("attn", "A demo to change: its steps and every digit, in the language of demos", Format::Attn),
     ("markdown", "Markdown", Format::Markdown),
     ("latex", "LaTeX", Format::Latex),
     ("csv", "Comma-separated values, with every digit", Format::Csv),

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 // What nearly every demo needs besides.
-pub(super) use crate::attention::{Axis, Base, Mask, MatrixRule, Pairing, Rotation};
+pub(super) use crate::attention::{Base, Mask, MatrixRule, Pairing, Rotation};
 pub(super) use crate::error::{Error, Result};
 pub(super) use crate::graph::recipes::{Recipe, Weights};
 pub(super) use crate::graph::{Factor, NodeId, Op, Start, Statistic};
-pub(super) use crate::matrix::{Labels, Matrix, labels};
+pub(super) use crate::matrix::{Labels, Matrix};
 pub(super) use crate::random::LegacyStream;
 pub(super) use crate::story::Table;
 pub(super) use crate::story::condition::*;
@@ -18,20 +18,8 @@ use crate::graph::{Gradients, Graph, Node, Origin};
 use crate::story::{Digits, Plane, Step, StepItem, Story, Window, fill};
 use crate::text::nearest;
 
-/// The softmax of each row.
-pub(super) const SOFTMAX: Op = Op::Softmax(Axis::Rows, Base::E);
 /// The size of the largest number.
 pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
-/// The mask that hides later tokens.
-pub(super) const CAUSAL: Mask = Mask {
-    causal: true,
-    window: None,
-    keep_first: 0,
-    from_start: false,
-    matrix: None,
-    hides_own: false,
-    inverted: false,
-};
 /// Differences up to this size are rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 
@@ -134,13 +122,11 @@ impl Builder {
         self.leaf(name, matrix, Origin::Drawn(seed))
     }
 
-    /// Labels that say what the demo's own numbers are, such as the model that they are quoted from; none where the user sets
-    /// one of these nodes.
-    pub fn own_labels(&self, nodes: &[&str], names: &[&str]) -> Option<Labels> {
-        (!nodes.iter().any(|node| self.set.contains_key(*node))).then(|| labels(names))
-    }
-
-    fn leaf(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+    /// A matrix from somewhere, unless the user puts in another.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn leaf(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
         let Some((user, source)) = self.set.remove(name) else {
             return self.graph.given(name, matrix, origin);
         };
@@ -173,23 +159,6 @@ impl Builder {
         self.graph.add(name, op, inputs)
     }
 
-    /// Inputs one below the other, to show them together: `what` (“runs”) goes into the equation, “collected from the six
-    /// runs”. The rows keep their own names unless new ones are given.
-    ///
-    /// # Errors
-    /// If the name is taken, or the inputs differ in width.
-    pub fn collect(
-        &mut self,
-        name: &str,
-        what: &str,
-        rows: Option<Labels>,
-        inputs: &[NodeId],
-    ) -> Result<NodeId> {
-        let id = self.compute(name, Op::Stack(rows), inputs)?;
-        self.graph.collects(id, what);
-        Ok(id)
-    }
-
     /// Inputs next to each other: `what` (“heads”) goes into the equation, “the four heads side by side”.
     ///
     /// # Errors
@@ -216,6 +185,11 @@ impl Builder {
     /// What the inputs of a node are: “heads”.
     pub fn collects(&mut self, id: NodeId, what: &str) {
         self.graph.collects(id, what);
+    }
+
+    /// Says which step of attention a node is.
+    pub fn mark(&mut self, id: NodeId, step: crate::graph::Step) {
+        self.graph.mark(id, step);
     }
 
     /// Sets the label of a node: equations and tables have it in place of the name.
@@ -262,40 +236,6 @@ impl Builder {
         recipes::split(&mut self.graph, name, whole, heads, Split::Blocks)
     }
 
-    /// A product of matrices.
-    ///
-    /// # Errors
-    /// If the name is taken, or the inputs do not fit.
-    pub fn product(&mut self, name: &str, left: NodeId, right: NodeId) -> Result<NodeId> {
-        self.compute(name, Op::Product, &[left, right])
-    }
-
-    /// Q, K and V of tokens, each name with the suffix.
-    ///
-    /// # Errors
-    /// If a name is taken, or the inputs do not fit.
-    pub fn roles(&mut self, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<[NodeId; 3]> {
-        let mut role = |name: &str, weights| self.product(&format!("{name}{suffix}"), x, weights);
-        Ok([role("Q", weights[0])?, role("K", weights[1])?, role("V", weights[2])?])
-    }
-
-    /// Given weights of a head: `W_Q`, `W_K` and `W_V`, each name with the suffix.
-    ///
-    /// # Errors
-    /// If a name is taken.
-    pub fn head_weights(&mut self, suffix: &str, [q, k, v]: [Matrix; 3]) -> Result<[NodeId; 3]> {
-        let mut weights = |name: &str, matrix| self.given(&format!("{name}{suffix}"), matrix);
-        Ok([weights("W_Q", q)?, weights("W_K", k)?, weights("W_V", v)?])
-    }
-
-    /// One row of a matrix.
-    ///
-    /// # Errors
-    /// If the name is taken, or there is no such row.
-    pub fn row(&mut self, name: &str, of: NodeId, at: usize) -> Result<NodeId> {
-        self.compute(name, Op::Rows { start: at, count: 1 }, &[of])
-    }
-
     /// The difference of two nodes, and the size of its largest number.
     ///
     /// # Errors
@@ -305,35 +245,17 @@ impl Builder {
         Ok([difference, self.compute(names[1], LARGEST, &[difference])?])
     }
 
-    /// The largest difference between two nodes that should agree, as `gap_` and the name.
-    ///
-    /// # Errors
-    /// If a name is taken, or the inputs do not fit.
-    pub fn gap(&mut self, name: &str, nodes: [NodeId; 2]) -> Result<NodeId> {
-        let [change, gap] = self.difference([&format!("change_{name}"), &format!("gap_{name}")], nodes)?;
-        self.label(change, "difference");
-        Ok(gap)
-    }
-
-    /// Checks that given weights have an even number of columns, because `why` (“shared by two heads”).
-    ///
-    /// # Errors
-    /// If the number is odd.
-    pub fn even_columns(&self, name: &str, weights: NodeId, why: &str) -> Result<()> {
-        let shape = self.matrix(weights)?.shape();
-        if shape.cols.is_multiple_of(2) {
-            return Ok(());
-        }
-        Err(Error::new(format!("{name} is {shape}, but its columns are {why}"))
-            .help(format!("give {name} an even number of columns")))
-    }
-
     /// The node of this name.
     ///
     /// # Errors
     /// If there is none.
     pub fn node(&self, name: &str) -> Result<NodeId> {
         self.graph.require(name)
+    }
+
+    /// Whether a user may put other numbers in the place of a node.
+    pub fn is_changeable(&self, id: NodeId) -> bool {
+        is_changeable(&self.graph[id])
     }
 
     /// The seed of the demo's random matrices.
@@ -359,6 +281,11 @@ impl Builder {
         self.steps.push(Step { text: text.to_string(), ..Step::default() });
         let last = self.steps.len() - 1;
         StepBuilder { step: &mut self.steps[last], at: last, claims: &mut self.claims }
+    }
+
+    /// Gives a notice, counted from 0 over all steps, its condition.
+    pub fn claim_if(&mut self, claim: usize, condition: Condition) {
+        self.claims[claim].condition = condition;
     }
 
     /// Marks the cell to look at first: the explorer and a live page begin there.
@@ -426,6 +353,11 @@ impl StepBuilder<'_> {
         let text = text.to_string();
         self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
         self
+    }
+
+    /// The number of notices so far, of all steps.
+    pub fn claims(&self) -> usize {
+        self.claims.len()
     }
 
     /// Shows nodes one after the other, each with its equation.
@@ -510,10 +442,17 @@ fn number_planes(steps: &mut [Step]) {
     }
 }
 
+fn is_changeable(node: &Node) -> bool {
+    matches!(&node.op, Op::Given(origin) if !origin.is_of_model())
+}
+
 fn not_given(graph: &Graph, name: &str) -> Error {
-    let is_free = |node: &&Node| matches!(&node.op, Op::Given(origin) if !origin.is_of_model());
-    let given: Vec<&str> =
-        graph.nodes().map(|(_, node)| node).filter(is_free).map(|node| node.name.as_str()).collect();
+    let given: Vec<&str> = graph
+        .nodes()
+        .map(|(_, node)| node)
+        .filter(|node| is_changeable(node))
+        .map(|node| node.name.as_str())
+        .collect();
     let what = match graph.find(name) {
         Some(id) if graph[id].op.is_given() => format!("`{name}` comes from the model"),
         Some(_) => format!("`{name}` is computed, not given"),
@@ -526,17 +465,4 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
-}
-
-/// A matrix as a user types it: rows between semicolons, with spaces between the numbers.
-pub(super) fn numbers(text: &str) -> Matrix {
-    let number = |cell: &str| cell.parse::<f64>().expect("a demo's own numbers");
-    let rows: Vec<Vec<f64>> =
-        text.split(';').map(|row| row.split_whitespace().map(number).collect()).collect();
-    Matrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
-}
-
-/// The first `count` of these rows, repeated where there are fewer.
-pub(super) fn rows_over_and_over(rows: &Matrix, count: usize) -> Matrix {
-    Matrix::from_fn(count, rows.cols(), |i, j| rows[(i % rows.rows(), j)])
 }

@@ -1,33 +1,15 @@
 //! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
 
 mod builder;
-mod cache;
-mod differential;
 pub mod errata;
 mod file;
-mod flash;
 mod glossary;
-mod gradients;
-mod heads;
-mod induction;
-mod layers;
-mod linear;
-mod meaning;
-mod multiplication;
 mod notation;
-mod one_third;
-mod pooling;
-mod positions;
-mod scores;
-mod similarity;
-mod sink;
 mod source;
-mod understanding;
 pub mod words;
 
 use std::sync::LazyLock;
 
-use attn_core::data_file::entries;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 
@@ -38,12 +20,11 @@ pub use notation::notation;
 pub use source::{Document, Passage, Source};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::story::{Digits, Story};
+use crate::story::Story;
 use crate::text::nearest;
-use builder::Builder;
 
-/// A demo: its name, its source, and what stands around its steps; an entry of `data/demos.toml`.
-#[derive(Debug, Deserialize)]
+/// A demo of the program: its name, its source, and what stands around its steps.
+#[derive(Debug)]
 pub struct Demo {
     /// The name on the command line.
     pub name: &'static str,
@@ -52,77 +33,27 @@ pub struct Demo {
     /// One line for the list.
     pub summary: &'static str,
     /// Its place in the list: its topic, and its level.
-    #[serde(flatten)]
     pub place: ListPlace,
     /// Other words that people look for it by.
     pub keywords: Vec<&'static str>,
     /// The decimals of its numbers, which are those of its document.
     pub decimals: usize,
     /// The text that it follows.
-    #[serde(flatten)]
     pub source: Source,
+    file: &'static FileDemo,
 }
 
-/// What makes the graph and the sentences of a demo.
-enum Build {
-    /// A function; what stands around its steps is in `data/demos.toml`.
-    Rust(fn(&mut Builder) -> Result<()>),
-    /// A text in the language of demos.
-    File(&'static str),
-}
-
-/// The demos, in the order of the documents and of their sections; those of papers and of the trained model last.
-static BUILD: [(&str, Build); 42] = [
-    ("interact", Build::Rust(understanding::interact)),
-    ("left", Build::Rust(understanding::left)),
-    ("weights", Build::Rust(understanding::weights)),
-    ("right", Build::Rust(understanding::right)),
-    ("qkv", Build::Rust(understanding::qkv)),
-    ("mask", Build::File(include_str!("../../data/demos/mask.attn"))),
-    ("pairwise", Build::Rust(multiplication::pairwise)),
-    ("weighted-sum", Build::Rust(multiplication::weighted_sum)),
-    ("vectorize", Build::Rust(multiplication::vectorize)),
-    ("similarity", Build::Rust(similarity::similarity)),
-    ("context", Build::Rust(similarity::context)),
-    ("stretch", Build::Rust(similarity::stretch)),
-    ("lookup", Build::Rust(similarity::lookup)),
-    ("multihead", Build::Rust(similarity::multihead)),
-    ("pooling", Build::Rust(pooling::pooling)),
-    ("transforms", Build::Rust(scores::transforms)),
-    ("scale", Build::Rust(scores::scale)),
-    ("output", Build::Rust(heads::output)),
-    ("gqa", Build::File(include_str!("../../data/demos/gqa.attn"))),
-    ("mlp", Build::Rust(layers::mlp)),
-    ("order", Build::Rust(layers::order)),
-    ("unembed", Build::Rust(layers::unembed)),
-    ("init", Build::Rust(scores::init)),
-    ("columns", Build::Rust(one_third::columns)),
-    ("update", Build::Rust(one_third::update)),
-    ("lowrank", Build::Rust(one_third::lowrank)),
-    ("sum-heads", Build::Rust(one_third::sum_heads)),
-    ("block", Build::Rust(one_third::block)),
-    ("online", Build::Rust(flash::online)),
-    ("blocks", Build::Rust(flash::blocks)),
-    ("cache", Build::File(include_str!("../../data/demos/cache.attn"))),
-    ("rope", Build::File(include_str!("../../data/demos/rope.attn"))),
-    ("alibi", Build::Rust(positions::alibi)),
-    ("sink", Build::Rust(sink::sink)),
-    ("linear", Build::Rust(linear::linear)),
-    ("latent", Build::Rust(cache::latent)),
-    ("differential", Build::Rust(differential::differential)),
-    ("backward", Build::File(include_str!("../../data/demos/backward.attn"))),
-    ("saturated", Build::Rust(gradients::saturated)),
-    ("descent", Build::Rust(gradients::descent)),
-    ("induction", Build::Rust(induction::induction)),
-    ("meaning", Build::Rust(meaning::meaning)),
-];
+/// The demos, name and text, in the order of the documents and of their sections; those of papers and of the trained model last.
+static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/demos.rs"));
 
 impl Demo {
-    /// The entry of a demo of the program that is a text.
+    /// The demo of a file.
     ///
     /// # Errors
-    /// If its head lacks something, which a test finds.
-    fn of_file(name: &'static str, file: &'static FileDemo) -> Result<Demo> {
+    /// If it cannot be read or its head lacks something, which a test finds.
+    fn of_file(name: &'static str, text: &str) -> Result<Demo> {
+        // Without a name of a file, errors are about what the user has set.
+        let file: &'static FileDemo = Box::leak(Box::new(FileDemo::read("", text)?));
         let of = |key: &str| file.head(key).ok_or_else(|| Error::new(format!("{name} has no {key}")));
         let (topic, level) = of("topic")?.split_once(' ').unwrap_or_default();
         let topic = Topic::deserialize(topic.into_deserializer());
@@ -136,6 +67,7 @@ impl Demo {
             keywords: of("keywords")?.split(", ").collect(),
             decimals: of("digits")?.parse().map_err(|_| Error::new(format!("{name} has no digits")))?,
             source: Source::of_text(of("source")?),
+            file,
         })
     }
 
@@ -144,20 +76,8 @@ impl Demo {
     /// # Errors
     /// If what the user set does not fit the demo.
     pub fn story(&self, settings: &Settings) -> Result<Story> {
-        let its_own = BUILD.iter().find(|(name, _)| *name == self.name);
-        let (_, build) = its_own.expect("a test compares the names with those of the data file");
-        let story = match build {
-            Build::Rust(build) => {
-                settings.check()?;
-                let mut builder = Builder::new(settings);
-                build(&mut builder)?;
-                let digits = Digits::Places(self.decimals);
-                builder.finish(self.title, self.source.to_string(), Vec::new(), digits)?
-            }
-            Build::File(_) => file_of(self.name).expect("it was read for the list").story(settings)?,
-        };
         let notes_told_by = Some(format!("attn errata --demo {}", self.name));
-        Ok(Story { notes: errata::notes(self.name), notes_told_by, ..story })
+        Ok(Story { notes: errata::notes(self.name), notes_told_by, ..self.file.story(settings)? })
     }
 }
 
@@ -253,36 +173,13 @@ impl Topic {
 
 /// All demos, in the order of the documents and of their sections; those of papers and of the trained model last.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    static ENTRIES: LazyLock<Vec<Demo>> = LazyLock::new(|| {
-        let mut of_rust: Vec<Demo> = entries(include_str!("../../data/demos.toml"));
-        let entry = |(name, build): &'static (&'static str, Build)| match build {
-            Build::Rust(_) => {
-                let at = of_rust.iter().position(|demo| demo.name == *name);
-                of_rust.remove(at.expect("a test compares the names with those of the data file"))
-            }
-            Build::File(_) => {
-                let file = file_of(name).expect("its name is in the list");
-                Demo::of_file(name, file).unwrap_or_else(|error| panic!("{name}: {error}"))
-            }
+    static DEMOS: LazyLock<Vec<Demo>> = LazyLock::new(|| {
+        let read = |&(name, text): &(&'static str, &str)| {
+            Demo::of_file(name, text).unwrap_or_else(|error| panic!("{name}: {error}"))
         };
-        BUILD.iter().map(entry).collect()
+        FILES.iter().map(read).collect()
     });
-    ENTRIES.iter()
-}
-
-/// The demo of the program that is a text.
-fn file_of(name: &str) -> Option<&'static FileDemo> {
-    static FILES: LazyLock<Vec<(&str, FileDemo)>> = LazyLock::new(|| {
-        let read = |(name, build): &'static (&'static str, Build)| match build {
-            Build::Rust(_) => None,
-            // Without a name of a file, errors are about what the user has set.
-            Build::File(text) => {
-                Some((*name, FileDemo::read("", text).unwrap_or_else(|error| panic!("{name}.attn: {error}"))))
-            }
-        };
-        BUILD.iter().filter_map(read).collect()
-    });
-    FILES.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
+    DEMOS.iter()
 }
 
 /// All demos by topic, the easiest first.
@@ -332,15 +229,6 @@ mod tests {
             let said = find(word).unwrap_err().to_string();
             assert!(said.contains(&format!("attn demo {demo}")), "{said}");
         }
-    }
-
-    #[test]
-    fn every_demo_is_read_and_has_its_steps() {
-        let names: Vec<&str> = demos().map(|demo| demo.name).collect();
-        assert_eq!(names, BUILD.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-        let in_rust = BUILD.iter().filter(|(_, build)| matches!(build, Build::Rust(_))).count();
-        let heads: Vec<Demo> = entries(include_str!("../../data/demos.toml"));
-        assert_eq!(heads.len(), in_rust, "a head without a demo");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The source of a demo: a section of one of the five documents, passages of papers, or a model of the program.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -82,17 +81,15 @@ impl Document {
 }
 
 /// The source of a demo.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub enum Source {
     /// A section of a document.
     Section {
         /// The document.
         document: Document,
         /// Its section.
-        section: Cow<'static, str>,
+        section: String,
         /// Further documents that the demo belongs to.
-        #[serde(default)]
         also: Vec<Document>,
     },
     /// Passages of papers, the one with the idea first.
@@ -103,18 +100,17 @@ pub enum Source {
     /// A model that travels with the program.
     Model {
         /// In words.
-        model: Cow<'static, str>,
+        model: String,
     },
 }
 
 /// A place in a paper.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Passage {
     /// The paper's key in `data/papers.toml`.
-    pub paper: Cow<'static, str>,
+    pub paper: String,
     /// The algorithm or the section.
-    pub place: Cow<'static, str>,
+    pub place: String,
 }
 
 #[derive(Deserialize)]
@@ -127,24 +123,31 @@ struct Paper {
 }
 
 impl Source {
-    /// The source that a demo's file names: `000, “Masked attention”`, a document and its section; `su-2021, section 3.2; chen-2023,
+    /// The source that a demo's file names: `000, “Masked attention”`, a document and its section, `; 003` if it belongs to another one
+    /// too; `su-2021, section 3.2; chen-2023,
     /// section 2.3`, papers and places in them; or anything else in words.
     pub fn of_text(text: &str) -> Source {
+        let document = |number: &str| Document::numbered(number).ok().filter(|_| number.len() == 3);
+        let (first, others) = text.split_once("; ").unwrap_or((text, ""));
+        let also: Option<Vec<Document>> =
+            others.split(", ").filter(|other| !other.is_empty()).map(document).collect();
+        if let (Some((number, section)), Some(also)) = (first.split_once(", "), also)
+            && let Some(document) = document(number)
+        {
+            let section = section.trim_matches(['“', '”']).to_string();
+            return Source::Section { document, section, also };
+        }
         let parts: Option<Vec<(&str, &str)>> = text.split("; ").map(|part| part.split_once(", ")).collect();
         let is_paper = |key: &str| papers().iter().any(|paper| paper.key == key);
-        let owned = |text: &str| Cow::Owned(text.to_string());
         match parts.as_deref() {
-            Some([(number, section)]) if number.len() == 3 && Document::numbered(number).is_ok() => {
-                let section = owned(section.trim_matches(['“', '”']));
-                let document = Document::numbered(number).unwrap_or(Document::Understanding);
-                Source::Section { document, section, also: Vec::new() }
-            }
             Some(parts) if parts.iter().all(|(key, _)| is_paper(key)) => {
-                let passage =
-                    |(key, place): &(&str, &str)| Passage { paper: owned(key), place: owned(place) };
+                let passage = |(key, place): &(&str, &str)| Passage {
+                    paper: key.to_string(),
+                    place: place.to_string(),
+                };
                 Source::Papers { papers: parts.iter().map(passage).collect() }
             }
-            _ => Source::Model { model: owned(text) },
+            _ => Source::Model { model: text.to_string() },
         }
     }
 

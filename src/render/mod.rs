@@ -1,5 +1,6 @@
 //! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML.
 
+mod attn;
 mod json;
 mod latex;
 mod latex_math;
@@ -36,7 +37,13 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
     let a_cell = match format {
         Format::Csv => 48,
         Format::Numpy => 96,
-        Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html | Format::LiveHtml => {
+        Format::Attn
+        | Format::Json
+        | Format::Table
+        | Format::Markdown
+        | Format::Latex
+        | Format::Html
+        | Format::LiveHtml => {
             return 0;
         }
     };
@@ -70,6 +77,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
                 .help("--format json has it as data; markdown and latex have it as text"));
         }
         Format::Json => return json::write(pages, command, out),
+        Format::Attn => return data(&attn_page(pages)?, out),
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
         Format::Csv => return data(&csv_pages(pages)?, out),
         Format::Table => terminal::write_all(pages, style),
@@ -104,6 +112,9 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
         Format::Csv => return data(&csv_tables(parts), out),
+        Format::Attn => {
+            return Err(Error::new("a table of words is no demo").help("use --format markdown or csv"));
+        }
         Format::Numpy => {
             return Err(Error::new("a table of words cannot be written as NumPy arrays")
                 .help("use --format csv or --format json"));
@@ -119,6 +130,14 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Html => document::tables(parts, &mut html::Html::new(&[], command, style)),
     };
     style.write(&text, out)
+}
+
+/// One story as a demo.
+fn attn_page(pages: &[Page]) -> Result<String> {
+    match pages {
+        [page] => attn::write(&page.story),
+        _ => Err(Error::new("a file holds one demo").help("ask for one demo, or use another format")),
+    }
 }
 
 /// Writes data for programs, which is the same on every screen.

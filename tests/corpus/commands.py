@@ -50,8 +50,7 @@ add(*(f"attn completions {shell}" for shell in "bash zsh fish elvish powershell"
 add(*(f"attn help {name}" for name in names))
 
 # Each demo in each format, and its parts.
-demos = re.findall(r'^name = "([\w-]+)"', (ROOT / "data/demos.toml").read_text(), re.M)
-demos += sorted(path.stem for path in (ROOT / "data/demos").glob("*.attn"))
+demos = sorted(path.stem.split("-", 1)[1] for path in (ROOT / "data/demos").glob("*/*.attn"))
 formats = "table json numpy markdown latex csv html".split()
 for demo in demos:
     for form in formats:

@@ -26,7 +26,7 @@ pub(super) enum TokenKind {
 }
 
 /// The signs, the longest first, each with the spelling that stands for all of its kind.
-const SIGNS: [(&str, &str); 38] = [
+const SIGNS: [(&str, &str); 41] = [
     ("==", "=="),
     ("!=", "!="),
     ("<=", "<="),
@@ -35,6 +35,8 @@ const SIGNS: [(&str, &str); 38] = [
     ("..", ".."),
     (".T", "ᵀ"),
     ("+-", "±"),
+    ("->", "→"),
+    ("→", "→"),
     ("=", "="),
     ("<", "<"),
     (">", ">"),
@@ -53,6 +55,7 @@ const SIGNS: [(&str, &str); 38] = [
     ("−", "−"),
     ("-", "−"),
     ("√", "√"),
+    ("^", "^"),
     ("(", "("),
     (")", ")"),
     ("[", "["),

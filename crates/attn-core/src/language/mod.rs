@@ -2,10 +2,12 @@
 //!
 //! A text becomes a [`Program`]: data without meaning, in which every part knows its place. What its names are, who computes them.
 
+mod functions;
 mod lexer;
 mod parser;
 
-pub use parser::{expression, program};
+pub use functions::{FUNCTIONS, function_of, simple_op};
+pub use parser::{KEYWORDS, LINE_WORDS, expression, program};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +30,37 @@ pub struct Program {
 /// Lines without an empty one between them: definitions, and the step that tells them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paragraph {
-    /// How often it is repeated: a name for the number, the first and the last.
-    pub repeat: Option<(String, Expression, Expression)>,
+    /// How often it is repeated.
+    pub repeat: Option<Repeat>,
     /// The lines.
     pub lines: Vec<Line>,
+}
+
+/// `for t in 1..T`, `for width in 4, 64`, `for case in zero, small`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeat {
+    /// The name of the number, or of the word.
+    pub variable: String,
+    /// What it is, one after the other.
+    pub over: Over,
+}
+
+/// What something is repeated for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Over {
+    /// The whole numbers from one to another, both included.
+    Range(Expression, Expression),
+    /// These numbers and words.
+    Each(Vec<Expression>),
+}
+
+/// `A, O`, `output_{i} for i in 2..n`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Names {
+    /// The names.
+    pub names: Vec<Name>,
+    /// How often they are repeated.
+    pub repeat: Option<Repeat>,
 }
 
 /// A line, with those that continue it.
@@ -47,19 +76,29 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineKind {
     /// `NAME = …`
-    Define(Definition),
+    Define(Box<Definition>),
     /// `let NAME = …`
     Let(String, Expression),
     /// `: text`
     Say(String),
     /// `show A, O`, each after the other.
-    Show(Vec<Name>),
+    Show(Names),
     /// `show Q | K | V`, side by side, and `show alone X`.
-    Together(Vec<Name>),
+    Together(Names),
     /// `fold W_Q, W_K`
-    Fold(Vec<Name>),
+    Fold(Names),
     /// `brief S`
     Brief(Name),
+    /// `columns S | P sum total`: rows of numbers as the columns of one table, with the sums below them.
+    Columns(Vec<(Name, Option<Name>)>),
+    /// `symbols X`
+    Symbols(Name),
+    /// `plane X, Y, X → O`: points, and arrows from the rows of one matrix to those of another.
+    Plane(Vec<Name>, Vec<Arrow>),
+    /// `words kind: empty, mixed, full`: the cells 0, 1 and 2 in words.
+    Words(Name, Vec<String>),
+    /// `take E, L1.A_3 from cave`: matrices of a run of a model.
+    Take(Vec<Name>, String),
     /// `if CONDITION: text`, and `instead if CONDITION: text`.
     If {
         /// Whether the text takes the place of the step's sentence.
@@ -69,20 +108,30 @@ pub enum LineKind {
         /// The text.
         text: String,
     },
-    /// `need CONDITION: text`
-    Need(Expression, String),
+    /// `need CONDITION: text`, and `help: text` behind it.
+    Need {
+        /// What has to hold.
+        condition: Expression,
+        /// The error.
+        error: String,
+        /// What to do.
+        help: Option<String>,
+    },
     /// `gradients of O from dO to X, W_Q`
     Gradients {
         /// What they begin at.
         of: Name,
-        /// The gradient of that.
-        from: Name,
+        /// The gradient of that; of a single number it is 1.
+        from: Option<Name>,
         /// What they lead to.
         to: Vec<Name>,
     },
-    /// `| a | b |`
-    Row(Vec<String>),
+    /// `| a | b |`, `| {t} | {A_{t}[1,1]} | for t in 1..3`
+    Row(Vec<String>, Option<Repeat>),
 }
+
+/// From the rows of one matrix to those of another: `X → O`.
+pub type Arrow = (Name, Name);
 
 /// `S = Q Kᵀ rows bat, cave label "scores"`
 #[derive(Clone, Debug, PartialEq)]
@@ -92,13 +141,30 @@ pub struct Definition {
     /// What it is.
     pub is: Expression,
     /// The names of its rows.
-    pub rows: Vec<String>,
+    pub rows: Option<Lines>,
     /// The names of its columns.
-    pub cols: Vec<String>,
+    pub cols: Option<Lines>,
     /// Its name on the screen.
     pub label: Option<String>,
     /// What was put together: “heads”.
     pub of: Option<String>,
+    /// Where given numbers come from: `origin (kind = "drawn", seed = 0)`.
+    pub origin: Option<Expression>,
+    /// The step of attention that it is: `stage (stage = "scores", head = 1)`.
+    pub stage: Option<Expression>,
+}
+
+/// Names of rows or columns, `rows ()` for none: `rows bat, cave`, `cols "head {h}" for h in 1..H`, `rows like rows(X)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// The names, or what stands before those of another matrix.
+    pub names: Vec<String>,
+    /// How often they are repeated.
+    pub repeat: Option<Repeat>,
+    /// The matrix whose rows, or else columns, have these names.
+    pub like: Option<(bool, Name)>,
+    /// The names are those of the demo's own numbers: it has none where the user changes one of these matrices.
+    pub own: Vec<Name>,
 }
 
 /// A name, in which `{…}` stands for numbers.
@@ -139,6 +205,8 @@ pub enum ExpressionKind {
     Text(String),
     /// `[1 0; 0 1]`
     Matrix(Vec<Vec<f64>>),
+    /// `(kind = "drawn", seed = 0)`
+    Object(Vec<(String, Expression)>),
     /// `X[1..3]`, `A[bat,cave]`
     Part(Name, Vec<Index>),
     /// `softmax(S)`, `attend(Q, K, V, heads = 4)`
@@ -154,14 +222,12 @@ pub enum ExpressionKind {
     Each {
         /// The function.
         function: String,
+        /// The arguments before it.
+        first: Vec<Expression>,
         /// The argument that is repeated.
         argument: Expression,
-        /// The number.
-        variable: String,
-        /// The first.
-        first: Expression,
-        /// The last.
-        last: Expression,
+        /// How often.
+        repeat: Repeat,
     },
     /// `max|D|`
     LargestSize(Expression),
@@ -183,6 +249,8 @@ pub enum ExpressionKind {
     Draw(Expression, Expression, Option<Expression>),
     /// `[1 3 0] fitted to a`
     Fitted(Vec<Vec<f64>>, Name),
+    /// `[4 0; 0 2] repeated to rows(X)`
+    Repeated(Vec<Vec<f64>>, Expression),
 }
 
 /// A row or column, or several.
@@ -211,6 +279,8 @@ pub enum Sign {
     Minus,
     /// `a mod b`
     Modulo,
+    /// `a ^ b`
+    Power,
     /// `a == b`
     Equal,
     /// `a != b`

@@ -2,13 +2,14 @@
 
 use super::lexer::{Token, TokenKind, tokens, wrong};
 use super::{
-    At, Definition, Expression, ExpressionKind, Index, Line, LineKind, Name, Paragraph, Piece, Program, Sign,
+    Arrow, At, Definition, Expression, ExpressionKind, Index, Line, LineKind, Lines, Name, Names, Over,
+    Paragraph, Piece, Program, Repeat, Sign,
 };
 use crate::error::{Error, Result};
 use crate::text::{clip, nearest};
 
 /// No file is longer, in bytes.
-const LONGEST: usize = 256 << 10;
+const LONGEST: usize = 1 << 20;
 /// Brackets are nested at most this deep.
 const DEEPEST: usize = 40;
 
@@ -16,11 +17,28 @@ const DEEPEST: usize = 40;
 const MOST_OPERATORS: usize = 1000;
 
 /// Words that end an expression.
-const KEYWORDS: [&str; 14] =
-    ["if", "else", "and", "or", "not", "mod", "rows", "cols", "label", "of", "for", "in", "fitted", "after"];
+pub const KEYWORDS: [&str; 17] = [
+    "if", "else", "and", "or", "not", "mod", "rows", "cols", "label", "of", "for", "in", "fitted",
+    "repeated", "after", "origin", "stage",
+];
 
 /// Words that begin a line.
-const LINE_WORDS: [&str; 9] = ["show", "fold", "brief", "if", "instead", "need", "gradients", "let", "for"];
+pub const LINE_WORDS: [&str; 14] = [
+    "show",
+    "fold",
+    "brief",
+    "columns",
+    "symbols",
+    "plane",
+    "words",
+    "if",
+    "instead",
+    "need",
+    "gradients",
+    "let",
+    "for",
+    "take",
+];
 
 /// The program of a demo's text; `file` is its name, for errors.
 ///
@@ -88,7 +106,7 @@ pub fn program(file: &str, text: &str) -> Result<Program> {
                     .help("it repeats its paragraph: write it in the first line, below an empty one"));
             }
             let mut parser = Parser::of(file, rest, start, 3)?;
-            paragraph.repeat = Some(parser.range()?);
+            paragraph.repeat = Some(parser.repeat()?);
             parser.end()?;
             continue;
         }
@@ -124,31 +142,71 @@ fn line_kind(file: &str, line: &str, at: At) -> Result<LineKind> {
         return Ok(LineKind::Say(sentence(text)));
     }
     if let Some(row) = line.strip_prefix('|') {
-        let row = row.trim_end().trim_end_matches('|');
-        return Ok(LineKind::Row(row.split('|').map(sentence).collect()));
+        let (row, repeat) = match row.rsplit_once('|') {
+            Some((cells, rest)) if after_word(rest.trim_start(), "for").is_some() => {
+                let repeat = &rest.trim_start()[3..];
+                let skipped = line[..line.len() - repeat.len()].chars().count();
+                let mut parser = Parser::of(file, repeat, at, skipped)?;
+                let repeat = parser.repeat()?;
+                parser.end()?;
+                (cells, Some(repeat))
+            }
+            _ => (row.trim_end().trim_end_matches('|'), None),
+        };
+        let row = row.replace("\\|", "\0");
+        let cells = row.split('|').map(|cell| sentence(cell).replace('\0', "|"));
+        return Ok(LineKind::Row(cells.collect(), repeat));
     }
-    let names = |rest: &str, skipped: usize| -> Result<(Vec<Name>, bool)> {
-        let mut parser = Parser::of(file, rest, at, skipped)?;
-        let read = parser.names()?;
+    // What a line of names says, behind its first word.
+    fn read<T>(
+        (file, line, at): (&str, &str, At),
+        rest: &str,
+        of: impl FnOnce(&mut Parser<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut parser = Parser::of(file, rest, at, line.len() - rest.len())?;
+        let read = of(&mut parser)?;
         parser.end()?;
         Ok(read)
-    };
+    }
+    let here = (file, line, at);
     if let Some(rest) = after_word(line, "show") {
         if let Some(alone) = after_word(rest.trim_start(), "alone") {
-            let skipped = line.len() - alone.len();
-            return Ok(LineKind::Together(names(alone, skipped)?.0));
+            return Ok(LineKind::Together(read(here, alone, |parser| parser.names())?.0));
         }
-        let (names, together) = names(rest, 4)?;
+        let (names, together) = read(here, rest, |parser| parser.names())?;
         return Ok(if together { LineKind::Together(names) } else { LineKind::Show(names) });
     }
     if let Some(rest) = after_word(line, "fold") {
-        return Ok(LineKind::Fold(names(rest, 4)?.0));
+        return Ok(LineKind::Fold(read(here, rest, |parser| parser.names())?.0));
     }
     if let Some(rest) = after_word(line, "brief") {
-        let mut parser = Parser::of(file, rest, at, 5)?;
-        let name = parser.name()?;
-        parser.end()?;
-        return Ok(LineKind::Brief(name));
+        return Ok(LineKind::Brief(read(here, rest, |parser| parser.name())?));
+    }
+    if let Some(rest) = after_word(line, "symbols") {
+        return Ok(LineKind::Symbols(read(here, rest, |parser| parser.name())?));
+    }
+    if let Some(rest) = after_word(line, "columns") {
+        return Ok(LineKind::Columns(read(here, rest, |parser| parser.columns())?));
+    }
+    if let Some(rest) = after_word(line, "plane") {
+        let (points, arrows) = read(here, rest, |parser| parser.plane())?;
+        return Ok(LineKind::Plane(points, arrows));
+    }
+    if let Some(rest) = after_word(line, "words") {
+        let (name, words) = read(here, rest, |parser| {
+            let name = parser.name()?;
+            parser.expect(":")?;
+            Ok((name, parser.labels()?))
+        })?;
+        return Ok(LineKind::Words(name, words));
+    }
+    if let Some(rest) = after_word(line, "take") {
+        let (names, run) = read(here, rest, |parser| {
+            let names = parser.listed()?;
+            parser.word("from")?;
+            Ok((names, parser.plain_name()?))
+        })?;
+        return Ok(LineKind::Take(names, run));
     }
     if let Some(rest) = after_word(line, "let") {
         let mut parser = Parser::of(file, rest, at, 3)?;
@@ -182,16 +240,19 @@ fn line_kind(file: &str, line: &str, at: At) -> Result<LineKind> {
     }
     if let Some(rest) = after_word(line, "need") {
         let (condition, text) = conditional(rest, 4)?;
-        return Ok(LineKind::Need(condition, text));
+        let (error, help) = match text.split_once(" help: ") {
+            Some((error, help)) => (error.to_string(), Some(help.to_string())),
+            None => (text, None),
+        };
+        return Ok(LineKind::Need { condition, error, help });
     }
     if let Some(rest) = after_word(line, "gradients") {
         let mut parser = Parser::of(file, rest, at, 9)?;
         parser.word("of")?;
         let of = parser.name()?;
-        parser.word("from")?;
-        let from = parser.name()?;
+        let from = if parser.takes_word("from") { Some(parser.name()?) } else { None };
         parser.word("to")?;
-        let (to, _) = parser.names()?;
+        let to = parser.listed()?;
         parser.end()?;
         return Ok(LineKind::Gradients { of, from, to });
     }
@@ -204,7 +265,7 @@ fn line_kind(file: &str, line: &str, at: At) -> Result<LineKind> {
             _ => error,
         }
     })
-    .map(LineKind::Define)
+    .map(|definition| LineKind::Define(Box::new(definition)))
 }
 
 /// The place of the colon behind a condition: none in brackets or quotes.
@@ -300,8 +361,12 @@ impl<'a> Parser<'a> {
 
     fn name(&mut self) -> Result<Name> {
         let at = self.at();
-        let Some(TokenKind::Word(word)) = self.peek() else { return Err(self.error("a name")) };
-        let name = name_of(self.file, &word.clone(), at)?;
+        let name = match self.peek() {
+            Some(TokenKind::Word(word)) => name_of(self.file, &word.clone(), at)?,
+            // In quotes it may have any letters.
+            Some(TokenKind::Text(text)) => Name { at, pieces: vec![Piece::Text(text.clone())] },
+            _ => return Err(self.error("a name")),
+        };
         self.next += 1;
         Ok(name)
     }
@@ -319,23 +384,67 @@ impl<'a> Parser<'a> {
     }
 
     /// `A, B` or `A | B`, and whether it is the second.
-    fn names(&mut self) -> Result<(Vec<Name>, bool)> {
+    fn names(&mut self) -> Result<(Names, bool)> {
+        let begins = self.takes("|");
         let mut names = vec![self.name()?];
-        let together = self.is_sign("|");
+        let together = begins || self.is_sign("|");
         let between = if together { "|" } else { "," };
         while self.takes(between) {
             names.push(self.name()?);
         }
-        Ok((names, together))
+        let repeat = if self.takes_word("for") { Some(self.repeat()?) } else { None };
+        Ok((Names { names, repeat }, together))
     }
 
-    /// `h in 1..4`
-    fn range(&mut self) -> Result<(String, Expression, Expression)> {
+    /// `X, W_Q`
+    fn listed(&mut self) -> Result<Vec<Name>> {
+        let mut names = vec![self.name()?];
+        while self.takes(",") {
+            names.push(self.name()?);
+        }
+        Ok(names)
+    }
+
+    /// `S | P sum total`
+    fn columns(&mut self) -> Result<Vec<(Name, Option<Name>)>> {
+        let mut columns = Vec::new();
+        loop {
+            let name = self.name()?;
+            columns.push((name, if self.takes_word("sum") { Some(self.name()?) } else { None }));
+            if !self.takes("|") {
+                return Ok(columns);
+            }
+        }
+    }
+
+    /// `X, Y, X → O`
+    fn plane(&mut self) -> Result<(Vec<Name>, Vec<Arrow>)> {
+        let (mut points, mut arrows) = (Vec::new(), Vec::new());
+        loop {
+            let name = self.name()?;
+            match self.takes("→") {
+                true => arrows.push((name, self.name()?)),
+                false => points.push(name),
+            }
+            if !self.takes(",") {
+                return Ok((points, arrows));
+            }
+        }
+    }
+
+    /// `h in 1..4`, `width in 4, 64`
+    fn repeat(&mut self) -> Result<Repeat> {
         let variable = self.plain_name()?;
         self.word("in")?;
         let first = self.sum()?;
-        self.expect("..")?;
-        Ok((variable, first, self.sum()?))
+        if self.takes("..") {
+            return Ok(Repeat { variable, over: Over::Range(first, self.sum()?) });
+        }
+        let mut each = vec![first];
+        while self.takes(",") {
+            each.push(self.sum()?);
+        }
+        Ok(Repeat { variable, over: Over::Each(each) })
     }
 
     // Definitions.
@@ -344,16 +453,21 @@ impl<'a> Parser<'a> {
         let name = self.name()?;
         self.expect("=")?;
         let is = self.defined()?;
-        let mut read = Definition { name, is, rows: Vec::new(), cols: Vec::new(), label: None, of: None };
+        let mut read =
+            Definition { name, is, rows: None, cols: None, label: None, of: None, origin: None, stage: None };
         loop {
             if self.takes_word("rows") {
-                read.rows = self.labels()?;
+                read.rows = Some(self.lines()?);
             } else if self.takes_word("cols") {
-                read.cols = self.labels()?;
+                read.cols = Some(self.lines()?);
             } else if self.takes_word("label") {
                 read.label = Some(self.label()?);
             } else if self.takes_word("of") {
                 read.of = Some(self.label()?);
+            } else if self.takes_word("origin") {
+                read.origin = Some(self.primary()?);
+            } else if self.takes_word("stage") {
+                read.stage = Some(self.primary()?);
             } else {
                 self.end()?;
                 return Ok(read);
@@ -375,6 +489,38 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// The names of rows or columns.
+    fn lines(&mut self) -> Result<Lines> {
+        let mut read = Lines { names: Vec::new(), repeat: None, like: None, own: Vec::new() };
+        if self.takes("(") {
+            self.expect(")")?;
+            return Ok(read);
+        }
+        if !self.is_word("like") {
+            read.names = self.labels()?;
+        }
+        if self.takes_word("for") {
+            read.repeat = Some(self.repeat()?);
+        }
+        if self.takes_word("like") {
+            let of_rows = self.is_word("rows");
+            if !of_rows && !self.is_word("cols") {
+                return Err(self.error("`rows(X)` or `cols(X)`"));
+            }
+            self.next += 1;
+            self.expect("(")?;
+            read.like = Some((of_rows, self.name()?));
+            self.expect(")")?;
+        }
+        if self.takes_word("if") {
+            self.word("own")?;
+            self.expect("(")?;
+            read.own = self.listed()?;
+            self.expect(")")?;
+        }
+        Ok(read)
+    }
+
     fn labels(&mut self) -> Result<Vec<String>> {
         let mut labels = vec![self.label()?];
         while self.takes(",") {
@@ -391,6 +537,10 @@ impl<'a> Parser<'a> {
             ExpressionKind::Matrix(rows) if self.takes_word("fitted") => {
                 self.word("to")?;
                 ExpressionKind::Fitted(rows, self.name()?)
+            }
+            ExpressionKind::Matrix(rows) if self.takes_word("repeated") => {
+                self.word("to")?;
+                ExpressionKind::Repeated(rows, self.sum()?)
             }
             ExpressionKind::Call { function, arguments, settings }
                 if settings.is_empty() && arguments.len() == 2 && function == "table" =>
@@ -565,10 +715,16 @@ impl<'a> Parser<'a> {
             let kind = ExpressionKind::Call { function: "sqrt".into(), arguments, settings: Vec::new() };
             Ok(Expression { at, kind: Box::new(kind) })
         } else {
-            self.transposed()
+            self.power()
         };
         self.depth -= 1;
         read
+    }
+
+    /// `0.5 ^ n`
+    fn power(&mut self) -> Result<Expression> {
+        let read = self.transposed()?;
+        if self.takes("^") { self.binary(Sign::Power, read, Self::unary) } else { Ok(read) }
     }
 
     fn transposed(&mut self) -> Result<Expression> {
@@ -604,6 +760,11 @@ impl<'a> Parser<'a> {
                 self.next += 1;
                 of(ExpressionKind::Text(text))
             }
+            Some(TokenKind::Sign("(")) if self.is_setting(1) => {
+                self.next += 1;
+                let object = ExpressionKind::Object(self.settings()?);
+                of(object)
+            }
             Some(TokenKind::Sign("(")) => {
                 self.next += 1;
                 let read = self.expression()?;
@@ -616,8 +777,8 @@ impl<'a> Parser<'a> {
             }
             Some(TokenKind::Word(word)) => {
                 let name = self.name()?;
-                if word == "inf" {
-                    return of(ExpressionKind::Number(f64::INFINITY));
+                if let Some(number) = number_in_words(&word).filter(|_| !self.is_joined("(")) {
+                    return of(ExpressionKind::Number(number));
                 }
                 if word == "max" && self.takes("|") {
                     let read = self.expression()?;
@@ -654,7 +815,9 @@ impl<'a> Parser<'a> {
             let number = match self.peek() {
                 Some(TokenKind::Number(number)) => *number,
                 Some(TokenKind::Sign("∞")) => f64::INFINITY,
-                Some(TokenKind::Word(word)) if word == "inf" => f64::INFINITY,
+                Some(TokenKind::Word(word)) if number_in_words(word).is_some() => {
+                    number_in_words(word).unwrap_or_default()
+                }
                 _ => return Err(self.error("a number, `;` or `]`")),
             };
             self.next += 1;
@@ -681,28 +844,42 @@ impl<'a> Parser<'a> {
 
     /// A call, behind its bracket.
     fn call(&mut self, function: String) -> Result<ExpressionKind> {
-        let (mut arguments, mut settings) = (Vec::new(), Vec::new());
-        while !self.takes(")") {
-            if (!arguments.is_empty() || !settings.is_empty()) && !self.takes(",") {
+        let mut first = Vec::new();
+        while !self.is_sign(")") && !self.is_setting(0) {
+            let argument = self.expression()?;
+            if self.takes_word("for") {
+                let repeat = self.repeat()?;
+                self.expect(")")?;
+                return Ok(ExpressionKind::Each { function, first, argument, repeat });
+            }
+            first.push(argument);
+            if !self.is_sign(")") && !self.takes(",") {
                 return Err(self.error("`,` or `)`"));
             }
-            let is_setting =
-                matches!(self.tokens.get(self.next + 1), Some(token) if token.kind == TokenKind::Sign("="));
-            if is_setting {
-                let name = self.plain_name()?;
-                self.expect("=")?;
-                settings.push((name, self.expression()?));
-                continue;
-            }
-            let argument = self.expression()?;
-            if arguments.is_empty() && self.takes_word("for") {
-                let (variable, first, last) = self.range()?;
-                self.expect(")")?;
-                return Ok(ExpressionKind::Each { function, argument, variable, first, last });
-            }
-            arguments.push(argument);
         }
-        Ok(ExpressionKind::Call { function, arguments, settings })
+        let settings = self.settings()?;
+        Ok(ExpressionKind::Call { function, arguments: first, settings })
+    }
+
+    /// Whether `key =` stands this far from here.
+    fn is_setting(&self, after: usize) -> bool {
+        let at = self.next + after;
+        let is_key = matches!(self.tokens.get(at), Some(token) if matches!(token.kind, TokenKind::Word(_) | TokenKind::Text(_)));
+        is_key && matches!(self.tokens.get(at + 1), Some(token) if token.kind == TokenKind::Sign("="))
+    }
+
+    /// `key = value` and others, to the end of their bracket.
+    fn settings(&mut self) -> Result<Vec<(String, Expression)>> {
+        let mut settings = Vec::new();
+        while !self.takes(")") {
+            if !settings.is_empty() && !self.takes(",") {
+                return Err(self.error("`,` or `)`"));
+            }
+            let name = self.label()?;
+            self.expect("=")?;
+            settings.push((name, self.expression()?));
+        }
+        Ok(settings)
     }
 
     /// Rows and columns, behind their bracket.
@@ -730,6 +907,17 @@ impl<'a> Parser<'a> {
 
 fn two(arguments: Vec<Expression>) -> [Expression; 2] {
     arguments.try_into().unwrap_or_else(|_| unreachable!("two arguments were counted"))
+}
+
+/// The numbers that are written as words.
+fn number_in_words(word: &str) -> Option<f64> {
+    Some(match word {
+        "inf" => f64::INFINITY,
+        "nan" => f64::NAN,
+        "true" => 1.0,
+        "false" => 0.0,
+        _ => return None,
+    })
 }
 
 /// The pieces of a word with numbers in braces.

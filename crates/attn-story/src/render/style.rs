@@ -20,6 +20,8 @@ pub enum Format {
     Json,
     /// Arrays as NumPy prints them.
     Numpy,
+    /// The language of demos, every digit.
+    Attn,
     /// Markdown; rounded.
     Markdown,
     /// LaTeX; rounded.

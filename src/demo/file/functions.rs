@@ -1,0 +1,393 @@
+//! The functions of matrices that a demo calls.
+
+use super::names::Teller;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::attention::{HeadOf, Places, RopeScaling};
+use crate::demo::builder::*;
+use crate::graph::Side;
+use crate::json_number;
+use crate::language::{At, Expression, ExpressionKind as Kind, FUNCTIONS, Sign, simple_op};
+use crate::text::{clip, counted, nearest};
+
+impl Teller<'_> {
+    /// A function of matrices.
+    pub(super) fn called(
+        &mut self,
+        name: &str,
+        at: At,
+        function: &str,
+        arguments: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        if let Some(op) = function.strip_prefix("op.") {
+            return self.op(name, at, op, arguments, settings);
+        }
+        if function == "attend" {
+            return self.attend(name, at, arguments, settings);
+        }
+        if let ("visible" | "mask", [scores, rule @ ..]) = (function, arguments) {
+            return self.masked(name, at, function == "visible", scores, rule, settings);
+        }
+        if function == "weights" {
+            return self.weights(name, at, arguments, settings);
+        }
+        if let ("rms_norm" | "layer_norm", [_, ..]) = (function, arguments) {
+            return self.norm(name, at, function, arguments, settings);
+        }
+        if let ("rotate", [x, f, pairing]) = (function, arguments) {
+            return self.rotated(name, [x, f, pairing], settings);
+        }
+        if !FUNCTIONS.contains(&function) {
+            return Err(self.unknown(at, function, arguments.len()));
+        }
+        if let Some((unknown, setting)) = settings.first() {
+            return Err(
+                self.wrong(setting.at, format!("`{}` has no setting `{}`", clip(function), clip(unknown)))
+            );
+        }
+        if let Some(op) = simple_op(function, arguments.len()) {
+            let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+            return self.demo.compute(name, op, &inputs);
+        }
+        if let ("gap", [a, b]) = (function, arguments) {
+            return self.gap(name, [a, b]);
+        }
+        let Some((op, matrices)) = self.op_of_numbers(at, function, arguments)? else {
+            return Err(self.unknown(at, function, arguments.len()));
+        };
+        let inputs: Vec<NodeId> =
+            arguments[..matrices].iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        self.demo.compute(name, op, &inputs)
+    }
+
+    /// The largest difference of two matrices, in two steps.
+    fn gap(&mut self, name: &str, [a, b]: [&Expression; 2]) -> Result<NodeId> {
+        let nodes = [self.operand(a)?, self.operand(b)?];
+        let change = match name.strip_prefix("gap_") {
+            Some(rest) => format!("change_{rest}"),
+            None => format!("change_{name}"),
+        };
+        let [change, gap] = self.demo.difference([&change, name], nodes)?;
+        self.demo.label(change, "difference");
+        Ok(gap)
+    }
+
+    /// The op of a function that takes numbers behind its matrices, and how many matrices it takes.
+    fn op_of_numbers(&self, at: At, function: &str, arguments: &[Expression]) -> Result<Option<(Op, usize)>> {
+        Ok(Some(match (function, arguments) {
+            ("ones", [rows, cols]) => (Op::Ones { rows: self.side(rows)?, cols: self.side(cols)? }, 0),
+            ("sinusoidal", [tokens, width]) => {
+                let (tokens, width) = (self.side(tokens)?, self.side(width)?);
+                (Op::Sinusoidal { first: 0, tokens, width }, 0)
+            }
+            ("frequencies", [width, base]) => {
+                (Op::Frequencies { width: self.side(width)?, base: self.number(base)? }, 0)
+            }
+            ("alibi", [head, heads, queries, keys]) => {
+                let head = HeadOf { head: self.whole(head)?, heads: self.whole(heads)? };
+                if head.head == 0 || head.head > head.heads {
+                    return Err(self.wrong(at, format!("there is no head {} of {}", head.head, head.heads)));
+                }
+                let (queries, keys) = (self.side(queries)?, self.side(keys)?);
+                // The last query stands at the last key.
+                let offset = keys as isize - queries as isize;
+                (Op::Alibi(head, Places { queries, keys, offset }), 0)
+            }
+            ("round", [_, decimals]) => (Op::Round(self.whole(decimals)?.min(15) as u32), 1),
+            ("reshape", [_, rows, cols]) => {
+                (Op::Reshape { rows: self.whole(rows)?, cols: self.whole(cols)? }, 1)
+            }
+            ("block_sums", [_, rows, cols]) => {
+                (Op::BlockSums { rows: self.whole(rows)?, cols: self.whole(cols)? }, 1)
+            }
+            ("left_vectors", [_, rank]) => {
+                (Op::SingularVectors { side: Side::Left, rank: self.whole(rank)? }, 1)
+            }
+            ("right_vectors", [_, rank]) => {
+                (Op::SingularVectors { side: Side::Right, rank: self.whole(rank)? }, 1)
+            }
+            ("linear_scaling", [_, factor]) => {
+                (Op::ScaledFrequencies(RopeScaling::Linear { factor: self.number(factor)? }), 1)
+            }
+            ("token", [_, word]) => (Op::TokenRows(vec![self.id_of_word(word)?]), 1),
+            ("part", [of, number, count]) => {
+                let (number, count) = (self.whole(number)?, self.whole(count)?);
+                let width = self.demo.matrix(self.operand(of)?)?.cols();
+                if count == 0 || number == 0 || number > count || !width.is_multiple_of(count) {
+                    let error = format!("{width} columns have no part {number} of {count} equal ones");
+                    return Err(self.wrong(at, error));
+                }
+                let width = width / count;
+                (Op::Columns { start: (number - 1) * width, count: width }, 1)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Any op by its name, with its parameters: the full form.
+    fn op(
+        &mut self,
+        name: &str,
+        at: At,
+        op: &str,
+        arguments: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let params = self.object(settings)?;
+        let form = serde_json::json!({ "op": op.replace('_', "-"), "params": params });
+        let op: Op = serde_json::from_value(form).map_err(|error| self.wrong(at, error.to_string()))?;
+        let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        self.demo.compute(name, op, &inputs)
+    }
+
+    /// What an object of the full form is: an origin, a step of attention.
+    pub(super) fn read_object<T: DeserializeOwned>(&self, of: &Expression) -> Result<T> {
+        let Kind::Object(entries) = &*of.kind else {
+            return Err(self.wrong(of.at, "parameters in brackets are expected here"));
+        };
+        let read = serde_json::from_value(self.object(entries)?);
+        read.map_err(|error| self.wrong(of.at, error.to_string()))
+    }
+
+    /// Parameters as JSON has them.
+    pub(super) fn object(&self, settings: &[(String, Expression)]) -> Result<Value> {
+        let entry = |(key, value): &(String, Expression)| Ok((key.clone(), self.json(value)?));
+        settings.iter().map(entry).collect::<Result<Map<String, Value>>>().map(Value::Object)
+    }
+
+    fn json(&self, of: &Expression) -> Result<Value> {
+        Ok(match &*of.kind {
+            Kind::Text(text) => Value::String(text.clone()),
+            Kind::Object(entries) => self.object(entries)?,
+            Kind::Call { function, arguments, .. } if function == "list" => {
+                Value::Array(arguments.iter().map(|item| self.json(item)).collect::<Result<_>>()?)
+            }
+            Kind::Name(name) => match self.name(name)?.as_str() {
+                "yes" => Value::Bool(true),
+                "no" => Value::Bool(false),
+                "none" => Value::Null,
+                _ => json_of(self.number(of)?),
+            },
+            _ => json_of(self.number(of)?),
+        })
+    }
+
+    /// A norm of each row: its gain and bias are further arguments, and ε a setting.
+    fn norm(
+        &mut self,
+        name: &str,
+        at: At,
+        function: &str,
+        arguments: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let mut epsilon = EPSILON;
+        for (setting, value) in settings {
+            if setting != "epsilon" {
+                let error = self.wrong(value.at, format!("`{function}` has no setting `{}`", clip(setting)));
+                return Err(error.help("epsilon = 0.00001"));
+            }
+            epsilon = self.number(value)?;
+        }
+        let op = match (function, arguments.len()) {
+            ("rms_norm", 1 | 2) => Op::RmsNorm(epsilon),
+            ("layer_norm", 1..=3) => Op::LayerNorm(epsilon),
+            _ => return Err(self.unknown(at, function, arguments.len())),
+        };
+        let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        self.demo.compute(name, op, &inputs)
+    }
+
+    /// The error of a function that does not exist.
+    pub(super) fn unknown(&self, at: At, function: &str, arguments: usize) -> Error {
+        let arguments = counted(arguments, "argument");
+        let error = self.wrong(at, format!("there is no `{}` of {arguments}", clip(function)));
+        match nearest(function.trim_start_matches("np."), FUNCTIONS).filter(|near| *near != function) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error.help(format!("the functions are {}", FUNCTIONS.join(" "))),
+        }
+    }
+
+    /// Rows turned by their positions, from `first` on.
+    fn rotated(
+        &mut self,
+        name: &str,
+        [x, f, pairing]: [&Expression; 3],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let word = match &*pairing.kind {
+            Kind::Name(word) => self.name(word)?,
+            _ => String::new(),
+        };
+        let pairing = match word.as_str() {
+            "halves" => Pairing::Halves,
+            "neighbours" => Pairing::Neighbours,
+            _ => return Err(self.wrong(pairing.at, "the pairs of columns are `halves` or `neighbours`")),
+        };
+        let mut first = 0;
+        for (setting, value) in settings {
+            if setting != "first" {
+                let error = self.wrong(value.at, format!("`rotate` has no setting `{}`", clip(setting)));
+                return Err(error.help("first = 1"));
+            }
+            first = self.whole(value)?;
+        }
+        let inputs = [self.operand(x)?, self.operand(f)?];
+        self.demo.compute(name, Op::Rotary(Rotation { first, pairing, magnitude: 1.0 }), &inputs)
+    }
+
+    /// The rules of a mask, `causal` and `window = 2`, and the matrix in it.
+    fn rules(
+        &self,
+        rule: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<(Mask, Option<NodeId>)> {
+        let (mut mask, mut matrix) = (Mask::default(), None);
+        for part in rule {
+            match &*part.kind {
+                Kind::Name(name) if self.name(name)? == "causal" => mask.causal = true,
+                kind => {
+                    let (rule, part) = match kind {
+                        Kind::Unary(Sign::Not, hidden) => (MatrixRule::Block, hidden),
+                        _ => (MatrixRule::Allow, part),
+                    };
+                    mask.matrix = Some(rule);
+                    let rule = self.operand(part);
+                    let rules = "the rules are `causal`, `window = 2` and a matrix of 0 and 1";
+                    matrix = Some(rule.map_err(|error| error.with_help(rules.into()))?);
+                }
+            }
+        }
+        for (name, value) in settings {
+            match name.as_str() {
+                "window" => mask.window = Some(self.window(value)?),
+                "keep_first" => mask.keep_first = self.whole(value)?,
+                _ => {
+                    return Err(self
+                        .wrong(value.at, format!("a mask has no setting `{}`", clip(name)))
+                        .help("window = 2, keep_first = 1"));
+                }
+            }
+        }
+        Ok((mask, matrix))
+    }
+
+    fn masked(
+        &mut self,
+        name: &str,
+        at: At,
+        is_pattern: bool,
+        scores: &Expression,
+        rule: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let (mask, matrix) = self.rules(rule, settings)?;
+        if !mask.is_some() {
+            return Err(self
+                .wrong(at, "this mask hides nothing")
+                .help("mask(S, causal), mask(S, causal, window = 2) or mask(S, M)"));
+        }
+        let op = if is_pattern { Op::MaskPattern(mask) } else { Op::Mask(mask) };
+        let inputs: Vec<NodeId> = [self.operand(scores)?].into_iter().chain(matrix).collect();
+        self.demo.compute(name, op, &inputs)
+    }
+
+    /// The settings of an attention, its heads, and the heads of its keys and values.
+    fn recipe(
+        &self,
+        settings: &[(String, Expression)],
+        of_heads: bool,
+    ) -> Result<(Recipe, usize, Option<usize>)> {
+        let (mut heads, mut groups, mut recipe) = (1, None, Recipe::default());
+        for (setting, value) in settings {
+            let word = match &*value.kind {
+                Kind::Name(name) => self.name(name)?,
+                _ => String::new(),
+            };
+            match (setting.as_str(), word.as_str()) {
+                ("heads", _) if of_heads => heads = self.whole(value)?,
+                ("kv_heads", _) if of_heads => groups = Some(self.whole(value)?),
+                ("window", _) => recipe.mask.window = Some(self.window(value)?),
+                ("mask", "causal") => recipe.mask.causal = true,
+                ("scale", "none") => recipe.scale = crate::graph::recipes::Scale::None,
+                (other, _) => {
+                    return Err(self
+                        .wrong(value.at, format!("an attention cannot have this `{}`", clip(other)))
+                        .help("mask = causal, window = 2, scale = none, heads = 4, kv_heads = 2"));
+                }
+            }
+        }
+        Ok((recipe, heads, groups))
+    }
+
+    /// The weights of an attention, with the steps that lead to them.
+    fn weights(
+        &mut self,
+        name: &str,
+        at: At,
+        arguments: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let ([q, k], Some(suffix)) = (arguments, name.strip_prefix('A')) else {
+            return Err(self
+                .wrong(at, "`weights` takes queries and keys, and its result is called A")
+                .help("A = weights(Q, K), or A_2 = weights(…): then its scores are S_2"));
+        };
+        let roles = [self.operand(q)?, self.operand(k)?];
+        let (recipe, ..) = self.recipe(settings, false)?;
+        Ok(self.demo.weights(suffix, roles[0], roles[1], &recipe)?.weights)
+    }
+
+    /// A whole attention: its steps have the ending of its name.
+    fn attend(
+        &mut self,
+        name: &str,
+        at: At,
+        arguments: &[Expression],
+        settings: &[(String, Expression)],
+    ) -> Result<NodeId> {
+        let [q, k, v] = arguments else {
+            return Err(self
+                .wrong(at, "`attend` takes queries, keys and values")
+                .help("O = attend(Q, K, V)"));
+        };
+        let Some(suffix) = name.strip_prefix('O').map(str::to_string) else {
+            return Err(self
+                .wrong(at, "the result of `attend` is called O")
+                .help("O = attend(…), or O_2 = attend(…): then its scores are S_2"));
+        };
+        let roles = [self.operand(q)?, self.operand(k)?, self.operand(v)?];
+        let (recipe, heads, groups) = self.recipe(settings, true)?;
+        let groups = groups.unwrap_or(heads);
+        if heads == 1 {
+            return Ok(self.demo.head(&suffix, roles, &recipe)?.1);
+        }
+        if heads == 0 || groups == 0 || heads > 64 || !heads.is_multiple_of(groups) {
+            return Err(self.wrong(at, format!("{heads} heads cannot share {groups} keys and values")));
+        }
+        let [q, k, v] = roles;
+        let queries = self.demo.split(&format!("Q{suffix}"), q, heads)?;
+        let keys = self.demo.split(&format!("K{suffix}"), k, groups)?;
+        let values = self.demo.split(&format!("V{suffix}"), v, groups)?;
+        let mut outputs = Vec::new();
+        for (head, query) in queries.into_iter().enumerate() {
+            let group = crate::attention::key_value_head(head, heads, groups);
+            let roles = [query, keys[group], values[group]];
+            outputs.push(self.demo.head(&format!("{suffix}_{}", head + 1), roles, &recipe)?.1);
+        }
+        self.demo.side_by_side(name, "heads", &outputs)
+    }
+}
+
+/// A number as JSON has it: a whole one without a point, as counts are.
+fn json_of(number: f64) -> Value {
+    match number.fract() == 0.0 && number.abs() < 9e15 {
+        true => (number as i64).into(),
+        false => json_number::value(number),
+    }
+}
+
+/// ε of the norms, as in PyTorch's LayerNorm.
+const EPSILON: f64 = 1e-5;
