@@ -14,12 +14,14 @@ use flate2::write::ZlibEncoder;
 
 use crate::demo::{Demo, GlossaryTerm, Topic, demos_by_topic, glossary};
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::lesson::export::{Answers, Handout, html_main, length, page_assets};
 use crate::lesson::{Lesson, ROUTES, Run, Runner, built_in};
 use crate::render::html_page::{
     DataPlace, escaped, main_of, site_page, site_program, site_script, site_style, with_data_placed,
 };
 use crate::render::{Screen, base64, page_program};
+use crate::text::quoted;
 
 pub use mistakes::{EXERCISES, Example, MistakenResult, mistaken_results};
 
@@ -40,17 +42,38 @@ pub struct SiteLesson<'a> {
     pub run: Box<Run<'a>>,
 }
 
+/// A demo of a class, and what runs its commands.
+pub struct SiteDemo<'a> {
+    /// The path of its file.
+    pub file: String,
+    /// Its name in the site.
+    pub name: String,
+    /// Its headline.
+    pub title: String,
+    /// What runs its commands.
+    pub run: Box<Run<'a>>,
+}
+
+/// What a class adds to a site.
+#[derive(Default)]
+pub struct Added<'a> {
+    /// Its lessons.
+    pub lessons: Vec<SiteLesson<'a>>,
+    /// Its demos.
+    pub demos: Vec<SiteDemo<'a>>,
+}
+
 /// A file of a site: its name below the folder of the site, and its contents.
 pub type SiteFile = (String, Vec<u8>);
 
-/// The files of the site. `own` are the lessons of the program, `added` those of a class; `run` runs the commands of demos, and
+/// The files of the site. `own` are the lessons of the program, `added` is what a class adds; `run` runs the commands of demos, and
 /// mistakes are shown in these exercises. `made` is told how many files there are, after each.
 ///
 /// # Errors
 /// If a demo cannot be shown as a page.
 pub fn files(
     own: &[SiteLesson<'_>],
-    added: &[SiteLesson<'_>],
+    added: &Added<'_>,
     run: &Run<'_>,
     exercises: &[Example],
     made: &mut dyn FnMut(usize),
@@ -61,14 +84,17 @@ pub fn files(
     site.text("attn.js", site_script(&script));
     site.text("program.js", site_program(page_program()));
     site.text("index.html", site_page("Attention, every number", "", &front(own, added)));
-    for (folder, lessons) in [("lessons", own), ("class", added)] {
+    for (folder, lessons) in [("lessons", own), ("class", &added.lessons)] {
         for (at, lesson) in lessons.iter().enumerate() {
             site.lesson(folder, lesson, lessons.get(at + 1));
         }
     }
+    for demo in &added.demos {
+        site.demo(["class", &demo.name, &demo.title, &demo.file], None, &demo.run)?;
+    }
     let demos = demos_by_topic();
     for (at, demo) in demos.iter().enumerate() {
-        site.demo(demo, demos.get(at + 1).copied(), run)?;
+        site.demo(["demos", demo.name, demo.title, demo.name], demos.get(at + 1).copied(), run)?;
     }
     site.text("glossary.html", page("Glossary", "", &glossary_page()));
     site.text("check.html", page("Check my numbers", "", &check_page(run)?));
@@ -102,20 +128,27 @@ impl Site<'_> {
         self.page_below(folder, &lesson.name, &lesson.title, main);
     }
 
-    fn demo(&mut self, demo: &Demo, next: Option<&Demo>, run: &Run<'_>) -> Result<()> {
+    /// A page of a demo: its folder in the site, its name there, its title, and what is typed to see it.
+    fn demo(
+        &mut self,
+        [folder, name, title, typed]: [&str; 4],
+        next: Option<&Demo>,
+        run: &Run<'_>,
+    ) -> Result<()> {
         let shown = |more: &[&str]| {
-            let args = [&["demo", demo.name, "--format=html"], more].concat();
+            let args = [&["demo", typed, "--format=html"], more].concat();
             let args: Vec<String> = args.into_iter().map(str::to_string).collect();
             let ran = run(&args, Screen::plain(80));
             if ran.code == 0 { main_of(&ran.out).map(str::to_string) } else { None }
         };
         let main = shown(&["--live"])
             .or_else(|| shown(&[]))
-            .ok_or_else(|| Error::new(format!("the demo {} cannot be shown as a page", demo.name)))?;
+            .ok_or_else(|| Error::new(format!("the demo {} cannot be shown as a page", visible(typed))))?;
         let next =
             next.map(|next| format!("<a href=\"{0}.html\">{0}</a>: {1}", next.name, escaped(next.summary)));
-        let typed = format!("<p class=\"dim\">In a terminal: <code>attn demo {}</code></p>\n", demo.name);
-        self.page_below("demos", demo.name, demo.title, format!("{main}{typed}{}", next_page(next)));
+        let shown = escaped(&quoted(typed));
+        let typed = format!("<p class=\"dim\">In a terminal: <code>attn demo {shown}</code></p>\n");
+        self.page_below(folder, name, title, format!("{main}{typed}{}", next_page(next)));
         Ok(())
     }
 
@@ -196,12 +229,20 @@ it; change one, and everything follows.</p>
 </header>
 ";
 
-fn front(own: &[SiteLesson<'_>], added: &[SiteLesson<'_>]) -> String {
+fn front(own: &[SiteLesson<'_>], added: &Added<'_>) -> String {
     let mut out = OPENING.to_string();
-    if !added.is_empty() {
+    if !added.lessons.is_empty() {
+        let lessons = lessons("class", 1, &added.lessons);
+        out.push_str(&format!("<section>\n<h2>Lessons of this class</h2>\n{lessons}</section>\n"));
+    }
+    if !added.demos.is_empty() {
+        let entry = |demo: &SiteDemo<'_>| {
+            let title = escaped(&demo.title);
+            format!("<li><a href=\"class/{}.html\">{title}</a></li>\n", in_address(&demo.name))
+        };
+        let demos: String = added.demos.iter().map(entry).collect();
         out.push_str(&format!(
-            "<section>\n<h2>Lessons of this class</h2>\n{}</section>\n",
-            lessons("class", 1, added)
+            "<section>\n<h2>Demos of this class</h2>\n<ul class=\"entries\">\n{demos}</ul>\n</section>\n"
         ));
     }
     out.push_str(&format!(

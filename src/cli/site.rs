@@ -2,12 +2,13 @@
 
 use clap::Args;
 
+use crate::demo::FileDemo;
 use crate::error::{EXIT_DONE, Result};
-use crate::foreign::{from_path, to_path, visible};
-use crate::input::{PutOutcome, check_folder, put_files};
+use crate::foreign::{from_os, from_path, to_path, visible};
+use crate::input::{PutOutcome, check_folder, files_ending, put_files, read_text};
 use crate::lesson::check::check;
-use crate::lesson::{BUILT_IN, open};
-use crate::site::{EXERCISES, Example, SiteLesson, files, mistaken_results};
+use crate::lesson::{BUILT_IN, LONGEST, open};
+use crate::site::{Added, EXERCISES, Example, SiteDemo, SiteLesson, files, mistaken_results};
 use crate::terminal::ERASE;
 use crate::text::{counted, quoted};
 
@@ -26,7 +27,7 @@ pub(super) struct SiteArgs {
     /// The folder to write
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     folder: String,
-    /// Add the lessons of this folder
+    /// Add the lessons and the demos of this folder
     ///
     /// Their commands write no files, and read only files below this folder and the working directory.
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
@@ -53,10 +54,25 @@ impl SiteArgs {
         };
         let own: Vec<SiteLesson<'_>> =
             BUILT_IN.iter().map(|(file, _)| with_run(file.trim_end_matches(".md"))).collect::<Result<_>>()?;
-        let added = self.add.as_deref().map(lesson_files).transpose()?.unwrap_or_default();
-        let read = |(file, text): (String, Result<String>)| text.and_then(|_| with_run(&file));
-        let added: Vec<SiteLesson<'_>> = added.into_iter().map(read).collect::<Result<_>>()?;
-        for SiteLesson { lesson, run } in &added {
+        let mut added = Added::default();
+        if let Some(folder) = &self.add {
+            for file in files_ending(folder, ".attn")? {
+                let text = read_text(&to_path(&file), LONGEST)?;
+                let title = FileDemo::read(&visible(&file), &text)?.title().to_string();
+                let name =
+                    to_path(&file).file_stem().map_or(String::new(), |name| from_os(name).into_owned());
+                let run = Box::new(commands.of(&file));
+                added.demos.push(SiteDemo { file, name, title, run });
+            }
+            let lessons = lesson_files(folder);
+            // A folder of demos alone is fine.
+            let lessons = if added.demos.is_empty() { lessons? } else { lessons.unwrap_or_default() };
+            for (file, text) in lessons {
+                text?;
+                added.lessons.push(with_run(&file)?);
+            }
+        }
+        for SiteLesson { lesson, run } in &added.lessons {
             let wrong = check(lesson, run).wrong();
             if wrong > 0 {
                 let file = visible(&lesson.file);

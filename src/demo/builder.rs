@@ -16,7 +16,7 @@ use crate::explore::Source;
 use crate::graph::recipes::{self, BiasAndMask, Split};
 use crate::graph::{Gradients, Graph, Node, Origin};
 use crate::story::{Digits, Plane, Step, StepItem, Story, Window, fill};
-use crate::text::nearest;
+use crate::text::{clip, nearest};
 
 /// The size of the largest number.
 pub(super) const LARGEST: Op = Op::Summary(Statistic::MaxSize);
@@ -414,6 +414,16 @@ impl StepBuilder<'_> {
 /// # Errors
 /// If the sentence names a cell that does not exist among the demo's own numbers.
 fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
+    // With the user's numbers a row or a name may be missing; the claim is then left out.
+    if own(&[]).holds(graph, SEED)
+        && let Some(address) = claim.condition.missing(graph)
+    {
+        let error = Error::new(format!(
+            "the condition of “{}” names {address}, which does not exist",
+            clip(&claim.text)
+        ));
+        return Err(error.help("look at the names of rows and columns, and at their case"));
+    }
     if !claim.condition.holds(graph, SEED) {
         return Ok(());
     }
@@ -424,7 +434,6 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
         (Err(address), _) if own(&[]).holds(graph, SEED) => {
             return Err(Error::new(format!("a sentence of this demo names {address}, which does not exist")));
         }
-        // With the user's numbers a row or a name may be missing; the claim is then left out.
         (Err(_), _) => return Ok(()),
     }
     claim.shown = true;

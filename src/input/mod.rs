@@ -34,7 +34,7 @@ pub use model_folder::{
 pub use safetensors::stored;
 pub use save::{
     GrowingText, PutOutcome, Rows, Table, WritePermission, check_bundle_ending, check_ending, check_folder,
-    check_place, delimited_text, is_folder, make_folder, markdown_files, put_files, put_new_files, read_text,
+    check_place, delimited_text, files_ending, is_folder, make_folder, put_files, put_new_files, read_text,
     save, save_bundle, save_text, table, write_text,
 };
 pub use save_model::{ModelDraft, ModelFiles, NamedTensors, check_model_folder, holds_small_model};

@@ -622,14 +622,14 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.create(path).map_err(|error| unreadable(&path_text(path), &error))
 }
 
-/// The Markdown files of a folder, sorted by name; what begins with a point is left aside, and folders are not entered.
+/// The files of a folder whose names have this ending, sorted; what begins with a point is left aside, and folders are not entered.
 ///
 /// # Errors
 /// If it is no folder, or cannot be read.
-pub fn markdown_files(folder: &str) -> Result<Vec<String>> {
+pub fn files_ending(folder: &str, ending: &str) -> Result<Vec<String>> {
     let path = to_path(folder);
     let names = names_in(&path).map_err(|error| unreadable(&visible(folder), &error))?;
-    let files = names.iter().filter(|name| name.to_string_lossy().ends_with(".md"));
+    let files = names.iter().filter(|name| name.to_string_lossy().ends_with(ending));
     let mut files: Vec<String> = files.map(|name| from_path(&path.join(name))).collect();
     files.sort();
     Ok(files)
@@ -824,7 +824,7 @@ mod tests {
         assert_eq!(read_text(&path, 8).unwrap(), "one\ntwo\n");
         assert!(read_text(&path, 7).unwrap_err().to_string().contains("at most 7"));
         let deep = deep.to_str().unwrap();
-        assert_eq!(markdown_files(deep).unwrap(), [path.to_str().unwrap()]);
+        assert_eq!(files_ending(deep, ".md").unwrap(), [path.to_str().unwrap()]);
         assert!(is_folder(deep));
     }
 

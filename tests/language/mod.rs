@@ -337,3 +337,25 @@ fn an_attention_in_full_is_the_same_attention() {
         assert!(told(&command) == read_again(&command), "{options}");
     }
 }
+
+#[test]
+fn the_grammar_for_editors_has_every_word_of_the_language() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/attn.tmLanguage.json"))
+        .unwrap();
+    let _: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    for word in attn_core::language::KEYWORDS.iter().chain(&attn_core::language::LINE_WORDS) {
+        // In JSON a `\b` before a word becomes a letter before it.
+        assert!(words.contains(word) || words.contains(&format!("b{word}").as_str()), "{word}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_no_condition_and_no_beginning() {
+    let (_place, name) = demo("X = [1 2]\n: a\nif X[1,3] > 0: b\n");
+    let error = attn("demo").arg(name).run().err;
+    assert!(error.contains("“b” names X[1,3], which does not exist"), "{error}");
+    let (_place, name) = file("attn-demo: 1\ntitle: t\nbegin: X[3,1]\n\nX = [1 2]\n: a\n");
+    let error = attn("demo").arg(name).run().err;
+    assert!(error.contains("X[3,1] is no cell of this demo"), "{error}");
+}

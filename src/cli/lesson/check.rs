@@ -10,7 +10,7 @@ use crate::cli::program::Program;
 use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
-use crate::input::{is_folder, markdown_files, write_text};
+use crate::input::{files_ending, is_folder, write_text};
 use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
 use crate::lesson::update::{UpdateOutcome, update};
 use crate::lesson::{Faults, built_in, is_built_in, is_lesson, read, text_of};
@@ -107,7 +107,7 @@ pub(super) enum FileState {
 pub(super) fn checked_files(paths: &[String], commands: LessonCommands) -> Vec<CheckedFile> {
     let is_lessons = |path: &str| built_in(path).is_none() && is_folder(path);
     let files_of = |path: &String| match is_lessons(path) {
-        true => markdown_files(path),
+        true => files_ending(path, ".md"),
         false => Ok(vec![path.clone()]),
     };
     let files: Vec<Result<Vec<String>>> = paths.iter().map(files_of).collect();

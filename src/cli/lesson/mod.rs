@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_os, from_path, to_path, visible};
-use crate::input::{exists, is_folder, markdown_files, read_text};
+use crate::input::{exists, files_ending, is_folder, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, ROUTES, Store, is_lesson, read};
 use crate::story::Table;
 use crate::text::quoted;
@@ -142,7 +142,7 @@ pub(super) fn lesson_files(folder: &str) -> Result<Vec<(String, Result<String>)>
             quoted(&visible(folder))
         )));
     }
-    let files = markdown_files(folder)?.into_iter().map(|file| {
+    let files = files_ending(folder, ".md")?.into_iter().map(|file| {
         let text = read_text(&to_path(&file), LONGEST);
         (file, text)
     });

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use self::names::Teller;
 use super::builder::*;
 use super::source::Source;
+use crate::graph::resolve;
 use crate::language::{Program, program};
 use crate::matrix::Shape;
 use crate::story::{Digits, Story};
@@ -68,6 +69,11 @@ impl FileDemo {
         Ok(demo)
     }
 
+    /// Its headline.
+    pub fn title(&self) -> &str {
+        self.head("title").unwrap_or_default()
+    }
+
     /// What the head says under a key.
     pub(super) fn head(&self, key: &str) -> Option<&str> {
         self.program.head.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
@@ -88,14 +94,20 @@ impl FileDemo {
         let own = if settings.set.is_empty() { None } else { Some(self.own_shapes()?) };
         let mut builder = Builder::new(settings);
         self.build(&mut builder, own, settings.set.keys().cloned().collect())?;
-        let title = self.head("title").unwrap_or_default();
         let source = self.head("source").map(|source| Source::of_text(source).to_string());
         let notes = self.heads("note");
-        let story = builder.finish(title, source.clone().unwrap_or_default(), notes, self.digits);
+        let story = builder.finish(self.title(), source.clone().unwrap_or_default(), notes, self.digits);
         let story = story.map_err(|error| match self.file.as_str() {
             "" => error,
             file => error.in_source(file),
         })?;
+        if let Some(begin) = &story.begin
+            && settings.set.is_empty()
+            && resolve(&story.graph, begin).is_err()
+        {
+            let error = Error::new(format!("begin: {} is no cell of this demo", clip(begin)));
+            return Err(error.in_source(&self.file).help("for example begin: A[1,2]"));
+        }
         Ok(Story { source, remarks: self.heads("remark"), ..story })
     }
 

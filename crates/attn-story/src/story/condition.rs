@@ -224,6 +224,24 @@ pub fn not(condition: Condition) -> Condition {
 // The truth of a condition: its quantities are read from a graph and compared.
 
 impl Condition {
+    /// The first address that it reads and that does not exist, if there is one.
+    pub fn missing(&self, graph: &Graph) -> Option<String> {
+        let checked = |address: &String| cells(graph, address).is_none().then(|| address.clone());
+        match self {
+            Condition::Compare(a, _, b) => a.missing(graph).or_else(|| b.missing(graph)),
+            Condition::Same(a, b, _) => checked(a).or_else(|| checked(b)),
+            Condition::TopOfRow(a)
+            | Condition::Identity(a)
+            | Condition::ZerosAboveDiagonal(a)
+            | Condition::Symmetric(a)
+            | Condition::Whole(a)
+            | Condition::NotANumber(a) => checked(a),
+            Condition::Own(_) => None,
+            Condition::All(all) | Condition::Any(all) => all.iter().find_map(|one| one.missing(graph)),
+            Condition::Not(of) => of.missing(graph),
+        }
+    }
+
     /// Returns true if the condition is true of a graph whose random matrices come from `seed` where they are the demo's own.
     pub fn holds(&self, graph: &Graph, seed: u32) -> bool {
         self.truth(graph, seed) == Some(true)
@@ -270,6 +288,20 @@ impl Condition {
 }
 
 impl Quantity {
+    fn missing(&self, graph: &Graph) -> Option<String> {
+        match self {
+            Quantity::Number(_) => None,
+            Quantity::Cell(a)
+            | Quantity::Max(a)
+            | Quantity::Min(a)
+            | Quantity::MaxSize(a)
+            | Quantity::Sum(a)
+            | Quantity::Rows(a)
+            | Quantity::Columns(a) => cells(graph, a).is_none().then(|| a.clone()),
+            Quantity::Plus(a, b) | Quantity::Times(a, b) => a.missing(graph).or_else(|| b.missing(graph)),
+        }
+    }
+
     /// The value; `None` if it names a missing node or cell.
     fn value(&self, graph: &Graph) -> Option<f64> {
         let fold = |address: &str, start: f64, next: fn(f64, f64) -> f64| {
