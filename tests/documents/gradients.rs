@@ -89,7 +89,7 @@ fn check_step(graph: &Graph, id: NodeId, weights: &Matrix) -> usize {
     });
     let mut checked = 0;
     for at in 0..inputs.len() {
-        let WayBack::Through(_) = op.way_back(at) else { continue };
+        let WayBack::Through = op.way_back(at) else { continue };
         let mut own = Graph::new();
         let leaf = |(number, matrix): (usize, &Matrix)| {
             own.given(&format!("x{}", number + 1), matrix.clone(), Origin::Stated).unwrap()
@@ -139,7 +139,7 @@ fn an_op_without_a_gradient_says_why() {
     for (_, node) in graph.nodes() {
         for input in 0..node.inputs.len() {
             match node.op.way_back(input) {
-                WayBack::Through(_) => {}
+                WayBack::Through => {}
                 WayBack::Ends(why) => {
                     assert!(why.len() > 20, "{}", node.name);
                     ends.insert((node.op.name(), input));

@@ -10,7 +10,7 @@ use crate::matrix::Shape;
 use crate::memory;
 use crate::text::{counted, nearest};
 
-use super::softmax::{Mask, MaskCells, MatrixRule, Pairs, fits};
+use super::masks::{Mask, MaskCells, MatrixRule, Pairs, fits};
 
 impl From<kernel::Error> for Error {
     /// The kernel's message, with help where there is any.

@@ -1,6 +1,4 @@
-//! Heads that share keys and values, orders, blocks of neighbouring cells, rows of a table.
-
-use std::ops::Range;
+//! Heads that share keys and values, directions and orders in a matrix, rows of a table.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +16,19 @@ pub fn key_value_head(head: usize, heads: usize, key_value_heads: usize) -> usiz
     head * key_value_heads / heads
 }
 
-// The numbers of a row in the order of their size.
+// Directions and orders in a matrix.
+
+/// The cells over which a softmax sums to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// Each row on its own: over the keys of one query.
+    Rows,
+    /// Each column on its own.
+    Columns,
+    /// All cells of the matrix together.
+    Whole,
+}
 
 /// Which number of a row comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,13 +38,6 @@ pub enum Order {
     Ascending,
     /// The largest.
     Descending,
-}
-
-/// The places of block `index` (from 0) on a side of this length, cut into blocks of `size`, as a tiled kernel cuts a matrix of scores.
-/// The last block is smaller where the sizes do not divide.
-pub(crate) fn block(index: usize, size: usize, length: usize) -> Range<usize> {
-    let start = index.saturating_mul(size).min(length);
-    start..start.saturating_add(size).min(length)
 }
 
 // The rows of an embedding table that a text has.

@@ -1,29 +1,14 @@
-//! Positions: vectors to add to the tokens, rotations of queries and keys with their frequencies, biases by distance.
+//! Positions: rotations of queries and keys, what changes their frequencies, the distances that biases depend on.
 
 use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use super::number::{Base, Function, Number};
+use super::number::{Base, Number};
 use crate::elementary::ln;
 use crate::error::{Error, Result};
 use crate::json_number;
 use crate::text::counted;
-
-/// One number of the vector of a position: `sin(t / 10000^(2p/d))` in the even columns 2p, `cos(…)` in the odd ones 2p + 1, with t and p
-/// from 0. The vectors are added to the tokens.
-///
-/// # Source
-/// Vaswani et al. 2017, section 3.5.
-pub(crate) fn sinusoid<N: Number>(position: usize, column: usize, width: usize) -> N {
-    let angle = N::of(position as f64).over(power_of_pair(10_000.0, column / 2, width as f64));
-    angle.function(if column.is_multiple_of(2) { Function::Sine } else { Function::Cosine })
-}
-
-/// `base^(2p/width)`.
-fn power_of_pair<N: Number>(base: f64, pair: usize, width: f64) -> N {
-    N::of(2.0 * pair as f64).over(N::of(width)).power_of(Base::Number(base))
-}
 
 /// The two columns that rotate together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,44 +44,6 @@ pub struct Rotation {
     /// The factor of sines and cosines: 1, except with YaRN and LongRoPE.
     #[serde(with = "json_number")]
     pub magnitude: f64,
-}
-
-/// Cell (t, j) of rows rotated by their positions: each pair of columns (a, b) of row t by the angle `θ = (first + t) · f[p]`, so that a
-/// dot product of two rotated rows depends on the distance of their positions alone: `a' = a · cos θ − b · sin θ`,
-/// `b' = b · cos θ + a · sin θ`. Columns behind the last of the pairs, `pairs` in number, stay as they are.
-///
-/// # Source
-/// Su et al. 2021, “RoFormer”, section 3.2.2; the rotation of a part: Black et al. 2022, “GPT-NeoX-20B”, section 2.1.
-#[inline]
-pub(crate) fn rotated<N: Number>(
-    rotation: &Rotation,
-    pairs: usize,
-    (t, j): (usize, usize),
-    x: impl Fn(usize) -> N,
-    f: impl Fn(usize) -> N,
-) -> N {
-    if j >= 2 * pairs {
-        return x(j).because("this column is not rotated");
-    }
-    let (pair, partner, is_first) = rotation.pairing.partner(j, pairs);
-    let angle = N::of((rotation.first + t) as f64).times(f(pair));
-    let of_size = |number: N| match rotation.magnitude {
-        1.0 => number,
-        magnitude => number.times(N::of(magnitude)),
-    };
-    let own = x(j).times(of_size(angle.clone().function(Function::Cosine)));
-    let other = x(partner).times(of_size(angle.function(Function::Sine)));
-    if is_first { own.minus(other) } else { N::sum([own, other]) }
-}
-
-// The frequencies of rotary positions, and what lets them reach beyond the context of training.
-
-/// The frequency of a rotary pair, in radians per position: `1 / base^(2p/width)` for the pair p, from 0.
-///
-/// # Source
-/// Su et al. 2021, “RoFormer”, section 3.2.2, with base 10000.
-pub(crate) fn frequency<N: Number>(width: usize, base: f64, pair: usize) -> N {
-    N::of(1.0).over(power_of_pair(base, pair, width as f64))
 }
 
 /// A change of the frequencies, for texts longer than those of training. Lengths are numbers of tokens.
@@ -268,63 +215,6 @@ impl RopeScaling {
     }
 }
 
-/// The r of a dynamic scaling: `factor · length / original − (factor − 1)`.
-fn dynamic_ratio(factor: f64, original: f64, length: usize) -> f64 {
-    factor * length as f64 / original - (factor - 1.0)
-}
-
-/// The frequency of a pair after a scaling; see [`RopeScaling`] for the formulas. LongRoPE alone has a divisor.
-///
-/// # Source
-/// Linear: Chen et al. 2023, “Extending Context Window of Large Language Models via Positional Interpolation”. Dynamic and YaRN:
-/// Peng et al. 2023, “YaRN”, sections 3.2 and 3.3. llama3: the published code of Llama 3.1. LongRoPE: Ding et al. 2024.
-pub(crate) fn scaled_frequency<N: Number>(
-    scaling: &RopeScaling,
-    (pair, width): (usize, usize),
-    own: N,
-    divisor: impl FnOnce() -> N,
-) -> N {
-    let of = N::of;
-    match *scaling {
-        RopeScaling::Linear { factor } => own.over(of(factor)),
-        RopeScaling::Dynamic { original, length, .. } if length as f64 <= original => {
-            own.because("the text is not longer than the original context")
-        }
-        RopeScaling::Dynamic { factor, original, length } => {
-            let ratio = dynamic_ratio(factor, original, length);
-            own.over(power_of_pair(ratio, pair, width as f64 - 2.0))
-        }
-        RopeScaling::Llama3 { factor, low, high, original } => {
-            let wavelength = 2.0 * PI / own.value();
-            if wavelength < original / high {
-                own.because("its wavelength is short: it is kept")
-            } else if wavelength > original / low {
-                own.over(of(factor)).because("its wavelength is long: it is divided")
-            } else {
-                let turns = of(original).over(of(2.0 * PI).over(own.clone()));
-                let share = turns.minus(of(low)).over(of(high).minus(of(low)));
-                let s = share.named("s");
-                let divided = own.clone().over(of(factor));
-                N::sum([of(1.0).minus(s.clone()).times(divided), s.times(own)]).with("s", &share)
-            }
-        }
-        RopeScaling::Yarn(yarn) => {
-            let [low, high] = yarn.ramp(width);
-            let ramp: N = of(pair as f64).minus(of(low)).over(of(high).minus(of(low)));
-            if ramp.value() <= 0.0 {
-                own.because("the pair is fast: it is kept")
-            } else if ramp.value() >= 1.0 {
-                own.over(of(yarn.factor)).because("the pair is slow: it is divided")
-            } else {
-                let r = ramp.named("r");
-                let divided = own.clone().over(of(yarn.factor));
-                N::sum([divided.times(r.clone()), own.times(of(1.0).minus(r))]).with("r", &ramp)
-            }
-        }
-        RopeScaling::LongRope { .. } => own.over(divisor()),
-    }
-}
-
 // Biases of the scores that depend on the distance between query and key alone.
 
 /// The places of queries and keys: T queries over N keys, with query i at `offset + i` among the keys.
@@ -375,22 +265,10 @@ impl HeadOf {
         self.slope_of()
     }
 
-    fn slope_of<N: Number>(&self) -> N {
+    /// The same as a number of a rule.
+    pub(crate) fn slope_of<N: Number>(&self) -> N {
         let (above, below) = self.slope_exponent();
         N::of(-(above as f64)).over(N::of(below as f64)).power_of(Base::Number(2.0))
-    }
-
-    /// ALiBi's bias of a distance: `−m · |distance|`, with the head's slope m.
-    ///
-    /// # Source
-    /// Press et al. 2021, “Train Short, Test Long: Attention with Linear Biases”, section 3, which has keys before the query only; other
-    /// numbers of heads: its published code.
-    pub(crate) fn bias<N: Number>(&self, distance: i64) -> N {
-        let distance = distance.unsigned_abs();
-        if distance == 0 {
-            return N::of(0.0).because("the key is at the position of the query");
-        }
-        N::product([N::of(-1.0), self.slope_of(), N::of(distance as f64)])
     }
 }
 

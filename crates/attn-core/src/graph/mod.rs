@@ -9,6 +9,7 @@ mod formula;
 mod gradients;
 mod node;
 mod op;
+mod ops;
 pub mod recipes;
 mod rerun;
 mod rule;
@@ -39,11 +40,13 @@ use crate::text::{choices, nearest};
 
 pub use crate::attention::rounded;
 pub use address::{Cells, LabelMatch, address_of, find_label, resolve, resolve_each};
-pub use apply::Arity;
 pub use formula::{Convention, Equation, equation, formula, number_text};
-pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, WayBack, detours};
+pub use gradients::{BackwardPass, BackwardSteps, Gradient, Gradients, Start, detours};
 pub use node::{Given, Node, NodeId, Value, Watch};
 pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
+pub use ops::back::WayBack;
+pub use ops::definition::Arity;
+pub(crate) use ops::softmax::{negative_log_softmax_of, softmax_of};
 pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use single::Precision;
 pub use stage::{Role, Stage, Step};
@@ -144,7 +147,8 @@ impl Graph {
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&id| self[id].shape()).collect();
         let value = op
-            .check_parameters()
+            .check(op.name())
+            .and_then(|()| op.arity().check(&op, inputs.len()))
             .and_then(|()| self.room_for(op.cells(&shapes)))
             .and_then(|()| self.known(name, &op, inputs).map_or_else(|| self.value(&op, inputs), Ok))
             .map_err(|error| {

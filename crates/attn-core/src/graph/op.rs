@@ -2,20 +2,12 @@
 //!
 //! # To add an op
 //!
-//! The compiler asks for steps 1 to 5 as soon as [`Op`] has a new variant, and for 7 in the tests.
-//!
-//! 1. `op.rs`: the variant with its formula as doc comment; its name follows from that of the variant. A line in `cells` if its
-//!    result may have more cells than its inputs together. Its parameters, if they are not plain numbers, and how JSON calls
-//!    those without a name, are below it.
-//! 2. `rule.rs`: its rule, which is a function of [`crate::attention`]. Values, explanations and slopes follow from it.
-//! 3. `apply.rs`: the number of its inputs, if it is not one; their shapes, and that of the result; the names of its rows and columns.
-//! 4. `formula.rs`: its equation.
-//! 5. `gradients/way_back.rs`: how it hands its gradient on to each input, or why it does not.
-//! 6. For a function that no rule has: `attention/number.rs` and `term.rs` (the variant, its value and the text), and of the program
-//!    `src/render/json.rs` and `src/render/latex.rs`.
-//! 7. `tests/cases/mod.rs`: an example of it. Tests on every op then check its terms, its gradient, its explanation in every
-//!    format, and that the graph can be run again.
-//! 8. For a function of single numbers: `tests/golden/functions.py`, where NumPy or 60 digits give its values without this code.
+//! 1. Its variant here; its name follows from that of the variant. Parameters that are not plain numbers, and how JSON calls those without
+//!    a name, are below it.
+//! 2. Its [definition](super::ops::definition::Ask), all of it in the file of its family in `ops/`, and its line in `ops/mod.rs`.
+//! 3. For a function that no rule has: `attention/number.rs`, `term.rs`, and of the program `src/render/json.rs` and `src/render/latex.rs`.
+//! 4. An example in `tests/cases/mod.rs`: tests on every op then check its terms, its gradient, its explanation in every format, and that the
+//!    graph can be run again. For a function of single numbers also `tests/golden/functions.py`, where NumPy or 60 digits give its values.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use serde::de::Error as _;
@@ -29,7 +21,7 @@ use crate::attention::{
 };
 use crate::foreign::visible;
 use crate::json_number;
-use crate::matrix::{Labels, Shape};
+use crate::matrix::Labels;
 use crate::text::{clip, nearest};
 
 /// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
@@ -198,12 +190,10 @@ pub enum Op {
     NormalShare,
     /// Each row minus its mean.
     MinusMean,
-    /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
-    /// second input where there is one.
+    /// Each row divided by its root mean square, times a gain where there is one: b, a number for each column.
     #[serde(with = "Norm")]
     RmsNorm(f64),
-    /// Each row minus its mean, divided by its standard deviation; ε is added to the variance. A gain and then a bias for each
-    /// column, (1, d), are further inputs where there are any.
+    /// Each row minus its mean, divided by its standard deviation; then a gain and a bias as further inputs, where there are any.
     #[serde(with = "Norm")]
     LayerNorm(f64),
     /// The cosine of the angle between each row of a and each row of b.
@@ -300,29 +290,6 @@ impl Op {
             return fusion.name();
         }
         OpKind::from(self).into()
-    }
-
-    /// The number of cells of the op's result for these inputs, as far as they fit; for ops that cut, an upper bound.
-    pub(super) fn cells(&self, inputs: &[Shape]) -> usize {
-        match (self, inputs) {
-            (Op::Product, [a, b]) => a.rows.saturating_mul(b.cols),
-            (Op::TransposedProduct, [a, b]) => a.cols.saturating_mul(b.cols),
-            (Op::Linear(layout), [a, b, ..]) => a.rows.saturating_mul(layout.inputs_and_outputs(*b).1),
-            (Op::TokenRows(ids), [a]) => ids.len().saturating_mul(a.cols),
-            (Op::Rows { count, .. }, [a]) => count.saturating_mul(a.cols),
-            (Op::ProductTransposed | Op::Cosine | Op::Euclidean, [a, b]) => a.rows.saturating_mul(b.rows),
-            (Op::Diagonal, [a]) => a.cols.saturating_mul(a.cols),
-            (Op::Sinusoidal { tokens, width, .. }, _) => tokens.saturating_mul(*width),
-            (Op::Frequencies { width, .. }, _) => width / 2,
-            (Op::Alibi(_, places) | Op::BucketBias { places, .. }, _) => {
-                places.queries.saturating_mul(places.keys)
-            }
-            (Op::RepeatColumns(times), [a]) => a.rows.saturating_mul(a.cols).saturating_mul(*times),
-            (Op::Ones { rows, cols }, _) => rows.saturating_mul(*cols),
-            (_, inputs) => {
-                inputs.iter().map(|a| a.rows.saturating_mul(a.cols)).fold(0, usize::saturating_add)
-            }
-        }
     }
 
     /// Returns true if the op is a leaf: given, not computed.
@@ -459,18 +426,6 @@ pub enum Statistic {
     Max,
     /// The max of the absolute values of all cells.
     MaxSize,
-}
-
-impl Statistic {
-    /// Its name in an equation.
-    pub(super) fn text(self) -> &'static str {
-        match self {
-            Statistic::Mean => "mean",
-            Statistic::RootMeanSquare => "root mean square",
-            Statistic::Max => "largest value",
-            Statistic::MaxSize => "largest absolute value",
-        }
-    }
 }
 
 // An op in JSON: `{"op": "scale", "params": {"factor": {"inverse-root": 64}}}`.

@@ -4,34 +4,26 @@ use crate::attention::Axis;
 use crate::attention::number::{Function, Number};
 use crate::matrix::Shape;
 
-use super::op::{Op, Side};
 use super::rule::{Request, line_of};
 use super::{CellId, Graph, NodeId, Term};
 
 impl Graph {
     /// The expression that a cell of a node came from, in cells of the nodes it reads. Evaluating it gives the recorded bits.
     pub fn terms(&self, cell: CellId) -> Term {
-        let node = &self[cell.node];
-        let leaf = |phrase: String| Term::Leaf(Term::Cell(cell).evaluate(self), phrase);
-        let one = OneCell { graph: self, inputs: &node.inputs, at: (cell.row, cell.col) };
-        match (node.op.rule(&one), &node.op) {
-            (Some(Traced { term, .. }), _) => term,
-            (None, Op::Given(origin)) => leaf(origin.to_string()),
-            (None, Op::SingularVectors { side, rank }) => {
-                let side = if *side == Side::Left { "left" } else { "right" };
-                leaf(format!("of the first {rank} {side} singular vectors; W = U Σ Vᵀ is checked"))
-            }
-            (None, Op::SingularValues) => leaf("a singular value; W = U Σ Vᵀ is checked".into()),
-            (None, _) => leaf("computed block by block, without storing the steps".into()),
-        }
+        self[cell.node].op.rule(&OneCell { graph: self, cell }).term
     }
 }
 
-/// One cell is asked for, and its inputs are the cells of nodes.
+/// One cell is asked for, and the inputs are the cells of nodes.
 struct OneCell<'a> {
     graph: &'a Graph,
-    inputs: &'a [NodeId],
-    at: (usize, usize),
+    cell: CellId,
+}
+
+impl OneCell<'_> {
+    fn inputs(&self) -> &[NodeId] {
+        &self.graph[self.cell.node].inputs
+    }
 }
 
 impl Request for OneCell<'_> {
@@ -39,21 +31,25 @@ impl Request for OneCell<'_> {
     type Answer = Traced;
 
     fn at(&self, input: usize, row: usize, col: usize) -> Traced {
-        let term = Term::Cell(CellId { node: self.inputs[input], row, col });
+        let term = Term::Cell(CellId { node: self.inputs()[input], row, col });
         Traced { value: term.evaluate(self.graph), term }
     }
     fn inputs(&self) -> usize {
-        self.inputs.len()
+        self.inputs().len()
     }
     fn shape(&self, input: usize) -> Shape {
-        self.graph[self.inputs[input]].shape()
+        self.graph[self.inputs()[input]].shape()
+    }
+    fn recorded(&self, phrase: impl FnOnce() -> String) -> Traced {
+        let value = Term::Cell(self.cell).evaluate(self.graph);
+        Traced { value, term: Term::Leaf(value, phrase()) }
     }
     fn cells(&self, cell: impl Fn(usize, usize) -> Traced) -> Traced {
-        cell(self.at.0, self.at.1)
+        cell(self.cell.row, self.cell.col)
     }
     fn lines<L: Fn(usize) -> Traced>(&self, axis: Axis, line: impl Fn(usize) -> L) -> Traced {
-        let width = self.inputs.first().map_or(0, |_| self.shape(0).cols);
-        let (number, place) = line_of(axis, self.at, width);
+        let width = self.inputs().first().map_or(0, |_| self.shape(0).cols);
+        let (number, place) = line_of(axis, (self.cell.row, self.cell.col), width);
         line(number)(place)
     }
 }

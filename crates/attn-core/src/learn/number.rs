@@ -1,8 +1,9 @@
 //! The number types that a model learns in.
 
-use crate::attention::{self, Base};
+use crate::attention::Base;
 use crate::elementary;
 use crate::error::{Error, Result};
+use crate::graph;
 use crate::kernel::{Band, Machine, ProductKernels, SimdLevel, softmax_rows};
 use crate::tensor::Element;
 
@@ -36,7 +37,7 @@ pub struct Working<T> {
 impl Number for f64 {
     fn softmax(scores: &mut [f64], cols: usize, _: SimdLevel) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
-            let weight = attention::softmax(row.to_vec(), Base::E);
+            let weight = graph::softmax_of(row.to_vec(), Base::E);
             row.iter_mut().enumerate().for_each(|(k, x)| *x = weight(k));
         }
         Ok(())
@@ -44,7 +45,7 @@ impl Number for f64 {
 
     fn negative_log_softmax(scores: &mut [f64], cols: usize, _: &mut Working<f64>) -> Result<()> {
         for row in scores.chunks_exact_mut(cols.max(1)) {
-            let loss = attention::negative_log_softmax(row.to_vec());
+            let loss = graph::negative_log_softmax_of(row.to_vec());
             row.iter_mut().enumerate().for_each(|(k, x)| *x = loss(k));
         }
         Ok(())

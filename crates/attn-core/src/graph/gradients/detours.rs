@@ -3,9 +3,10 @@
 
 use crate::attention::{Axis, Base};
 use crate::error::{Error, Result};
+use crate::graph::ops::back::Backward;
+use crate::graph::ops::softmax::{back_through_softmax, centred};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 
-use super::way_back::{self, Backward};
 use crate::graph::stage::{gradient_name, name_beside};
 
 /// A step of the backward pass that is done otherwise than it should be. See [`Graph::gradients_with`].
@@ -370,7 +371,7 @@ fn softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<Nod
         }
         SoftmaxBack::AlongColumns => {
             let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
-            way_back::softmax(step, other, Base::E)
+            back_through_softmax(step, other, Base::E)
         }
         SoftmaxBack::SumsOfGradient => {
             let sums = step.part("sum", Op::Sums(axis), &[da])?;
@@ -385,11 +386,11 @@ fn softmax(step: &mut Backward<'_>, axis: Axis, back: SoftmaxBack) -> Result<Nod
             step.finish(Op::Subtract, &[weighted, sums])
         }
         SoftmaxBack::Unweighted => {
-            let centred = way_back::centred(step, axis)?;
+            let centred = centred(step, axis)?;
             step.finish(Op::Add, &[centred])
         }
         SoftmaxBack::Negated => {
-            let centred = way_back::centred(step, axis)?;
+            let centred = centred(step, axis)?;
             let negative = step.part("negative", Op::Scale(Factor::Number(-1.0)), &[centred])?;
             step.finish(Op::Multiply, &[a, negative])
         }

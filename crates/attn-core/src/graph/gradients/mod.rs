@@ -5,18 +5,16 @@
 //! reads a node hands a part of its own gradient on to it, and a node that several steps read gets the sum of these parts.
 
 pub mod detours;
-mod way_back;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, Shape};
 
+use super::ops::back::{Backward, WayBack};
 use super::stage::{gradient_name, name_beside, part_name};
 use super::{Factor, Graph, NodeId, Op, Origin, Stage, Step};
 use detours::{Detour, Part};
-use way_back::Backward;
 
 pub use super::node::{BackwardPass, BackwardSteps, Gradient, Gradients, Start};
-pub use way_back::WayBack;
 
 impl Graph {
     /// Adds the gradients of a loss with respect to some nodes, and of every node between: `dA` for `A`.
@@ -141,7 +139,7 @@ impl Walk {
             }
             for (input, read) in node.inputs.iter().enumerate().filter(|(_, read)| leads[read.position()]) {
                 match node.op.way_back(input) {
-                    WayBack::Through(_) => readers[read.position()].push(Part { reader: id, input }),
+                    WayBack::Through => readers[read.position()].push(Part { reader: id, input }),
                     WayBack::Ends(_) => {}
                     WayBack::Refused(why) => {
                         let name = &graph[*read].name;
@@ -249,13 +247,13 @@ fn by_rule(
     name: String,
     detours: &[Detour],
 ) -> Result<NodeId> {
-    let rule = graph[id].op.clone().way_back(input);
+    let op = graph[id].op.clone();
     let mut step = Backward::new(graph, id, gradient, name);
     if let Some(other) = detours::handed_on(detours, &mut step, input) {
         return other;
     }
-    match rule {
-        WayBack::Through(rule) => rule(&mut step),
+    match op.way_back(input) {
+        WayBack::Through => op.back(&mut step, input),
         WayBack::Ends(why) | WayBack::Refused(why) => Err(Error::new(why)),
     }
 }

@@ -6,6 +6,7 @@ use crate::attention::{
     FastAttention, FusedOutput, HeadOf, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
 };
 use crate::error::{Error, Result};
+use crate::graph::ops::positions::alibi_of;
 use crate::graph::warnings::{ZeroRow, warning_of_rows};
 use crate::graph::{
     Factor, FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step,
@@ -366,7 +367,7 @@ impl Pipeline<'_> {
         let places = places(&self.graph, self.recipe, [q, k]);
         let bias: Box<dyn Fn(usize, i64) -> f64> = match self.recipe.positions.kind {
             PositionKind::Alibi { .. } => {
-                Box::new(move |head, distance| HeadOf { head, heads }.bias(distance))
+                Box::new(move |head, distance| alibi_of(HeadOf { head, heads }, distance))
             }
             PositionKind::Buckets { furthest } => {
                 let (table, buckets) = buckets(&self.graph, self.recipe, furthest)?;

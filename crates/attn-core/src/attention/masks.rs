@@ -1,4 +1,4 @@
-//! From scores to weights: masks, which decide which keys a query may attend to, and the softmax with the steps it is made of.
+//! Masks, which decide which keys a query may attend to.
 
 use std::ops::Range;
 
@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
-
-use super::number::{Base, Function, Number};
 
 /// The rules that hide keys from queries. A pair is visible when every rule allows it.
 ///
@@ -71,7 +69,7 @@ pub enum HidingRule {
 
 impl HidingRule {
     /// Why it hides the key.
-    fn why(self) -> &'static str {
+    pub(crate) fn why(self) -> &'static str {
         match self {
             HidingRule::Future => "the key comes after the query",
             HidingRule::OutsideWindow => "the key lies outside the window",
@@ -153,44 +151,6 @@ impl Mask {
     }
 }
 
-/// A score under the mask: the score where query i may attend to key j (plus the mask matrix, for [`MatrixRule::Add`]), and −∞
-/// elsewhere, which the softmax turns into a weight of exactly 0.
-///
-/// `at` is (i, j), `size` (T, N); `matrix` is the cell of the mask matrix, which is given where the mask has a rule for it.
-///
-/// # Source
-/// “Understanding the attention mechanism”, section Masked attention; Vaswani et al. 2017, section 3.2.3.
-#[inline]
-pub(crate) fn masked<N: Number>(
-    mask: &Mask,
-    at: (usize, usize),
-    size: (usize, usize),
-    score: N,
-    matrix: Option<N>,
-) -> N {
-    match (mask.visibility(at, size, matrix.as_ref().map(N::value)), mask.matrix, matrix) {
-        (Visibility::Hidden(rule), ..) => N::of(f64::NEG_INFINITY).because(rule.why()),
-        // Turned round, a matrix of 0 and −∞ says which keys are hidden, and is not added.
-        (_, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
-            N::sum([score, added]).because("the mask is added")
-        }
-        _ => score.because("no rule hides the key"),
-    }
-}
-
-/// The mask as a number: 1 where query i may attend to key j, 0 elsewhere; the arguments are those of [`masked`].
-pub(crate) fn visible<N: Number>(
-    mask: &Mask,
-    at: (usize, usize),
-    size: (usize, usize),
-    matrix: Option<N>,
-) -> N {
-    match mask.visibility(at, size, matrix.as_ref().map(N::value)) {
-        Visibility::Hidden(rule) => N::of(0.0).because(rule.why()),
-        Visibility::Visible => N::of(1.0).because("no rule hides the key"),
-    }
-}
-
 /// The error of a matrix for all scores (`what` it is) that has another shape than they.
 pub(crate) fn does_not_fit(what: &str, shape: Shape, scores: Shape) -> Error {
     Error::new(format!("a {shape} {what} does not fit {scores} scores"))
@@ -258,149 +218,6 @@ impl<T: Copy> MaskCells<'_, T> {
             MaskCells::Truth(cells) => cells.shape(),
             MaskCells::Added(cells) => cells.shape(),
         }
-    }
-}
-
-// The softmax and the steps it is made of.
-
-/// The cells over which a softmax sums to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Axis {
-    /// Each row on its own: over the keys of one query.
-    Rows,
-    /// Each column on its own.
-    Columns,
-    /// All cells of the matrix together.
-    Whole,
-}
-
-/// A line of scores minus its max: `x[k] − max x`.
-///
-/// The softmax of the result is the softmax of the line, and for a base above 1 its max power is exactly 1, so none overflows.
-/// A score of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the line. The only other score of a line is its own
-/// max, and becomes 0 even where it has left the range.
-pub(crate) fn minus_max<N: Number>(line: Vec<N>) -> impl Fn(usize) -> N {
-    let max = N::max(line.iter().cloned());
-    let alone = is_alone(&line);
-    move |k| {
-        let x = line[k].clone();
-        let is_max = alone && x.value() == f64::INFINITY;
-        less_max(x, &max, is_max)
-    }
-}
-
-/// Whether the line has one score that is not hidden, and that one has left the range.
-fn is_alone<N: Number>(line: &[N]) -> bool {
-    let mut visible = line.iter().filter(|x| x.value() != f64::NEG_INFINITY);
-    visible.next().is_some_and(|x| x.value() == f64::INFINITY) && visible.next().is_none()
-}
-
-/// A score minus the max of its line, which it may be by itself.
-fn less_max<N: Number>(x: N, max: &N, is_alone: bool) -> N {
-    if x.value() == f64::NEG_INFINITY {
-        x.because("a hidden score stays −∞")
-    } else if is_alone {
-        N::of(0.0).because("it is the only score that is not hidden")
-    } else {
-        x.minus(max.clone())
-    }
-}
-
-/// A score kept between −c and c: `c · tanh(x / c)`. A score near 0 hardly changes; one of −∞ becomes −c, so that a mask has to come
-/// after the cap.
-///
-/// # Source
-/// Gemma Team 2024, “Gemma 2”, section 2, “Logit soft-capping”, with c = 50 for the scores; Bello et al. 2016 cap by 10.
-pub(crate) fn soft_cap<N: Number>(x: N, cap: f64) -> N {
-    N::of(cap).times(x.over(N::of(cap)).function(Function::Tanh))
-}
-
-/// A line divided by its sum: `x[k] / Σ x`.
-///
-/// The division fails for numbers of both signs, whose sum may be 0 or negative: the result is infinite or NaN.
-pub(crate) fn divide_by_sum<N: Number>(line: Vec<N>) -> impl Fn(usize) -> N {
-    let sum = N::sum(line.iter().cloned());
-    move |k| line[k].clone().over(sum.clone())
-}
-
-/// Exponentials, divided by their sum: `e^(x[k] − m) / Σ e^(x − m)`, with m the max of the line. A line of −∞ alone (a fully masked
-/// query) gives zeros.
-///
-/// # Source
-/// Vaswani et al. 2017, section 3.2.1; the subtracted max: Goodfellow et al., “Deep Learning”, section 4.1.
-pub(crate) fn softmax<N: Number>(line: Vec<N>, base: Base) -> impl Fn(usize) -> N {
-    let alone = is_alone(&line);
-    shares(line, base, move |x, m| less_max(x, m, alone))
-}
-
-/// The softmax as NumPy and PyTorch have it, without a guard for a line of nothing but −∞: −∞ − (−∞) makes that line NaN.
-/// Everywhere else it is [`softmax`].
-pub(crate) fn unguarded_softmax<N: Number>(line: Vec<N>, base: Base) -> impl Fn(usize) -> N {
-    shares(line, base, |x, m| x.minus(m.clone()))
-}
-
-/// The powers of a line over their sum, where the exponents are the scores less their max.
-fn shares<N: Number>(mut line: Vec<N>, base: Base, less_max: impl Fn(N, &N) -> N) -> impl Fn(usize) -> N {
-    let max = N::max(line.iter().cloned());
-    let m = max.named("m");
-    for x in &mut line {
-        *x = less_max(x.clone(), &m).power_of(base);
-    }
-    let sum = N::sum(line.iter().cloned());
-    move |k| {
-        if sum.value() == 0.0 {
-            return N::of(0.0).because("it may attend to nothing");
-        }
-        line[k].clone().over(sum.clone()).with("m", &max)
-    }
-}
-
-/// `−ln softmax` of a line, without the small numbers between: `ln Σ e^(x − m) − (x[k] − m)`, with m the max of the line. It stays
-/// exact where a weight would round to 0 or to 1. A score of −∞ has the weight 0, so its result is ∞.
-///
-/// # Source
-/// Blanchard, Higham and Higham 2021, “Accurately computing the log-sum-exp and softmax functions”.
-pub(crate) fn negative_log_softmax<N: Number>(mut line: Vec<N>) -> impl Fn(usize) -> N {
-    let (max, alone) = (N::max(line.iter().cloned()), is_alone(&line));
-    let m = max.named("m");
-    for x in &mut line {
-        *x = less_max(x.clone(), &m, alone);
-    }
-    let powers = line.iter().map(|x| x.clone().power_of(Base::E));
-    let logarithm = N::sum(powers).function(Function::Logarithm);
-    move |k| {
-        if line[k].value() == f64::NEG_INFINITY {
-            return N::of(f64::INFINITY).because("a hidden score has no share");
-        }
-        logarithm.clone().minus(line[k].clone()).with("m", &max)
-    }
-}
-
-/// The softmax of a line together with a sink σ, a score of no key: `e^(x[k] − m) / (Σ e^(x − m) + e^(σ − m))`, with m the max of the line
-/// and σ. The sink's own share is dropped, so a line sums to less than 1. A line of −∞ alone gives zeros, as does one where σ is −∞
-/// too.
-///
-/// # Source
-/// OpenAI 2025, the published code of gpt-oss, with a learned σ for each head; with σ = 0 it is Miller 2023, “Attention Is Off By
-/// One”.
-pub(crate) fn softmax_with_sink<N: Number>(mut line: Vec<N>, sink: N) -> impl Fn(usize) -> N {
-    line.push(sink);
-    shares(line, Base::E, |x, m| {
-        if x.value() == f64::INFINITY {
-            N::of(0.0).because("it has left the range, and is the max")
-        } else {
-            less_max(x, m, false)
-        }
-    })
-}
-
-/// The weight, but 0 where the row of scores is nothing but −∞: the guard for a query that sees no key.
-pub(crate) fn guarded<N: Number>(weight: N, mut scores: impl Iterator<Item = f64>) -> N {
-    if scores.all(|x| x == f64::NEG_INFINITY) {
-        N::of(0.0).because("it may attend to nothing")
-    } else {
-        weight.because("it may attend to something")
     }
 }
 
