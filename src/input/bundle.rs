@@ -49,8 +49,7 @@ pub struct Bundle {
 /// Reads from a container what belongs to one attention layer, as it is wanted. Masks and biases may hold ±∞, nothing else may.
 ///
 /// # Errors
-/// If a name is unknown or given twice, several layers are there and none was chosen, a projection has a bias, or an entry cannot
-/// be read.
+/// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
 pub(super) fn read(
     name: &str,
     container: Container,
@@ -67,17 +66,20 @@ pub(super) fn read(
         let note = format!("--ignore leaves out {} of {}.", listed_briefly(ignored), visible(name));
         file.bundle.notes.push(note);
     }
-    let own_biases = own.iter().filter(|(_, kind)| *kind == EntryKind::ProjectionBias);
-    file.without_biases(own_biases.map(|(position, _)| *position).collect(), "")?;
+    let own_bias = |&(position, ref kind): &(usize, EntryKind)| match kind {
+        EntryKind::Whole(role) => Some((position, vec![role.weights_of_bias()?])),
+        _ => None,
+    };
+    file.biases(own.iter().filter_map(own_bias), "", false)?;
     if let Some(layer) = layer {
-        file.without_biases(layer.biases.clone(), &layer.prefix)?;
+        let biases = layer.biases.iter().map(|&(position, weights)| (position, weights.to_vec()));
+        file.biases(biases, &layer.prefix, layer.scheme.head_by_head)?;
         file.layer(layer)?;
     }
     let mut heads: BTreeMap<Role, BTreeMap<usize, Part>> = BTreeMap::new();
     let mut tokens: Option<String> = None;
     for (position, kind) in own {
         match kind {
-            EntryKind::ProjectionBias => {}
             EntryKind::Tokens => {
                 let entry = file.names[position].clone();
                 if let Some(first) = tokens.replace(entry.clone()) {
@@ -91,6 +93,7 @@ pub(super) fn read(
                     }
                 }
             }
+            EntryKind::Whole(role) if role.weights_of_bias().is_some() => {}
             EntryKind::Whole(role) => file.whole(position, role, want)?,
             EntryKind::Head(role, number) => {
                 let part = file.part(position, role)?;
@@ -303,31 +306,41 @@ impl LayerFile<'_> {
         Ok(part)
     }
 
+    /// Biases, each with the weights that it belongs to. Those that are 0 add nothing.
+    ///
     /// # Errors
-    /// If the bias of a projection is not 0: nothing here adds it.
-    fn without_biases(&mut self, positions: Vec<usize>, prefix: &str) -> Result<()> {
-        let (mut zero, mut other) = (Vec::new(), Vec::new());
-        for position in positions {
-            let part = self.part(position, Role::WO)?;
-            let list = if part.array.values().iter().all(|x| *x == 0.0) { &mut zero } else { &mut other };
-            list.push(behind(prefix, &part.name).to_string());
+    /// If one cannot be read, or shared out among queries, keys and values.
+    fn biases(
+        &mut self,
+        biases: impl IntoIterator<Item = (usize, Vec<Role>)>,
+        prefix: &str,
+        head_by_head: bool,
+    ) -> Result<()> {
+        let mut zero = Vec::new();
+        for (position, weights) in biases {
+            let part = self.part(position, Role::BO)?;
+            let count = part.array.values().len();
+            if part.array.values().iter().all(|x| *x == 0.0) {
+                zero.push(behind(prefix, &part.name).to_string());
+                continue;
+            }
+            // A row; with a dimension for the heads, these stand side by side.
+            let mut row = part.of_cells(vec![1, count], 0..count)?;
+            row.layout = Some(Layout::InOut);
+            let parts = match &weights[..] {
+                [_] => Ok(vec![row]),
+                several => {
+                    let heads = if head_by_head { Some(self.heads_of(&row)) } else { None };
+                    heads.transpose().and_then(|heads| unstack(&row, several.len(), heads))
+                }
+            };
+            let parts = parts.map_err(|error| error.in_source(self.place(position)))?;
+            for (role, mut part) in weights.iter().filter_map(|weights| weights.bias()).zip(parts) {
+                part.layout = None;
+                self.insert(role, part)?;
+            }
         }
-        if !other.is_empty() {
-            let verb = if other.len() == 1 { "is" } else { "are" };
-            let shown: Vec<String> = other.iter().map(|name| clip(name)).collect();
-            let is_bias = other.iter().all(|name| name.ends_with("bias"));
-            let ignored = if is_bias { "bias".to_string() } else { shown.join(",") };
-            return Err(Error::new(format!(
-                "{} {verb} not 0, but the projections here add no biases",
-                briefly(shown.iter().map(|name| format!("`{name}`")))
-            ))
-            .in_source(self.name)
-            .help(format!(
-                "to compute without, which gives other numbers than the model: --ignore {ignored}"
-            )));
-        }
-        let adds = "left out; the projections here add no biases.";
-        self.note(&zero, [&format!("is 0 and is {adds}"), &format!("are 0 and are {adds}")]);
+        self.note(&zero, ["is 0 and is left out.", "are 0 and are left out."]);
         Ok(())
     }
 

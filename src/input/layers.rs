@@ -35,7 +35,7 @@ pub(super) struct LayerEntries {
     /// What its names begin with.
     pub(super) prefix: String,
     pub(super) weights: Vec<(usize, &'static [Role])>,
-    pub(super) biases: Vec<usize>,
+    pub(super) biases: Vec<(usize, &'static [Role])>,
     pub(super) apart: Vec<(usize, Apart)>,
 }
 
@@ -46,7 +46,9 @@ impl LayerEntries {
 
     fn positions(&self) -> impl Iterator<Item = usize> {
         let weights = self.weights.iter().map(|(position, _)| *position);
-        weights.chain(self.biases.iter().copied()).chain(self.apart.iter().map(|(position, _)| *position))
+        weights
+            .chain(self.biases.iter().map(|(position, _)| *position))
+            .chain(self.apart.iter().map(|(position, _)| *position))
     }
 
     /// The numbers in its prefix, by which layers are ordered: 10 comes after 9.
@@ -130,7 +132,7 @@ fn layers(names: &[String], kept: &[usize]) -> Vec<LayerEntries> {
             });
             match meaning {
                 Meaning::Weights(roles) => entries.weights.push((position, roles)),
-                Meaning::Bias => entries.biases.push(position),
+                Meaning::Bias(roles) => entries.biases.push((position, roles)),
                 Meaning::Apart(apart) => entries.apart.push((position, apart)),
             }
         }
@@ -366,8 +368,8 @@ pub(super) const SCHEMES: [Scheme; 22] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Weights(&'static [Role]),
-    /// The bias of a projection.
-    Bias,
+    /// The bias of the projection with these weights.
+    Bias(&'static [Role]),
     Apart(Apart),
 }
 
@@ -401,7 +403,7 @@ static ENDS: LazyLock<HashMap<String, Vec<(usize, Meaning)>>> = LazyLock::new(||
             let stem = weights.strip_suffix("weight").or(weights.strip_suffix("kernel"));
             let bias = stem.map_or(weights.replace("W_", "b_"), |stem| format!("{stem}bias"));
             if bias != *weights {
-                add(&bias, number, Meaning::Bias);
+                add(&bias, number, Meaning::Bias(roles));
             }
         }
         scheme.apart.iter().for_each(|(end, apart)| add(end, number, Meaning::Apart(*apart)));
@@ -564,7 +566,7 @@ mod tests {
             ("Q_2", EntryKind::Head(Role::Q, 2)),
             ("mask", EntryKind::Whole(Role::Mask)),
             ("B", EntryKind::Whole(Role::Bias)),
-            ("b_Q", EntryKind::ProjectionBias),
+            ("b_Q", EntryKind::Whole(Role::BQ)),
             ("W_g", EntryKind::Whole(Role::Gate)),
             ("sinks", EntryKind::Whole(Role::Sink)),
             ("R", EntryKind::Whole(Role::PositionTable)),
@@ -594,10 +596,11 @@ mod tests {
         assert!(found("to_out.0.bias").contains(&(
             "diffusers and vit-pytorch",
             String::new(),
-            Meaning::Bias
+            Meaning::Bias(O)
         )));
-        assert_eq!(found("blocks.0.attn._b_K"), [("TransformerLens", "blocks.0.attn".into(), Meaning::Bias)]);
-        assert_eq!(found("a.in_proj_bias")[0].2, Meaning::Bias);
+        let of_keys = ("TransformerLens", "blocks.0.attn".into(), Meaning::Bias(K));
+        assert_eq!(found("blocks.0.attn._b_K"), [of_keys]);
+        assert_eq!(found("a.in_proj_bias")[0].2, Meaning::Bias(QKV));
     }
 
     #[test]

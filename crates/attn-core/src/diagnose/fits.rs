@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::recipes::{Alter, Alteration, Scale, Site};
-use crate::graph::{CellId, Graph, Stage, Step, address_of};
+use crate::graph::{CellId, Graph, Role, Stage, Step, address_of};
 use crate::matrix::{Matrix, Shape};
 use crate::text::all_of;
 use crate::{elementary, graph};
@@ -161,7 +161,11 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         _ if node == "V" => format!("The same row was added to every row of V: a bias ({list})."),
         _ => format!("The same row was added to every row: a bias of V or of the output ({list})."),
     };
-    let slip = slip(fitted::BIAS, Some(list))?.saying(said, None);
+    let inputs = search.task.inputs();
+    let has_biases = [Role::BV, Role::BO].into_iter().any(|role| inputs.get(role).is_some());
+    let fix = has_biases
+        .then(|| "Compare your biases of V and of the output with those of the exercise.".to_string());
+    let slip = slip(fitted::BIAS, Some(list))?.saying(said, fix);
     let change = Change::Alteration(Alteration { stage, alter: Alter::Biased });
     let graph = search.task.with_shift([&change], row.clone());
     let graph = if node == "V" { graph_with(graph, "V", "V_altered") } else { graph };

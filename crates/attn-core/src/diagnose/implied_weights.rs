@@ -5,7 +5,7 @@
 //! rows of O by the same row, so that the differences between them are still mixed from differences between values.
 
 use crate::graph::recipes::PositionKind;
-use crate::graph::{Graph, Op};
+use crate::graph::{Graph, Op, Role};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -212,6 +212,10 @@ fn residual(task: &Task) -> Option<&Matrix> {
 /// The heads, with the part of W_O that is theirs already applied to their values.
 fn heads(task: &Task) -> Option<Vec<Head<'_>>> {
     let right = task.right();
+    // What a bias adds is not mixed by any weights.
+    if right.at(Role::BO).is_some() {
+        return None;
+    }
     let width = standing_for(right, "O")?.cols();
     let w_o = right.find("W_O").and_then(|id| right[id].matrix());
     let mut start = 0;

@@ -2,7 +2,7 @@
 
 use crate::attention::Axis;
 use crate::elementary;
-use crate::graph::Op;
+use crate::graph::{Op, Role};
 use crate::matrix::Matrix;
 
 use super::Task;
@@ -229,7 +229,7 @@ fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<ResultParts<'s>> {
     let (task, yours) = (search.task, result(part)?);
     let right = task.right();
     let whole = standing_for(right, "O")?;
-    if whole.shape() != yours.shape() {
+    if whole.shape() != yours.shape() || right.at(Role::BO).is_some() {
         return None;
     }
     let count = task.recipe().heads;

@@ -22,6 +22,14 @@ pub enum Role {
     WV,
     /// The weights of the output projection.
     WO,
+    /// The bias of the projection that makes queries: a row that is added to each of them.
+    BQ,
+    /// The bias of the projection that makes keys.
+    BK,
+    /// The bias of the projection that makes values.
+    BV,
+    /// The bias of the output projection.
+    BO,
     /// The queries.
     Q,
     /// The keys.
@@ -60,6 +68,10 @@ impl Role {
             Role::WK => "W_K",
             Role::WV => "W_V",
             Role::WO => "W_O",
+            Role::BQ => "b_Q",
+            Role::BK => "b_K",
+            Role::BV => "b_V",
+            Role::BO => "b_O",
             Role::Q => "Q",
             Role::K => "K",
             Role::V => "V",
@@ -82,6 +94,22 @@ impl Role {
             Role::V => Some(Role::WV),
             _ => None,
         }
+    }
+
+    /// The bias of the projection with these weights.
+    pub const fn bias(self) -> Option<Role> {
+        match self {
+            Role::WQ => Some(Role::BQ),
+            Role::WK => Some(Role::BK),
+            Role::WV => Some(Role::BV),
+            Role::WO => Some(Role::BO),
+            _ => None,
+        }
+    }
+
+    /// The weights of the projection that has this bias.
+    pub fn weights_of_bias(self) -> Option<Role> {
+        Role::all().find(|weights| weights.bias() == Some(self))
     }
 
     /// Returns true if it belongs to positions, a norm, sinks or a gate, and not to every attention.

@@ -12,8 +12,6 @@ pub enum EntryKind {
     Whole(Role),
     /// One head of Q, K or V, counted from 1: `Q_2`.
     Head(Role, usize),
-    /// The bias of a projection: `b_Q`.
-    ProjectionBias,
     /// The names of the tokens.
     Tokens,
 }
@@ -45,7 +43,10 @@ pub fn own(name: &str) -> Option<EntryKind> {
         "r" => Role::PositionTable,
         "sink" | "sinks" => Role::Sink,
         "wg" => Role::Gate,
-        "bq" | "bk" | "bv" | "bo" => return Some(EntryKind::ProjectionBias),
+        "bq" => Role::BQ,
+        "bk" => Role::BK,
+        "bv" => Role::BV,
+        "bo" => Role::BO,
         TOKENS => return Some(EntryKind::Tokens),
         _ => return None,
     }))

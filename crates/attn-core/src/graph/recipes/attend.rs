@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::attention::{MatrixRule, added_out_of_range};
+use crate::attention::{MatrixRule, WeightLayout, added_out_of_range};
 use crate::error::{Error, Result};
 use crate::graph::{BackwardPass, Given, Graph, MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::matrix::{Labels, Matrix};
@@ -75,7 +75,25 @@ impl Pipeline<'_> {
         check_room(self.recipe, &inputs)?;
         let mechanisms = inputs.take_mechanisms();
         let AttendInputs {
-            x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead, backward, ..
+            x,
+            w_q,
+            w_k,
+            w_v,
+            w_o,
+            b_q,
+            b_k,
+            b_v,
+            b_o,
+            q,
+            k,
+            v,
+            mask,
+            bias,
+            shift,
+            tokens,
+            instead,
+            backward,
+            ..
         } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
@@ -94,9 +112,9 @@ impl Pipeline<'_> {
             _ => (x, read),
         };
         let own = [
-            self.role(Role::Q, q.map(named), read, w_q)?,
-            self.role(Role::K, k.map(named), read, w_k)?,
-            self.role(Role::V, v.map(named), read, w_v)?,
+            self.role(Role::Q, q.map(named), read, [w_q, b_q])?,
+            self.role(Role::K, k.map(named), read, [w_k, b_k])?,
+            self.role(Role::V, v.map(named), read, [w_v, b_v])?,
         ];
         let ([q, k, mixed], roles) = self.serving(own, read)?;
         self.fit(q, k, mixed)?;
@@ -111,6 +129,7 @@ impl Pipeline<'_> {
             self.check_bias_under_cap(bias)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
+        self.output_bias(w_o, b_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
         let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
         let with_residual = self.recipe.alteration.is_some_and(|own| own.stage == Site::TokensAndResidual);
@@ -311,6 +330,14 @@ pub struct AttendInputs {
     pub w_v: Option<Given>,
     /// (heads · d_v, width of the result).
     pub w_o: Option<Given>,
+    /// The bias that is added to each query, (1, heads · d_k).
+    pub b_q: Option<Given>,
+    /// The bias that is added to each key, (1, key/value heads · d_k).
+    pub b_k: Option<Given>,
+    /// The bias that is added to each value, (1, key/value heads · d_v).
+    pub b_v: Option<Given>,
+    /// The bias that is added after W_O, (1, width of the result).
+    pub b_o: Option<Given>,
     /// T queries, (T, heads · d_k), or a stack of heads.
     pub q: Option<Given>,
     /// N keys, (N, key/value heads · d_k), or a stack of heads.
@@ -352,6 +379,10 @@ macro_rules! place {
             Role::WK => $($borrowed)+ $inputs.w_k,
             Role::WV => $($borrowed)+ $inputs.w_v,
             Role::WO => $($borrowed)+ $inputs.w_o,
+            Role::BQ => $($borrowed)+ $inputs.b_q,
+            Role::BK => $($borrowed)+ $inputs.b_k,
+            Role::BV => $($borrowed)+ $inputs.b_v,
+            Role::BO => $($borrowed)+ $inputs.b_o,
             Role::Q => $($borrowed)+ $inputs.q,
             Role::K => $($borrowed)+ $inputs.k,
             Role::V => $($borrowed)+ $inputs.v,
@@ -418,18 +449,22 @@ impl Pipeline<'_> {
         Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
     }
 
-    /// Q, K or V: as given, or from X and its weights, or X itself.
+    /// Q, K or V: as given, or from X, its weights and its bias, or X itself.
     pub fn role(
         &mut self,
         role: Role,
         given: Option<Given>,
         x: Option<NodeId>,
-        weights: Option<Given>,
+        [weights, bias]: [Option<Given>; 2],
     ) -> Result<NodeId> {
+        let name = role.name();
         if let Some(given) = given {
+            if bias.is_some() {
+                return Err(Error::new(format!("b_{name} is added to X W_{name}, but {name} is given"))
+                    .help(format!("leave out b_{name}, or give X and W_{name} in place of {name}")));
+            }
             return self.given(role, given);
         }
-        let name = role.name();
         let Some(x) = x else {
             return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
                 format!(
@@ -475,9 +510,55 @@ impl Pipeline<'_> {
             Some(of_role) => self.weights((role, of_role), Given::new(weights, origin))?,
             None => return Err(Error::new(format!("{name} is not computed from X"))),
         };
-        let id = self.graph.add(name, op, &[x, weights])?;
+        let bias = match (bias, role.weights().and_then(Role::bias)) {
+            (Some(bias), Some(of_role)) => Some(self.given(of_role, bias)?),
+            _ => None,
+        };
+        let id = self.projected_with(name, op, [x, weights], bias)?;
         self.graph.mark(id, role);
         Ok(id)
+    }
+
+    /// `X W`, or `X W + b`: each row is projected, and the bias is added to it.
+    pub fn projected_with(
+        &mut self,
+        name: &str,
+        op: Op,
+        [x, weights]: [NodeId; 2],
+        bias: Option<NodeId>,
+    ) -> Result<NodeId> {
+        let Some(bias) = bias else { return self.graph.add(name, op, &[x, weights]) };
+        let shape = self.graph[weights].shape();
+        let (layout, width) = match op {
+            Op::ProductTransposed => (WeightLayout::OutIn, shape.rows),
+            _ => (WeightLayout::InOut, shape.cols),
+        };
+        if self.shape(bias) != (1, width) {
+            let (bias, weights) = (&self.graph[bias], &self.graph[weights]);
+            let error = format!(
+                "{} is {}, but {} makes {}",
+                bias.name,
+                bias.shape(),
+                weights.name,
+                counted(width, "column")
+            );
+            return Err(Error::new(error).help(format!(
+                "give {} one row of {}",
+                bias.name,
+                counted(width, "number")
+            )));
+        }
+        self.graph.add(name, Op::Linear(layout), &[x, weights, bias])
+    }
+
+    /// Records the bias of the output projection.
+    pub fn output_bias(&mut self, w_o: Option<NodeId>, bias: Option<Given>) -> Result<()> {
+        let Some(bias) = bias else { return Ok(()) };
+        if w_o.is_none() {
+            return Err(Error::new("b_O is added after W_O, and there is no W_O")
+                .help("give W_O too, or leave out b_O"));
+        }
+        self.given(Role::BO, bias).map(|_| ())
     }
 
     /// The weights of a role, after the recipe's alteration of them.

@@ -95,22 +95,22 @@ fn run<T: Element + Kernels>(
     }
     check_fused(recipe, &inputs)?;
     let mechanisms = inputs.take_mechanisms();
-    let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
+    let AttendInputs { x, w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
     pipeline.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
     let x = pipeline.positioned(x)?;
-    let mut role = |role: Role, own: Option<Given>, weights| match own {
-        Some(own) => given::<T>(&mut pipeline.graph, role, named(own, tokens)),
-        None => {
-            let id = pipeline.role(role, None, x, weights)?;
+    let mut role = |role: Role, own: Option<Given>, weights: [Option<Given>; 2]| match own {
+        Some(own) if weights[1].is_none() => given::<T>(&mut pipeline.graph, role, named(own, tokens)),
+        own => {
+            let id = pipeline.role(role, own, x, weights)?;
             let matrix = pipeline.graph.matrix(id)?;
             Ok((id, Tensor::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))?))
         }
     };
-    let (q, mut queries) = role(Role::Q, q, w_q)?;
-    let (k, mut keys) = role(Role::K, k, w_k)?;
-    let (v, values) = role(Role::V, v, w_v)?;
+    let (q, mut queries) = role(Role::Q, q, [w_q, b_q])?;
+    let (k, mut keys) = role(Role::K, k, [w_k, b_k])?;
+    let (v, values) = role(Role::V, v, [w_v, b_v])?;
     pipeline.fit(q, k, v)?;
     pipeline.mechanisms(mechanisms)?;
     let own = [q, k, v];
@@ -134,6 +134,7 @@ fn run<T: Element + Kernels>(
     let mask = mask.map(of_mask).transpose()?;
     pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
     let w_o = pipeline.optional(Role::WO, w_o)?;
+    pipeline.output_bias(w_o, b_o)?;
     let after = pipeline.after(w_o, x, own)?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =

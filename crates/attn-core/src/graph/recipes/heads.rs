@@ -344,7 +344,7 @@ impl Pipeline<'_> {
         }
         let mut last = self.graph.add("C_again", Op::Concatenate, &mixes)?;
         if let Some(w_o) = self.graph.at(Role::WO).filter(|_| self.recipe.output.projected) {
-            last = self.graph.add("P_again", Op::Product, &[last, w_o])?;
+            last = self.projected_with("P_again", Op::Product, [last, w_o], self.graph.at(Role::BO))?;
         }
         // The sum of one matrix is that matrix under another name.
         let parts = if self.recipe.output.residual { vec![result, last] } else { vec![last] };
@@ -361,7 +361,8 @@ impl Pipeline<'_> {
         }
         match weights {
             Some(weights) => {
-                self.graph.add(&format!("{}_again", role.name()), Op::Product, &[result, weights])
+                let bias = role.weights().and_then(Role::bias).and_then(|bias| self.graph.at(bias));
+                self.projected_with(&format!("{}_again", role.name()), Op::Product, [result, weights], bias)
             }
             None => Ok(result),
         }

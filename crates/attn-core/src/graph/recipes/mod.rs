@@ -160,6 +160,10 @@ mod tests {
             position_table: given(4, heads),
             sink: given(1, heads),
             w_g: given(4, 4),
+            b_q: given(1, 4),
+            b_k: given(1, 4),
+            b_v: given(1, 4),
+            b_o: given(1, 4),
             ..inputs
         };
         (recipe, inputs)

@@ -43,8 +43,8 @@ impl Pipeline<'_> {
         roles: [NodeId; 3],
     ) -> Result<()> {
         let mut after = self.after(w_o, x, roles)?;
-        if let (Projection::PerHead, Some(w_o), 2.., None) =
-            (self.recipe.output.projection, after.w_o, heads.len(), after.gate)
+        if let (Projection::PerHead, Some(w_o), 2.., None, None) =
+            (self.recipe.output.projection, after.w_o, heads.len(), after.gate, self.graph.at(Role::BO))
         {
             let last = self.projected_per_head(&heads, w_o, after)?;
             after.w_o = None;
@@ -127,7 +127,8 @@ impl Pipeline<'_> {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
             let name = name_before(self.recipe, &[Site::Projected], Stage::Projected.name());
-            last = self.graph.add(if residual.is_none() { &result } else { &name }, op, &[last, w_o])?;
+            let name = if residual.is_none() { &result } else { &name };
+            last = self.projected_with(name, op, [last, w_o], self.graph.at(Role::BO))?;
             if residual.is_some() {
                 let stages = &[Site::Projected];
                 last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
