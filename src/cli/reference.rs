@@ -158,6 +158,7 @@ const NO_NAME: &str = "–";
 
 /// The meaning; our name; our option; the name in the configuration or the file of a model on the hub.
 const OF_MODELS: &[[&str; 4]] = &[
+    ["biases of the projections", "b_Q, b_K, b_V, b_O", "in a file", "in_proj_bias; q_proj.bias"],
     ["frequencies", "F", "--rope-base", "rope_theta; inv_freq"],
     ["frequencies for longer texts", "F_scaled", "--rope-scaling", "rope_scaling, rope_parameters"],
     ["rotated columns of a head", "2 · width of F", "--rope-width", "partial_rotary_factor · head_dim"],

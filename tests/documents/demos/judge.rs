@@ -106,8 +106,6 @@ fn number(graph: &Graph, quantity: &Quantity) -> Option<f64> {
             Some(if -all[0] > all[all.len() - 1] { -all[0] } else { all[all.len() - 1] })
         }
         Quantity::Sum(address) => Some(numbers(graph, address)?.into_iter().fold(0.0, |sum, x| sum + x)),
-        Quantity::Rows(name) => Some(rows_of(node(graph, name)?).len() as f64),
-        Quantity::Columns(name) => Some(rows_of(node(graph, name)?)[0].len() as f64),
         Quantity::Plus(a, b) => Some(number(graph, a)? + number(graph, b)?),
         Quantity::Times(a, b) => Some(number(graph, a)? * number(graph, b)?),
     }

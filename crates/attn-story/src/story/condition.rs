@@ -18,10 +18,6 @@ pub enum Quantity {
     MaxSize(String),
     /// The sum of the numbers at an address.
     Sum(String),
-    /// The number of rows of a node.
-    Rows(String),
-    /// The number of columns of a node.
-    Columns(String),
     /// The sum of two quantities.
     Plus(Box<Quantity>, Box<Quantity>),
     /// The product of two quantities.
@@ -88,19 +84,6 @@ pub struct Claim {
     pub shown: bool,
 }
 
-impl From<f64> for Quantity {
-    fn from(number: f64) -> Quantity {
-        Quantity::Number(number)
-    }
-}
-
-/// The cell of this address.
-impl From<&str> for Quantity {
-    fn from(address: &str) -> Quantity {
-        Quantity::Cell(address.to_string())
-    }
-}
-
 /// The max of the numbers at an address.
 pub fn max_of(address: &str) -> Quantity {
     Quantity::Max(address.to_string())
@@ -111,94 +94,14 @@ pub fn min_of(address: &str) -> Quantity {
     Quantity::Min(address.to_string())
 }
 
-/// The max of the absolute values at an address.
-pub fn max_size_of(address: &str) -> Quantity {
-    Quantity::MaxSize(address.to_string())
-}
-
-/// The sum of the numbers at an address.
-pub fn sum(address: &str) -> Quantity {
-    Quantity::Sum(address.to_string())
-}
-
-/// The number of rows of a node.
-pub fn rows(node: &str) -> Quantity {
-    Quantity::Rows(node.to_string())
-}
-
-/// The number of columns of a node.
-pub fn columns(node: &str) -> Quantity {
-    Quantity::Columns(node.to_string())
-}
-
 /// The sum of two quantities.
-pub fn plus(a: impl Into<Quantity>, b: impl Into<Quantity>) -> Quantity {
-    Quantity::Plus(Box::new(a.into()), Box::new(b.into()))
+pub fn plus(a: Quantity, b: Quantity) -> Quantity {
+    Quantity::Plus(Box::new(a), Box::new(b))
 }
 
 /// The product of two quantities.
-pub fn times(a: impl Into<Quantity>, b: impl Into<Quantity>) -> Quantity {
-    Quantity::Times(Box::new(a.into()), Box::new(b.into()))
-}
-
-/// a < b.
-pub fn less(a: impl Into<Quantity>, b: impl Into<Quantity>) -> Condition {
-    Condition::Compare(a.into(), Relation::Less, b.into())
-}
-
-/// a ≤ b.
-pub fn at_most(a: impl Into<Quantity>, b: impl Into<Quantity>) -> Condition {
-    Condition::Compare(a.into(), Relation::AtMost, b.into())
-}
-
-/// a = b, exactly.
-pub fn equal(a: impl Into<Quantity>, b: impl Into<Quantity>) -> Condition {
-    Condition::Compare(a.into(), Relation::Equal, b.into())
-}
-
-/// |a − b| ≤ tolerance.
-pub fn within(tolerance: f64, a: impl Into<Quantity>, b: impl Into<Quantity>) -> Condition {
-    Condition::Compare(a.into(), Relation::Within(tolerance), b.into())
-}
-
-/// Every number at the address equals this one.
-pub fn every(address: &str, number: f64) -> Condition {
-    all([equal(max_of(address), number), equal(min_of(address), number)])
-}
-
-/// The cell is larger than every other cell of its row.
-pub fn top_of_row(cell: &str) -> Condition {
-    Condition::TopOfRow(cell.to_string())
-}
-
-/// Two nodes have the same shape and the same numbers.
-pub fn same(a: &str, b: &str) -> Condition {
-    Condition::Same(a.to_string(), b.to_string(), 0.0)
-}
-
-/// A square node with ones on the diagonal and zeros elsewhere.
-pub fn identity(node: &str) -> Condition {
-    Condition::Identity(node.to_string())
-}
-
-/// Every number above the diagonal is 0.
-pub fn zeros_above_diagonal(node: &str) -> Condition {
-    Condition::ZerosAboveDiagonal(node.to_string())
-}
-
-/// A square node that equals its transpose.
-pub fn symmetric(node: &str) -> Condition {
-    Condition::Symmetric(node.to_string())
-}
-
-/// Every number of a node is whole.
-pub fn whole(node: &str) -> Condition {
-    Condition::Whole(node.to_string())
-}
-
-/// A node holds NaN at the address.
-pub fn not_a_number(address: &str) -> Condition {
-    Condition::NotANumber(address.to_string())
+pub fn times(a: Quantity, b: Quantity) -> Quantity {
+    Quantity::Times(Box::new(a), Box::new(b))
 }
 
 /// These given nodes have the demo's own numbers; without names: all of them.
@@ -295,9 +198,7 @@ impl Quantity {
             | Quantity::Max(a)
             | Quantity::Min(a)
             | Quantity::MaxSize(a)
-            | Quantity::Sum(a)
-            | Quantity::Rows(a)
-            | Quantity::Columns(a) => cells(graph, a).is_none().then(|| a.clone()),
+            | Quantity::Sum(a) => cells(graph, a).is_none().then(|| a.clone()),
             Quantity::Plus(a, b) | Quantity::Times(a, b) => a.missing(graph).or_else(|| b.missing(graph)),
         }
     }
@@ -322,8 +223,6 @@ impl Quantity {
             Quantity::Min(address) => fold(address, f64::INFINITY, f64::min),
             Quantity::MaxSize(address) => fold(address, 0.0, |so_far, x| so_far.max(x.abs())),
             Quantity::Sum(address) => fold(address, 0.0, |so_far, x| so_far + x),
-            Quantity::Rows(node) => Some(matrix(graph, node)?.rows() as f64),
-            Quantity::Columns(node) => Some(matrix(graph, node)?.cols() as f64),
             Quantity::Plus(a, b) => Some(a.value(graph)? + b.value(graph)?),
             Quantity::Times(a, b) => Some(a.value(graph)? * b.value(graph)?),
         }
