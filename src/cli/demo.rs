@@ -243,22 +243,30 @@ fn new(file: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
     Ok(EXIT_DONE.into())
 }
 
-/// Reads demos and runs them with their own numbers: each gets its line, and an error its place.
+/// Reads demos and runs them with their own numbers: each gets its line and one for each remark that does not hold, and an error its
+/// place.
 fn check(files: &[String], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
     let mut code = EXIT_DONE;
     for file in files {
         let story = opened(file, env, streams.input).and_then(|demo| demo.story(&Settings::default()));
         let line = match story {
             Ok(story) => {
-                let shown = story.claims.iter().filter(|claim| claim.shown).count();
-                format!(
+                let left_out: Vec<&str> = story
+                    .claims
+                    .iter()
+                    .filter(|claim| !claim.shown)
+                    .map(|claim| claim.text.as_str())
+                    .collect();
+                let line = format!(
                     "{}  {}, {}, {} ({} shown): ok\n",
                     visible(file),
                     counted(story.steps.len(), "step"),
                     counted(story.graph.nodes().count(), "matrix"),
                     counted(story.claims.len(), "remark"),
-                    shown,
-                )
+                    story.claims.len() - left_out.len(),
+                );
+                let told = left_out.iter().map(|text| format!("  not shown: “{}”\n", visible(text)));
+                line + &told.collect::<String>()
             }
             Err(error) => {
                 code = EXIT_UNUSABLE;

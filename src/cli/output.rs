@@ -20,7 +20,7 @@ pub(super) use crate::render::Format as FormatArg;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
-    /// Format: table, json, numpy, markdown, latex, csv, html
+    /// Format: table json numpy attn markdown latex csv html
     #[arg(long, value_parser = choice(FORMATS), default_value = "table")]
     pub format: Format,
     #[command(flatten)]

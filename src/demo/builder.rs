@@ -409,6 +409,19 @@ impl StepBuilder<'_> {
     }
 }
 
+/// Braces that stand for themselves, until all numbers are written out.
+const HIDDEN: [(char, char); 2] = [('{', '\u{e000}'), ('}', '\u{e001}')];
+
+/// A text in which braces stand for themselves.
+pub(super) fn hidden(text: &str) -> String {
+    HIDDEN.iter().fold(text.to_string(), |text, (brace, hidden)| text.replace(*brace, &hidden.to_string()))
+}
+
+/// The text itself again.
+pub(super) fn plain(text: &str) -> String {
+    HIDDEN.iter().fold(text.to_string(), |text, (brace, hidden)| text.replace(*hidden, &brace.to_string()))
+}
+
 /// Says a claim in its step, if it is true.
 ///
 /// # Errors
@@ -427,7 +440,9 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
     if !claim.condition.holds(graph, SEED) {
         return Ok(());
     }
-    match (fill(graph, &claim.text), &mut step.notice) {
+    let filled = fill(graph, &claim.text).map(|text| plain(&text));
+    claim.text = plain(&claim.text);
+    match (filled, &mut step.notice) {
         (Ok(text), _) if claim.is_heading => step.text = text,
         (Ok(text), Some(before)) => *before = format!("{before} {text}"),
         (Ok(text), none) => *none = Some(text),

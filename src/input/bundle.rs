@@ -329,6 +329,10 @@ impl LayerFile<'_> {
             row.layout = Some(Layout::InOut);
             let parts = match &weights[..] {
                 [_] => Ok(vec![row]),
+                several if !count.is_multiple_of(several.len()) => Err(Error::new(format!(
+                    "this bias has {count} numbers, which cannot be shared out among {} projections",
+                    several.len()
+                ))),
                 several => {
                     let heads = if head_by_head { Some(self.heads_of(&row)) } else { None };
                     heads.transpose().and_then(|heads| unstack(&row, several.len(), heads))

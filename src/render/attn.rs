@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::attention::WeightLayout;
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, Node, NodeId, Op, Origin};
 use crate::json_number;
-use crate::language::{KEYWORDS, LINE_WORDS, function_of};
+use crate::language::{KEYWORDS, LINE_WORDS, LONGEST, function_of};
 use crate::matrix::{Labels, Matrix};
 use crate::story::{Digits, Step, StepItem, Story, Table};
 
@@ -37,6 +38,14 @@ pub fn write(story: &Story) -> Result<String> {
     for &id in &ids[written..] {
         definition(&mut text, &story.graph, id, &mut again)?;
     }
+    if text.len() > LONGEST {
+        let error = format!(
+            "this would be a demo of {} KiB, and a demo has at most {} KiB",
+            text.len() >> 10,
+            LONGEST >> 10
+        );
+        return Err(Error::new(error).help("--format json has no such limit"));
+    }
     Ok(text)
 }
 
@@ -57,7 +66,7 @@ fn head(story: &Story) -> String {
     }
     story.notes.iter().for_each(|note| say("note", note));
     story.remarks.iter().for_each(|remark| say("remark", remark));
-    text + "\n"
+    text + "# Sentences and remarks tell these numbers. Who changes a number reads them again.\n\n"
 }
 
 fn one_line(text: &str) -> String {
@@ -78,7 +87,16 @@ fn name(name: &str) -> String {
 }
 
 fn text(text: &str) -> String {
-    format!("\"{}\"", one_line(text).replace('"', "”"))
+    format!("\"{}\"", text.replace(['\n', '\r'], " ").replace('"', "\"\""))
+}
+
+/// A sentence: what stands in it for braces is written in quotes, in braces.
+fn sentence(text: &str) -> String {
+    let braces = |c: char| match c {
+        '{' | '}' => format!("{{\"{c}\"}}"),
+        c => c.to_string(),
+    };
+    one_line(text).chars().map(braces).collect()
 }
 
 /// A line that defines a node, and the node in a graph of what a reader would make of it.
@@ -86,7 +104,7 @@ fn definition(out: &mut String, graph: &Graph, id: NodeId, again: &mut Graph) ->
     let node = &graph[id];
     let Some(matrix) = node.matrix() else {
         return Err(Error::new(format!("{} is never formed, so no step of it can be written", node.name))
-            .help("leave out --fused: then every step has its numbers"));
+            .help("leave out --fast: then every step has its numbers"));
     };
     let inputs: Vec<String> = node.inputs.iter().map(|&input| name(&graph[input].name)).collect();
     let (right, read) = match &node.op {
@@ -167,6 +185,8 @@ fn computed(graph: &Graph, node: &Node, inputs: &[String]) -> String {
         (Op::Subtract, [a, b]) => format!("{a} − {b}"),
         (Op::Multiply, [a, b]) => format!("{a} ∘ {b}"),
         (Op::Divide, [a, b]) => format!("{a} / {b}"),
+        (Op::Linear(WeightLayout::InOut), [x, w, b]) => format!("{x} · {w} + {b}"),
+        (Op::Linear(WeightLayout::OutIn), [x, w, b]) => format!("{x} · {w}ᵀ + {b}"),
         (Op::Scale(Factor::InverseRoot(width)), [a]) => format!("{a} / √{width}"),
         (Op::Scale(Factor::Inverse(width)), [a]) => format!("{a} · 1/{width}"),
         (Op::Scale(Factor::Number(factor)), [a]) if factor.is_finite() => format!("{} {a}", number(*factor)),
@@ -218,7 +238,7 @@ fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
     let names = |ids: &[NodeId], between: &str| {
         ids.iter().map(|&id| name(&graph[id].name)).collect::<Vec<_>>().join(between)
     };
-    let _ = writeln!(out, ": {}", one_line(&step.text));
+    let _ = writeln!(out, ": {}", sentence(&step.text));
     for item in &step.shown {
         let line = match item {
             StepItem::Node(id) => format!("show {}", names(&[*id], "")),
@@ -242,8 +262,8 @@ fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
             }
             StepItem::Table(table) => table_of(table),
             StepItem::Open(_) | StepItem::Picture(_) | StepItem::Explained { .. } | StepItem::Symbolic(_) => {
-                return Err(Error::new("a demo shows matrices, and neither explanations nor open questions")
-                    .help("leave out --explain and --until"));
+                return Err(Error::new("a demo shows matrices, and no explanations, symbols of cells, pictures or open questions")
+                    .help("--format markdown or html has them"));
             }
         };
         let _ = writeln!(out, "{line}");
@@ -254,7 +274,7 @@ fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
         let _ = writeln!(out, "brief {}", names(&[id], ""));
     }
     if let Some(notice) = &step.notice {
-        let _ = writeln!(out, "if true: {}", one_line(notice));
+        let _ = writeln!(out, "if own(): {}", sentence(notice));
     }
     out.push('\n');
     Ok(())
@@ -262,7 +282,7 @@ fn step_of(out: &mut String, graph: &Graph, step: &Step) -> Result<()> {
 
 fn table_of(table: &Table) -> String {
     let row = |cells: &mut dyn Iterator<Item = String>| {
-        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        let cells: Vec<String> = cells.map(|cell| sentence(&cell).replace('|', "\\|")).collect();
         format!("| {} |", cells.join(" | "))
     };
     let head = |(at, head): (usize, &String)| {

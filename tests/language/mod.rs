@@ -125,6 +125,22 @@ fn what_takes_too_long_or_too_deep_is_refused_at_once() {
             format!("for h in 1..256\na_{{h}} = [1]\n: x\n{}", "show a_{h}\n".repeat(5000)),
             "computes too much",
         ),
+        (
+            "let a = sum(sum(sum(1 for i in 1..2000) for j in 1..2000) for k in 1..2000)\n: x\n".into(),
+            "computes too much",
+        ),
+        ("a = table(1000, 1000): sum(1 for k in 1..2000)\n: x\n".into(), "computes too much"),
+        (
+            "a = [1]\n: x\nif all(all(all(1 > a for i in 1..2000) for j in 1..2000) for k in 1..2000): y\n"
+                .into(),
+            "computes too much",
+        ),
+        (
+            format!("a = [1] rows {} for h in 1..2000\n: x\n", vec!["b"; 100_000].join(", ")),
+            "computes too much",
+        ),
+        (format!("a = [1]\nb = stack({})\n: x\n", vec!["a"; 20_000].join(", ")), "4000 matrices"),
+        (format!("a = [1]\n: x\nshow a{}\n", "{1}".repeat(100_000)), "at most 1000 letters"),
         (format!("let a = {}\n: x\n", sum(40_000, " + ")), "at most 1000 operators"),
         (format!("need {}: y\n: x\n", sum(40_000, " and ")), "at most 1000 operators"),
         (format!("let a = {}1\n: x\n", "not ".repeat(40_000)), "signs follow each other"),
@@ -358,4 +374,29 @@ fn what_is_not_there_is_no_condition_and_no_beginning() {
     let (_place, name) = file("attn-demo: 1\ntitle: t\nbegin: X[3,1]\n\nX = [1 2]\n: a\n");
     let error = attn("demo").arg(name).run().err;
     assert!(error.contains("X[3,1] is no cell of this demo"), "{error}");
+}
+
+#[test]
+fn rows_and_columns_equal_matrices_of_their_shape_and_nan_is_never_told() {
+    let body = "A = [1 2; 3 4]\nV = [1 2]\nC = [1; 3]\nZ = [0 0]\nN = Z / Z\n: a\nif A[1] == V: row\nif A[:,1] == C: column\n\
+                if A[1] == C: other shape\nif not A[1] == V: not row\nif N != V: nan\nif not symmetric(N): nan again\nif A[last,1] == 3: last\n";
+    let (_place, name) = demo(body);
+    let out = attn("demo").arg(name).ok().out;
+    assert!(out.contains("→ row column last\n"), "{out}");
+}
+
+#[test]
+fn what_the_screen_prints_of_a_layer_with_biases_can_be_typed() {
+    let body = "X = [1 2]\nW = [1 0; 0 1]\nb = [5 7]\nQ = X W + b\nR = X W.T + b\nT = 2 * X\n: a\nshow Q, R, T\nif Q == R and Q[1,2] == 9 and T[1,2] == 4: right\n";
+    let (_place, name) = demo(body);
+    let out = attn("demo").arg(name).ok().out;
+    assert!(out.contains("X (1×2) · W (2×2) + b (1×2)") && out.contains("→ right"), "{out}");
+}
+
+#[test]
+fn braces_and_quotes_of_words_survive_the_full_form() {
+    let command = "attend --words 'a { \"b\" }'";
+    assert!(told(command) == read_again(command));
+    let (_place, name) = file(&attn(command).arg("--format").arg("attn").ok().out);
+    assert!(attn("demo").arg(name).ok().out.contains("“{”"));
 }

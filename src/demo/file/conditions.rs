@@ -14,6 +14,9 @@ impl Teller<'_> {
             Kind::Binary(Sign::Or, a, b) => Ok(Condition::Any(vec![self.condition(a)?, self.condition(b)?])),
             Kind::Close(a, b, within) => {
                 let within = within.as_ref().map(|within| self.number(within)).transpose()?;
+                if within.is_some_and(|within| within.is_nan() || within < 0.0) {
+                    return Err(self.wrong(b.at, "a distance behind ± is not negative"));
+                }
                 self.compared(a, Relation::Within(within.unwrap_or(ROUNDING)), b)
             }
             Kind::Binary(Sign::Equal, a, b) => self.compared(a, Relation::Equal, b),
@@ -38,7 +41,7 @@ impl Teller<'_> {
             Kind::Each { function, first, argument, repeat }
                 if first.is_empty() && matches!(function.as_str(), "all" | "any") =>
             {
-                let each = self.repeated(Some(repeat), || self.condition(argument))?;
+                let each = self.repeated(Some(repeat), 1, || self.condition(argument))?;
                 Ok(if function == "all" { Condition::All(each) } else { Condition::Any(each) })
             }
             Kind::Call { function, arguments, .. }
@@ -98,8 +101,9 @@ impl Teller<'_> {
 
     /// The address that an expression is, if it is one. A number in a name or an index is written out.
     fn address(&self, of: &Expression) -> Result<Option<Address>> {
-        let index = |at: &Expression| -> Result<String> {
+        let index = |at: &Expression, length: usize| -> Result<String> {
             match &*at.kind {
+                Kind::Name(name) if self.name(name)? == "last" => Ok(length.to_string()),
                 Kind::Text(text) => self.text(text),
                 Kind::Name(name) if !self.is_number(at) => self.name_or_word(name),
                 _ => Ok(self.whole(at)?.to_string()),
@@ -117,19 +121,24 @@ impl Teller<'_> {
                     is_cell: is_one,
                 }))
             }
+            Kind::Text(name) if self.demo.node(name).is_ok() => {
+                let is_one = self.demo.matrix(self.demo.node(name)?)?.shape() == Shape { rows: 1, cols: 1 };
+                let text = if is_one { format!("{name}[1,1]") } else { name.clone() };
+                Ok(Some(Address { text, is_cell: is_one }))
+            }
             Kind::Part(name, indices) => {
-                self.node(name)?;
+                let Shape { rows, cols } = self.demo.matrix(self.node(name)?)?.shape();
                 let name = self.name(name)?;
                 match &indices[..] {
                     [Index::One(i), Index::One(j)] => Ok(Some(Address {
-                        text: format!("{name}[{},{}]", index(i)?, index(j)?),
+                        text: format!("{name}[{},{}]", index(i, rows)?, index(j, cols)?),
                         is_cell: true,
                     })),
                     [Index::One(i)] | [Index::One(i), Index::All] => {
-                        Ok(Some(Address { text: format!("{name}[{}]", index(i)?), is_cell: false }))
+                        Ok(Some(Address { text: format!("{name}[{}]", index(i, rows)?), is_cell: false }))
                     }
                     [Index::All, Index::One(j)] => {
-                        Ok(Some(Address { text: format!("{name}[*,{}]", index(j)?), is_cell: false }))
+                        Ok(Some(Address { text: format!("{name}[*,{}]", index(j, cols)?), is_cell: false }))
                     }
                     _ => Err(self.wrong(of.at, "a condition names a cell, a row or a column")),
                 }
@@ -148,7 +157,13 @@ impl Teller<'_> {
             address.ok_or_else(|| self.wrong(of.at, "a matrix, a row or a cell is expected here"))
         };
         match &*of.kind {
-            Kind::Name(_) | Kind::Part(..) => Ok(Quantity::Cell(address(of)?)),
+            Kind::Name(_) | Kind::Text(_) | Kind::Part(..) => match self.address(of)? {
+                Some(Address { text, is_cell: true }) => Ok(Quantity::Cell(text)),
+                Some(_) => Err(self
+                    .wrong(of.at, "this is more than one number")
+                    .help("compare it as it is, or take its max, min or sum: max(A[1]) + 1 > 0")),
+                None => Err(self.wrong(of.at, "a matrix, a row or a cell is expected here")),
+            },
             Kind::LargestSize(of) => Ok(Quantity::MaxSize(address(of)?)),
             Kind::Binary(Sign::Plus, a, b) => Ok(plus(self.quantity(a)?, self.quantity(b)?)),
             Kind::Binary(Sign::Product | Sign::Multiply, a, b) => {

@@ -1,6 +1,7 @@
 //! The definitions of a demo: matrices that are given, and steps of the computation.
 
 use super::names::{Teller, Value};
+use crate::attention::WeightLayout;
 use crate::demo::builder::*;
 use crate::graph::Origin;
 use crate::language::{At, Definition, Expression, ExpressionKind as Kind, Index, Lines, Name, Sign};
@@ -64,6 +65,9 @@ impl Teller<'_> {
             return Err(self.wrong(name.at, format!("this demo has more than {MOST_NODES} definitions")));
         }
         let spelled = self.name(name)?;
+        if spelled.trim().is_empty() {
+            return Err(self.wrong(name.at, "a name has at least one letter"));
+        }
         if self.values.borrow().contains_key(&spelled) {
             return Err(self.wrong(name.at, format!("`{}` is a number already", clip(&spelled))));
         }
@@ -129,8 +133,9 @@ impl Teller<'_> {
             let before: String = lines.names.iter().map(|before| format!("{before} ")).collect();
             return Ok(labels.map(|labels| labels.iter().map(|label| format!("{before}{label}")).collect()));
         }
-        let once = || lines.names.iter().map(|name| self.text(name)).collect::<Result<Vec<String>>>();
-        Ok(Some(self.repeated(lines.repeat.as_ref(), once)?.concat().into()))
+        let once =
+            || lines.names.iter().map(|name| Ok(plain(&self.text(name)?))).collect::<Result<Vec<String>>>();
+        Ok(Some(self.repeated(lines.repeat.as_ref(), lines.names.len(), once)?.concat().into()))
     }
 
     /// A matrix that the user may replace, if the expression is one.
@@ -146,12 +151,23 @@ impl Teller<'_> {
             Kind::Matrix(rows) => {
                 let origin = origin.map(|origin| self.read_object(origin)).transpose()?;
                 let origin = origin.unwrap_or(Origin::Stated);
+                let is_identity = |(i, row): (usize, &Vec<f64>)| {
+                    row.iter().enumerate().all(|(j, x)| *x == f64::from(u8::from(i == j)))
+                };
+                let origin = match origin {
+                    // Somebody has changed its numbers.
+                    Origin::Identity if !rows.iter().enumerate().all(is_identity) => Origin::Stated,
+                    origin => origin,
+                };
                 self.demo.leaf(name, labelled(Matrix::from_rows(rows)?), origin)
             }
             Kind::Draw(height, width, after) => {
                 let (height, width) = (self.side(height)?, self.side(width)?);
                 let skipped = match after {
-                    Some(after) => self.whole(after)?.min(1 << 20),
+                    Some(after) => match self.whole(after)? {
+                        skipped if skipped <= 1 << 20 => skipped,
+                        _ => return Err(self.wrong(after.at, "at most 1048576 numbers can be skipped")),
+                    },
                     None => self.drawn,
                 };
                 self.drawn = skipped + height * width;
@@ -260,12 +276,26 @@ impl Teller<'_> {
                 }
             },
             Kind::Binary(Sign::Divide, a, b) => self.divided(name, a, b),
+            Kind::Binary(Sign::Multiply, a, b) if self.is_number(a) || self.is_number(b) => {
+                let (number, a) = if self.is_number(a) { (a, b) } else { (b, a) };
+                let factor = Factor::Number(self.number(number)?);
+                one(self, Op::Scale(factor), a)
+            }
             Kind::Binary(Sign::Multiply, a, b) => two(self, Op::Multiply, a, b),
             Kind::Binary(Sign::Power, base, a) => {
                 let base = self.number(base)?;
                 one(self, Op::Exponential(Base::Number(base)), a)
             }
             Kind::Binary(Sign::Minus, a, b) => two(self, Op::Subtract, a, b),
+            Kind::Binary(Sign::Plus, product, bias) if self.is_product(product) => {
+                let Kind::Binary(_, x, weights) = &*product.kind else { return self.operand(product) };
+                let (layout, weights) = match &*weights.kind {
+                    Kind::Transposed(weights) => (WeightLayout::OutIn, weights),
+                    _ => (WeightLayout::InOut, weights),
+                };
+                let inputs = [self.operand(x)?, self.operand(weights)?, self.operand(bias)?];
+                self.demo.compute(name, Op::Linear(layout), &inputs)
+            }
             Kind::Binary(Sign::Plus, ..) => {
                 let mut parts = Vec::new();
                 let mut left = is;
@@ -283,7 +313,7 @@ impl Teller<'_> {
             Kind::Part(whole, indices) => self.part(name, whole, indices),
             Kind::Each { function, first, argument, repeat } => {
                 let mut parts = first.iter().map(|of| self.operand(of)).collect::<Result<Vec<_>>>()?;
-                parts.extend(self.repeated(Some(repeat), || self.operand(argument))?);
+                parts.extend(self.repeated(Some(repeat), 1, || self.operand(argument))?);
                 self.put_together(name, function, is.at, &parts, of, rows)
             }
             Kind::Call { function, arguments, settings }
@@ -314,6 +344,14 @@ impl Teller<'_> {
         }
     }
 
+    /// Whether an expression is a product of two matrices.
+    fn is_product(&self, of: &Expression) -> bool {
+        match &*of.kind {
+            Kind::Binary(Sign::Product, a, b) => !self.is_number(a) && !self.is_number(b),
+            _ => false,
+        }
+    }
+
     fn put_together(
         &mut self,
         name: &str,
@@ -333,6 +371,9 @@ impl Teller<'_> {
                     .help("stack(…), beside(…) or add(…)"));
             }
         };
+        if parts.len() > MOST_NODES {
+            return Err(self.wrong(at, format!("more than {MOST_NODES} matrices are put together")));
+        }
         let node = self.demo.compute(name, op, parts)?;
         if let Some(of) = of {
             // “The one word”, and “the two words”.

@@ -253,6 +253,10 @@ impl Teller<'_> {
                         Kind::Unary(Sign::Not, hidden) => (MatrixRule::Block, hidden),
                         _ => (MatrixRule::Allow, part),
                     };
+                    if mask.matrix.is_some() {
+                        let error = self.wrong(part.at, "a mask has one matrix");
+                        return Err(error.help("multiply two masks cell by cell first: both = M ∘ N"));
+                    }
                     mask.matrix = Some(rule);
                     let rule = self.operand(part);
                     let rules = "the rules are `causal`, `window = 2` and a matrix of 0 and 1";
@@ -315,7 +319,11 @@ impl Teller<'_> {
                 (other, _) => {
                     return Err(self
                         .wrong(value.at, format!("an attention cannot have this `{}`", clip(other)))
-                        .help("mask = causal, window = 2, scale = none, heads = 4, kv_heads = 2"));
+                        .help(if of_heads {
+                            "mask = causal, window = 2, scale = none, heads = 4, kv_heads = 2"
+                        } else {
+                            "mask = causal, window = 2, scale = none"
+                        }));
                 }
             }
         }

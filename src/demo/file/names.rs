@@ -71,9 +71,11 @@ pub(super) struct Later {
 
 /// The place of the brace that closes one that was opened before this text.
 fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
+    let (mut depth, mut quoted) = (0_usize, false);
     for (at, c) in text.char_indices() {
         match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
             '{' => depth += 1,
             '}' if depth == 0 => return Some(at),
             '}' => depth -= 1,
@@ -114,6 +116,10 @@ impl<'a> Teller<'a> {
         // A place in a demo of the program says nothing to its user.
         if self.file.is_empty() {
             return error;
+        }
+        // A number in braces has no place of its own.
+        if at.line == 0 {
+            return error.in_source(self.file);
         }
         error.within(Place::Text(self.file.to_string(), at.line, at.column))
     }
@@ -167,16 +173,18 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The results of something that is repeated, or done once.
+    /// The results of something of this many parts that is repeated, or done once.
     pub(super) fn repeated<T>(
         &self,
         repeat: Option<&Repeat>,
+        parts: usize,
         mut once: impl FnMut() -> Result<T>,
     ) -> Result<Vec<T>> {
         let Some(repeat) = repeat else { return Ok(vec![once()?]) };
         let before = self.values.borrow().get(&repeat.variable).cloned();
         let mut results = Vec::new();
         for value in self.each(repeat)? {
+            self.spend(At::default(), 2000.0 + 200.0 * parts as f64)?;
             self.bind(&repeat.variable, Some(value));
             results.push(once()?);
         }
@@ -222,7 +230,7 @@ impl<'a> Teller<'a> {
     /// The nodes of some names.
     pub(super) fn listed(&self, names: &Names) -> Result<Vec<NodeId>> {
         let once = || names.names.iter().map(|name| self.node(name)).collect::<Result<Vec<NodeId>>>();
-        Ok(self.repeated(names.repeat.as_ref(), once)?.concat())
+        Ok(self.repeated(names.repeat.as_ref(), names.names.len(), once)?.concat())
     }
 
     pub(super) fn node(&self, name: &Name) -> Result<NodeId> {
@@ -351,7 +359,7 @@ impl<'a> Teller<'a> {
                 }
             }
             Kind::Each { function, first, argument, repeat } if function == "sum" && first.is_empty() => {
-                self.repeated(Some(repeat), || self.number(argument))?.into_iter().sum()
+                self.repeated(Some(repeat), 1, || self.number(argument))?.into_iter().sum()
             }
             _ => return Err(self.wrong(of.at, "a number is expected here")),
         };
@@ -402,7 +410,7 @@ impl<'a> Teller<'a> {
             out.push_str(before);
             let inside = inner(&after[..close])?;
             match self.written_out(&inside)? {
-                Some(text) => out.push_str(&text),
+                Some(text) => out.push_str(&hidden(&text)),
                 // An address has its names without quotes.
                 None => out.push_str(&format!("{{{}}}", inside.replace('"', ""))),
             }
@@ -415,6 +423,7 @@ impl<'a> Teller<'a> {
     fn written_out(&self, inside: &str) -> Result<Option<String>> {
         let Ok(read) = expression(self.file, inside, At::default()) else { return Ok(None) };
         let word = match &*read.kind {
+            Kind::Text(text) => Some(text.clone()),
             Kind::Name(name) => self.word(name),
             Kind::Call { function, arguments, .. } if function == "token" => Some(self.token(arguments)?),
             Kind::Call { function, .. } if function == "id" => None,
@@ -430,7 +439,7 @@ impl<'a> Teller<'a> {
     pub(super) fn without_cells(&self, text: &str, at: At) -> Result<String> {
         let text = self.text(text)?;
         match text.split_once('{') {
-            None => Ok(text),
+            None => Ok(plain(&text)),
             Some((_, rest)) => {
                 let inside = rest.split_once('}').map_or(rest, |(inside, _)| inside);
                 let error = format!(

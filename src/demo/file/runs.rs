@@ -160,7 +160,7 @@ impl Teller<'_> {
     pub(super) fn token(&self, arguments: &[Expression]) -> Result<String> {
         match arguments {
             [run, place] => Ok(self.token_at(run, place)?.0),
-            _ => Err(Error::new("a token has a text and a place")),
+            _ => Err(self.wrong(At::default(), "a token has a text and a place: {token(cave, 2)}")),
         }
     }
 

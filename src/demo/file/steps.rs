@@ -62,9 +62,9 @@ impl Teller<'_> {
                 LineKind::Define(definition) => self.define(definition)?,
                 LineKind::Let(name, is) => self.name_value(*at, name, is)?,
                 LineKind::Need { condition, error, help } if !self.holds(condition)? => {
-                    let error = self.wrong(*at, self.text(error)?);
+                    let error = self.wrong(*at, self.without_cells(error, *at)?);
                     return Err(match help {
-                        Some(help) => error.help(self.text(help)?),
+                        Some(help) => error.help(self.without_cells(help, *at)?),
                         None => error,
                     });
                 }
@@ -139,7 +139,11 @@ impl Teller<'_> {
                     place_of_table.get_or_insert(parts.len());
                     let row =
                         || cells.iter().map(|cell| self.without_cells(cell, line.at)).collect::<Result<_>>();
-                    rows.extend(self.repeated(repeat.as_ref(), row)?.into_iter().map(|row| (line.at, row)));
+                    rows.extend(
+                        self.repeated(repeat.as_ref(), 10 * cells.len(), row)?
+                            .into_iter()
+                            .map(|row| (line.at, row)),
+                    );
                 }
                 _ => parts.extend(self.part_of_step(line)?),
             }
@@ -268,10 +272,12 @@ impl Teller<'_> {
         if matrix.rows().max(matrix.cols()) > MOST_IN_WORDS {
             return Ok(None);
         }
-        let names = |labels: Option<&Labels>| labels.map_or_else(Vec::new, |labels| labels.to_vec());
-        let header = [vec!["block".to_string()], names(matrix.col_labels())].concat();
+        let numbered = |count: usize| (1..=count).map(|number| number.to_string()).collect();
+        let names =
+            |labels: Option<&Labels>, count| labels.map_or_else(|| numbered(count), |labels| labels.to_vec());
+        let header = [vec!["block".to_string()], names(matrix.col_labels(), matrix.cols())].concat();
         let word = |cell: f64| words.get(cell as usize).or(words.last()).cloned().unwrap_or_default();
-        let rows = names(matrix.row_labels()).into_iter().enumerate();
+        let rows = names(matrix.row_labels(), matrix.rows()).into_iter().enumerate();
         let rows = rows.map(|(i, name)| std::iter::once(name).chain(matrix.row(i).map(word)).collect());
         Ok(Some(Table { header, rows: rows.collect(), ..Table::default() }))
     }

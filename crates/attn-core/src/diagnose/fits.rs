@@ -159,6 +159,9 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let list = format!("{}{more}", numbers.join(" "));
     let said = match stage {
         _ if node == "V" => format!("The same row was added to every row of V: a bias ({list})."),
+        _ if is_left_out(search, &row, rounding) => {
+            "b_O was left out: the bias of the output projection.".to_string()
+        }
         _ => format!("The same row was added to every row: a bias of V or of the output ({list})."),
     };
     let inputs = search.task.inputs();
@@ -170,6 +173,15 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let graph = search.task.with_shift([&change], row.clone());
     let graph = if node == "V" { graph_with(graph, "V", "V_altered") } else { graph };
     fit(search, part, slip, graph, yours.cols())
+}
+
+/// Whether a row is what is missing without the bias of the output projection.
+fn is_left_out(search: &Search<'_>, row: &Matrix, rounding: impl Fn(usize) -> f64) -> bool {
+    let bias = search.task.inputs().get(Role::BO).and_then(|given| given.tensor.matrix().ok());
+    bias.is_some_and(|bias| {
+        bias.cols() == row.cols()
+            && (0..row.cols()).all(|j| (row[(0, j)] + bias[(0, j)]).abs() <= LEAST_BIAS * rounding(j))
+    })
 }
 
 /// The graph in which a node has the numbers of another.

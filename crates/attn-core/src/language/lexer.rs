@@ -119,13 +119,22 @@ impl Lexer<'_> {
             return Ok((self.word()?, ""));
         }
         if first == '"' {
-            let Some(end) = self.rest[1..].find('"') else {
-                return Err(
-                    wrong(self.file, self.at, "a text in quotes has no end").help("write a second \"")
-                );
-            };
-            let text = self.rest[1..=end].to_string();
-            self.advance(end + 2);
+            // A doubled quote stands for one.
+            let mut end = 1;
+            loop {
+                let Some(quote) = self.rest[end..].find('"') else {
+                    return Err(
+                        wrong(self.file, self.at, "a text in quotes has no end").help("write a second \"")
+                    );
+                };
+                end += quote;
+                if !self.rest[end + 1..].starts_with('"') {
+                    break;
+                }
+                end += 2;
+            }
+            let text = self.rest[1..end].replace("\"\"", "\"");
+            self.advance(end + 1);
             return Ok((TokenKind::Text(text), ""));
         }
         let Some((spelled, sign)) = SIGNS.iter().find(|(spelled, _)| self.rest.starts_with(spelled)) else {

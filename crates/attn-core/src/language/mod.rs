@@ -7,7 +7,7 @@ mod lexer;
 mod parser;
 
 pub use functions::{FUNCTIONS, function_of, simple_op};
-pub use parser::{KEYWORDS, LINE_WORDS, expression, program};
+pub use parser::{KEYWORDS, LINE_WORDS, LONGEST, expression, program};
 
 /// A place in the text: line and column, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

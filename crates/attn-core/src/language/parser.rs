@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::text::{clip, nearest};
 
 /// No file is longer, in bytes.
-const LONGEST: usize = 1 << 20;
+pub const LONGEST: usize = 1 << 20;
 /// Brackets are nested at most this deep.
 const DEEPEST: usize = 40;
 
@@ -96,7 +96,8 @@ pub fn program(file: &str, text: &str) -> Result<Program> {
         let mut whole = line.to_string();
         at += 1;
         while at < lines.len() && lines[at].starts_with([' ', '\t']) && !lines[at].trim().is_empty() {
-            whole = format!("{whole}\n{}", lines[at]);
+            whole.push('\n');
+            whole.push_str(lines[at]);
             at += 1;
         }
         let paragraph = open.get_or_insert_with(|| Paragraph { repeat: None, lines: Vec::new() });
@@ -920,8 +921,14 @@ fn number_in_words(word: &str) -> Option<f64> {
     })
 }
 
+/// No name is longer, in bytes.
+const LONGEST_NAME: usize = 1000;
+
 /// The pieces of a word with numbers in braces.
 fn name_of(file: &str, word: &str, at: At) -> Result<Name> {
+    if word.len() > LONGEST_NAME {
+        return Err(wrong(file, at, format!("a name has at most {LONGEST_NAME} letters")));
+    }
     let mut pieces = Vec::new();
     let mut rest = word;
     while let Some((text, inside)) = rest.split_once('{') {

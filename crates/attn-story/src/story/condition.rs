@@ -1,7 +1,7 @@
 //! Conditions over a graph: a sentence about its numbers is shown only if its condition is true.
 
 use crate::graph::{Cells, Graph, Op, Origin, resolve};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Shape};
 
 /// A number that is read from a graph. An address is `A`, a row `A[bat]`, a column `A[*,cave]`, or a cell `A[bat,cave]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,24 +163,24 @@ impl Condition {
             }
             Condition::Same(a, b, within) => {
                 let is_near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= *within;
-                let shapes = [matrix(graph, a), matrix(graph, b)].map(|of| of.map(Matrix::shape));
-                let (a, b) = (cells(graph, a)?, cells(graph, b)?);
-                Some(shapes[0] == shapes[1] && a.len() == b.len() && a.iter().zip(&b).all(is_near))
+                let shapes = (shape(graph, a)?, shape(graph, b)?);
+                let (a, b) = (numbers(cells(graph, a)?)?, numbers(cells(graph, b)?)?);
+                Some(shapes.0 == shapes.1 && a.iter().zip(&b).all(is_near))
             }
             Condition::Identity(node) => {
-                let m = matrix(graph, node)?;
+                let m = matrix_of_numbers(graph, node)?;
                 let is_one = |i, j| m[(i, j)] == if i == j { 1.0 } else { 0.0 };
                 Some(m.rows() == m.cols() && everywhere(m, is_one))
             }
             Condition::ZerosAboveDiagonal(node) => {
-                let m = matrix(graph, node)?;
+                let m = matrix_of_numbers(graph, node)?;
                 Some(everywhere(m, |i, j| j <= i || m[(i, j)] == 0.0))
             }
             Condition::Symmetric(node) => {
-                let m = matrix(graph, node)?;
+                let m = matrix_of_numbers(graph, node)?;
                 Some(m.rows() == m.cols() && everywhere(m, |i, j| m[(i, j)] == m[(j, i)]))
             }
-            Condition::Whole(node) => Some(matrix(graph, node)?.cells().all(|x| x.fract() == 0.0)),
+            Condition::Whole(node) => Some(matrix_of_numbers(graph, node)?.cells().all(|x| x.fract() == 0.0)),
             Condition::NotANumber(address) => Some(cells(graph, address)?.iter().any(|x| x.is_nan())),
             Condition::Own(names) => is_own(graph, names, seed),
             Condition::All(of) => of.iter().try_fold(true, |all, one| Some(all & one.truth(graph, seed)?)),
@@ -245,6 +245,28 @@ fn everywhere(matrix: &Matrix, is_right: impl Fn(usize, usize) -> bool) -> bool 
 
 fn matrix<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
     graph.find(node).and_then(|id| graph[id].matrix())
+}
+
+/// The same, if none of its cells is NaN.
+fn matrix_of_numbers<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
+    matrix(graph, node).filter(|matrix| !matrix.cells().any(f64::is_nan))
+}
+
+/// These cells, if none is NaN.
+fn numbers(cells: Vec<f64>) -> Option<Vec<f64>> {
+    (!cells.iter().any(|x| x.is_nan())).then_some(cells)
+}
+
+/// The shape of what is at an address: a row has one row, a column one column.
+fn shape(graph: &Graph, address: &str) -> Option<Shape> {
+    let count = cells(graph, address)?.len();
+    if address.contains("[*,") {
+        return Some(Shape { rows: count, cols: 1 });
+    }
+    Some(match resolve(graph, address).ok()? {
+        Cells::Node(node) => graph[node].shape(),
+        Cells::Row(..) | Cells::Cell(_) => Shape { rows: 1, cols: count },
+    })
 }
 
 /// The numbers at an address, row by row.
