@@ -80,7 +80,7 @@ fn name(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_';
     let parts = name.split('.').all(|part| part.chars().next().is_some_and(char::is_alphabetic));
     let is_word = begins && parts && name.chars().all(|c| is_plain(c) || c == '.') && !name.contains('ᵀ');
-    let others = ["inf", "nan", "true", "false", "max", "last", "causal", "T"];
+    let others = ["inf", "nan", "max", "last", "causal", "like", "T"];
     let is_taken = KEYWORDS.contains(&name) || LINE_WORDS.contains(&name) || others.contains(&name);
     let ends_turned = name.split('.').skip(1).any(|part| part == "T");
     if is_word && !is_taken && !ends_turned { name.to_string() } else { text(name) }
@@ -156,7 +156,7 @@ fn definition(out: &mut String, graph: &Graph, id: NodeId, again: &mut Graph) ->
 }
 
 fn labels(names: &Labels) -> String {
-    names.iter().map(|label| text(label)).collect::<Vec<_>>().join(", ")
+    names.iter().map(|label| name(label)).collect::<Vec<_>>().join(", ")
 }
 
 fn given(matrix: &Matrix) -> String {

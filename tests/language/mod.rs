@@ -400,3 +400,10 @@ fn braces_and_quotes_of_words_survive_the_full_form() {
     let (_place, name) = file(&attn(command).arg("--format").arg("attn").ok().out);
     assert!(attn("demo").arg(name).ok().out.contains("“{”"));
 }
+
+#[test]
+fn the_number_of_a_loop_ends_with_it_also_where_a_remark_is_read_later() {
+    let body = "X = [1]\n: a\nif all(Y_{h}[1,1] > 0 for h in 1..1): later\n\n: b {h}\n\nY_1 = [1]\n";
+    let (_place, name) = demo(body);
+    attn("demo").arg(name).refused(&["`{h}` is no number"]);
+}

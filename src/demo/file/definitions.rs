@@ -1,5 +1,6 @@
 //! The definitions of a demo: matrices that are given, and steps of the computation.
 
+use super::functions::Call;
 use super::names::{Teller, Value};
 use crate::attention::WeightLayout;
 use crate::demo::builder::*;
@@ -312,7 +313,7 @@ impl Teller<'_> {
             Kind::LargestSize(a) => one(self, LARGEST, a),
             Kind::Part(whole, indices) => self.part(name, whole, indices),
             Kind::Each { function, first, argument, repeat } => {
-                let mut parts = first.iter().map(|of| self.operand(of)).collect::<Result<Vec<_>>>()?;
+                let mut parts = self.operands(first)?;
                 parts.extend(self.repeated(Some(repeat), 1, || self.operand(argument))?);
                 self.put_together(name, function, is.at, &parts, of, rows)
             }
@@ -322,15 +323,14 @@ impl Teller<'_> {
                 if let Some((_, setting)) = settings.first() {
                     return Err(self.wrong(setting.at, format!("`{function}` has no settings")));
                 }
-                let parts: Vec<NodeId> =
-                    arguments.iter().map(|part| self.operand(part)).collect::<Result<_>>()?;
+                let parts = self.operands(arguments)?;
                 self.put_together(name, function, is.at, &parts, of, rows)
             }
             Kind::Call { function, arguments, settings } if function == "lens" && settings.is_empty() => {
                 self.lens(name, is.at, arguments, rows)
             }
             Kind::Call { function, arguments, settings } => {
-                self.called(name, is.at, function, arguments, settings)
+                self.called(Call { name, at: is.at, function, arguments, settings })
             }
             Kind::Name(other) => {
                 let other = self.name(other)?;

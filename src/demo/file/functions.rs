@@ -11,30 +11,29 @@ use crate::json_number;
 use crate::language::{At, Expression, ExpressionKind as Kind, FUNCTIONS, Sign, simple_op};
 use crate::text::{clip, counted, nearest};
 
+/// A function that is called, and the name of its result.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) at: At,
+    pub(super) function: &'a str,
+    pub(super) arguments: &'a [Expression],
+    pub(super) settings: &'a [(String, Expression)],
+}
+
 impl Teller<'_> {
     /// A function of matrices.
-    pub(super) fn called(
-        &mut self,
-        name: &str,
-        at: At,
-        function: &str,
-        arguments: &[Expression],
-        settings: &[(String, Expression)],
-    ) -> Result<NodeId> {
-        if let Some(op) = function.strip_prefix("op.") {
-            return self.op(name, at, op, arguments, settings);
-        }
-        if function == "attend" {
-            return self.attend(name, at, arguments, settings);
+    pub(super) fn called(&mut self, call: Call<'_>) -> Result<NodeId> {
+        let Call { name, at, function, arguments, settings } = call;
+        match function {
+            "attend" => return self.attend(call),
+            "weights" => return self.weights(call),
+            "rms_norm" | "layer_norm" => return self.norm(call),
+            op if op.starts_with("op.") => return self.op(call),
+            _ => {}
         }
         if let ("visible" | "mask", [scores, rule @ ..]) = (function, arguments) {
             return self.masked(name, at, function == "visible", scores, rule, settings);
-        }
-        if function == "weights" {
-            return self.weights(name, at, arguments, settings);
-        }
-        if let ("rms_norm" | "layer_norm", [_, ..]) = (function, arguments) {
-            return self.norm(name, at, function, arguments, settings);
         }
         if let ("rotate", [x, f, pairing]) = (function, arguments) {
             return self.rotated(name, [x, f, pairing], settings);
@@ -48,7 +47,7 @@ impl Teller<'_> {
             );
         }
         if let Some(op) = simple_op(function, arguments.len()) {
-            let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+            let inputs = self.operands(arguments)?;
             return self.demo.compute(name, op, &inputs);
         }
         if let ("gap", [a, b]) = (function, arguments) {
@@ -57,9 +56,13 @@ impl Teller<'_> {
         let Some((op, matrices)) = self.op_of_numbers(at, function, arguments)? else {
             return Err(self.unknown(at, function, arguments.len()));
         };
-        let inputs: Vec<NodeId> =
-            arguments[..matrices].iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        let inputs = self.operands(&arguments[..matrices])?;
         self.demo.compute(name, op, &inputs)
+    }
+
+    /// The nodes of expressions that are names.
+    pub(super) fn operands(&self, of: &[Expression]) -> Result<Vec<NodeId>> {
+        of.iter().map(|of| self.operand(of)).collect()
     }
 
     /// The largest difference of two matrices, in two steps.
@@ -127,18 +130,11 @@ impl Teller<'_> {
     }
 
     /// Any op by its name, with its parameters: the full form.
-    fn op(
-        &mut self,
-        name: &str,
-        at: At,
-        op: &str,
-        arguments: &[Expression],
-        settings: &[(String, Expression)],
-    ) -> Result<NodeId> {
+    fn op(&mut self, Call { name, at, function, arguments, settings }: Call<'_>) -> Result<NodeId> {
         let params = self.object(settings)?;
-        let form = serde_json::json!({ "op": op.replace('_', "-"), "params": params });
+        let form = serde_json::json!({ "op": function.trim_start_matches("op.").replace('_', "-"), "params": params });
         let op: Op = serde_json::from_value(form).map_err(|error| self.wrong(at, error.to_string()))?;
-        let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        let inputs = self.operands(arguments)?;
         self.demo.compute(name, op, &inputs)
     }
 
@@ -175,14 +171,7 @@ impl Teller<'_> {
     }
 
     /// A norm of each row: its gain and bias are further arguments, and ε a setting.
-    fn norm(
-        &mut self,
-        name: &str,
-        at: At,
-        function: &str,
-        arguments: &[Expression],
-        settings: &[(String, Expression)],
-    ) -> Result<NodeId> {
+    fn norm(&mut self, Call { name, at, function, arguments, settings }: Call<'_>) -> Result<NodeId> {
         let mut epsilon = EPSILON;
         for (setting, value) in settings {
             if setting != "epsilon" {
@@ -196,7 +185,7 @@ impl Teller<'_> {
             ("layer_norm", 1..=3) => Op::LayerNorm(epsilon),
             _ => return Err(self.unknown(at, function, arguments.len())),
         };
-        let inputs: Vec<NodeId> = arguments.iter().map(|of| self.operand(of)).collect::<Result<_>>()?;
+        let inputs = self.operands(arguments)?;
         self.demo.compute(name, op, &inputs)
     }
 
@@ -331,13 +320,7 @@ impl Teller<'_> {
     }
 
     /// The weights of an attention, with the steps that lead to them.
-    fn weights(
-        &mut self,
-        name: &str,
-        at: At,
-        arguments: &[Expression],
-        settings: &[(String, Expression)],
-    ) -> Result<NodeId> {
+    fn weights(&mut self, Call { name, at, arguments, settings, .. }: Call<'_>) -> Result<NodeId> {
         let ([q, k], Some(suffix)) = (arguments, name.strip_prefix('A')) else {
             return Err(self
                 .wrong(at, "`weights` takes queries and keys, and its result is called A")
@@ -349,13 +332,7 @@ impl Teller<'_> {
     }
 
     /// A whole attention: its steps have the ending of its name.
-    fn attend(
-        &mut self,
-        name: &str,
-        at: At,
-        arguments: &[Expression],
-        settings: &[(String, Expression)],
-    ) -> Result<NodeId> {
+    fn attend(&mut self, Call { name, at, arguments, settings, .. }: Call<'_>) -> Result<NodeId> {
         let [q, k, v] = arguments else {
             return Err(self
                 .wrong(at, "`attend` takes queries, keys and values")

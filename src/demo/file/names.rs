@@ -181,15 +181,17 @@ impl<'a> Teller<'a> {
         mut once: impl FnMut() -> Result<T>,
     ) -> Result<Vec<T>> {
         let Some(repeat) = repeat else { return Ok(vec![once()?]) };
+        let values = self.each(repeat)?;
         let before = self.values.borrow().get(&repeat.variable).cloned();
-        let mut results = Vec::new();
-        for value in self.each(repeat)? {
+        let each = |value: Value| {
             self.spend(At::default(), 2000.0 + 200.0 * parts as f64)?;
             self.bind(&repeat.variable, Some(value));
-            results.push(once()?);
-        }
+            once()
+        };
+        // Also after an error: a remark about what is defined below is read a second time.
+        let results = values.into_iter().map(each).collect();
         self.bind(&repeat.variable, before);
-        Ok(results)
+        results
     }
 
     // Names and numbers.

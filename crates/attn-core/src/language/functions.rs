@@ -43,7 +43,7 @@ pub fn simple_op(function: &str, inputs: usize) -> Option<Op> {
     SIMPLE.into_iter().find(|(name, count, _)| (*name, *count) == (function, inputs)).map(|(_, _, op)| op)
 }
 
-/// The function that is this op on so many inputs, if it needs no parameters.
+/// The name of the function that is this op on this number of inputs; none where the op has parameters.
 pub fn function_of(op: &Op, inputs: usize) -> Option<&'static str> {
     SIMPLE.iter().find(|(_, count, of)| of == op && *count == inputs).map(|(name, ..)| *name)
 }

@@ -915,8 +915,6 @@ fn number_in_words(word: &str) -> Option<f64> {
     Some(match word {
         "inf" => f64::INFINITY,
         "nan" => f64::NAN,
-        "true" => 1.0,
-        "false" => 0.0,
         _ => return None,
     })
 }
