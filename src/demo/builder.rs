@@ -177,6 +177,24 @@ impl Builder {
         self.graph.adopt(other, wanted, suffix)
     }
 
+    /// The nodes so far.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Steps once more, with other nodes in the place of some; see [`Graph::once_more`].
+    ///
+    /// # Errors
+    /// If there is no step, a new name is taken, or an op refuses its inputs.
+    pub fn once_more(
+        &mut self,
+        steps: &[NodeId],
+        replaced: &[(NodeId, NodeId)],
+        new_name: impl Fn(&str) -> String,
+    ) -> Result<NodeId> {
+        self.graph.once_more(steps, replaced, new_name)
+    }
+
     /// Names the rows and columns of a node.
     pub fn name_lines(&mut self, id: NodeId, rows: Option<Labels>, cols: Option<Labels>) {
         self.graph.name_lines(id, rows, cols);

@@ -103,6 +103,38 @@ fn paragraphs_repeat_and_numbers_stand_in_names_and_sentences() {
 }
 
 #[test]
+fn steps_run_again_with_another_matrix_as_if_they_were_written_out() {
+    let chain = "X = [1 2; 3 4] rows bat, cave\nW = [1 1; 0 2]\nQ = X W\nS = Q Xᵀ\nA = softmax(S)\nO = A X\nX_2 = [0 1; 5 2] rows a, b\n";
+    let again = format!(
+        "{chain}O_2 = again(O, X = X_2)\nA_flat = again(A, S = Q)\n: Again.\nshow O_2\nif O_2[a,1] > 0: Named.\n"
+    );
+    let written = "Q_2 = X_2 W\nS_2 = Q_2 X_2ᵀ\nA_2 = softmax(S_2)\nO_2 = A_2 X_2\nA_flat = softmax(Q)\n: Again.\nshow O_2\nif O_2[a,1] > 0: Named.\n";
+    let nodes = |body: &str| {
+        let (_place, name) = demo(body);
+        told(&format!("demo {name}"))["graphs"][0]["nodes"].clone()
+    };
+    assert_eq!(nodes(&again), nodes(&format!("{chain}{written}")));
+    assert!(said(&again).contains("→ Named."));
+    // What is there already under its new name is not made again.
+    let twice = format!("{chain}A_2 = again(A, X = X_2)\nO_2 = again(O, X = X_2)\n: Again.\nshow O_2\n");
+    let once = format!("{chain}O_2 = again(O, X = X_2)\n: Again.\nshow O_2\n");
+    assert_eq!(nodes(&twice), nodes(&once));
+    for (line, at, words) in [
+        ("O_2 = again(O)", "11:7", &["`again` takes a matrix"][..]),
+        ("P = again(O, X = X_2)", "11:5", &["not O with another ending", "O_2 = again(O, X = X_2)"]),
+        ("O_2 = again(O, Y = X_2)", "11:20", &["Y"]),
+        ("O_2 = again(O, X_2 = X)", "11:7", &["O is not made of X_2"]),
+        ("X_3 = [1 2 3]\nO_2 = again(O, X = X_3)", "12:7", &["Q_2"]),
+    ] {
+        refused(&format!("{chain}{line}\n"), at, words);
+    }
+    // Each line doubles the steps.
+    let doubled: String =
+        (1..30).map(|n| format!("Y_{n} = B_{p} + X\nB_{n} = again(B_{p}, X = Y_{n})\n", p = n - 1)).collect();
+    refused(&format!("X = [1 2]\nB_0 = 1 X\n{doubled}"), "28:7", &["more than 4000 definitions"]);
+}
+
+#[test]
 fn rows_columns_and_matrices_are_compared_cell_by_cell() {
     let out = said(
         "X = [1 2; 1 2; 3 2]\nY = X + X\n: Compared.\nif X[1] == X[2]: a1\nif X[1] == X[3]: b1\nif X[:, 2] == 2: a2\nif X[1] != X[3]: a3\n\

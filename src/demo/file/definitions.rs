@@ -59,12 +59,18 @@ impl Teller<'_> {
         }
     }
 
+    /// Counts steps of the computation before they are made.
+    pub(super) fn count_nodes(&mut self, at: At, more: usize) -> Result<()> {
+        self.nodes += more;
+        if self.nodes > MOST_NODES {
+            return Err(self.wrong(at, format!("this demo has more than {MOST_NODES} definitions")));
+        }
+        Ok(())
+    }
+
     pub(super) fn define(&mut self, definition: &Definition) -> Result<()> {
         let Definition { name, is, rows, cols, label, of, origin, stage } = definition;
-        self.nodes += 1;
-        if self.nodes > MOST_NODES {
-            return Err(self.wrong(name.at, format!("this demo has more than {MOST_NODES} definitions")));
-        }
+        self.count_nodes(name.at, 1)?;
         let spelled = self.name(name)?;
         if spelled.trim().is_empty() {
             return Err(self.wrong(name.at, "a name has at least one letter"));

@@ -27,6 +27,7 @@ impl Teller<'_> {
         let Call { name, at, function, arguments, settings } = call;
         match function {
             "attend" => return self.attend(call),
+            "again" => return self.again(call),
             "weights" => return self.weights(call),
             "rms_norm" | "layer_norm" => return self.norm(call),
             op if op.starts_with("op.") => return self.op(call),
@@ -58,6 +59,41 @@ impl Teller<'_> {
         };
         let inputs = self.operands(&arguments[..matrices])?;
         self.demo.compute(name, op, &inputs)
+    }
+
+    /// The steps to a matrix once more, with others in the place of some: `O_2 = again(O, X = X_2)` makes `S_2` and `A_2` on the way.
+    fn again(&mut self, Call { name, at, arguments, settings, .. }: Call<'_>) -> Result<NodeId> {
+        let ([result], false) = (arguments, settings.is_empty()) else {
+            let error = self.wrong(at, "`again` takes a matrix, and what stands in the place of another");
+            return Err(error.help("O_2 = again(O, X = X_2)"));
+        };
+        let result = self.operand(result)?;
+        let replace = |(old, new): &(String, Expression)| {
+            let old = self.demo.node(&plain(&self.text(old)?)).map_err(|error| self.placed(error, new.at))?;
+            Ok((old, self.operand(new)?))
+        };
+        let replaced: Vec<(NodeId, NodeId)> = settings.iter().map(replace).collect::<Result<_>>()?;
+        let graph = self.demo.graph();
+        let own = graph[result].name.clone();
+        let Some((old_end, new_end)) = other_ending(&own, name) else {
+            let error = self.wrong(at, format!("`{}` is not {} with another ending", clip(name), clip(&own)));
+            return Err(error.help("the matrices on the way get the same ending: O_2 = again(O, X = X_2)"));
+        };
+        let old: Vec<NodeId> = replaced.iter().map(|(old, _)| *old).collect();
+        let steps = graph.between(&old, result);
+        if steps.last() != Some(&result) {
+            let names: Vec<&str> = settings.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(self.wrong(at, format!("{} is not made of {}", clip(&own), clip(&names.join(", ")))));
+        }
+        let cells = |id: NodeId| graph[id].shape().rows as f64 * graph[id].shape().cols as f64;
+        let width = |id: &NodeId| graph[*id].shape().rows.max(graph[*id].shape().cols) as f64;
+        let work = |id: &NodeId| cells(*id) * graph[*id].inputs.iter().map(width).fold(4.0, f64::max);
+        self.spend(at, steps.iter().map(work).sum())?;
+        self.count_nodes(at, steps.len() - 1)?;
+        self.demo.once_more(&steps, &replaced, |node| match node.strip_suffix(old_end) {
+            Some(stem) => format!("{stem}{new_end}"),
+            None => format!("{node}{new_end}"),
+        })
     }
 
     /// The nodes of expressions that are names.
@@ -376,3 +412,12 @@ fn json_of(number: f64) -> Value {
 
 /// ε of the norms, as in PyTorch's LayerNorm.
 const EPSILON: f64 = 1e-5;
+
+/// The endings by which a new name differs from an old one, from the last `_` before the difference on: `_cave` and `_racket` for
+/// `O_cave` and `O_racket`, nothing and `_2` for `O` and `O_2`.
+fn other_ending<'n>(old: &'n str, new: &'n str) -> Option<(&'n str, &'n str)> {
+    let same: usize =
+        old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let stem = if same == old.len() { same } else { old[..same].rfind('_')? };
+    (stem > 0 && new[stem..].starts_with('_') && old != new).then(|| (&old[stem..], &new[stem..]))
+}

@@ -301,6 +301,48 @@ impl Graph {
         needed
     }
 
+    /// The steps on the way from some nodes to `result`, which is the last of them if it depends on any.
+    pub fn between(&self, from: &[NodeId], result: NodeId) -> Vec<NodeId> {
+        let is_needed = self.needed(&[result]);
+        let mut between: BTreeSet<NodeId> = BTreeSet::new();
+        for id in (0..=result.0).map(NodeId).filter(|id| is_needed[id.0] && !from.contains(id)) {
+            if self[id].inputs.iter().any(|input| from.contains(input) || between.contains(input)) {
+                between.insert(id);
+            }
+        }
+        between.into_iter().collect()
+    }
+
+    /// Steps once more, with other nodes in the place of some, as nodes of new names; the last of them. A step that is there already
+    /// under its new name, the same op on the same inputs, is not made again.
+    ///
+    /// # Errors
+    /// If there is no step, a new name is taken, or an op refuses its inputs.
+    pub fn once_more(
+        &mut self,
+        steps: &[NodeId],
+        replaced: &[(NodeId, NodeId)],
+        new_name: impl Fn(&str) -> String,
+    ) -> Result<NodeId> {
+        let mut copies: BTreeMap<NodeId, NodeId> = replaced.iter().copied().collect();
+        let mut last = Err(Error::new("there is no step to run again"));
+        for &id in steps {
+            let node = self[id].clone();
+            let inputs: Vec<NodeId> =
+                node.inputs.iter().map(|input| *copies.get(input).unwrap_or(input)).collect();
+            let name = new_name(&node.name);
+            let is_same = |known: &NodeId| self[*known].op == node.op && self[*known].inputs == inputs;
+            let copy = match self.find(&name).filter(is_same) {
+                Some(known) => known,
+                None => self.add(&name, node.op.clone(), &inputs)?,
+            };
+            self.describe(copy, &node);
+            copies.insert(id, copy);
+            last = Ok(copy);
+        }
+        last
+    }
+
     fn adopt_node(&mut self, node: &Node, inputs: &[NodeId], suffix: &str) -> Result<NodeId> {
         let is_weight = matches!(node.op, Op::Given(Origin::Weights(_)));
         if let Some(known) = self.find(&node.name).filter(|_| is_weight) {

@@ -49,8 +49,9 @@ pub fn function_of(op: &Op, inputs: usize) -> Option<&'static str> {
 }
 
 /// The functions of matrices.
-pub const FUNCTIONS: [&str; 54] = [
+pub const FUNCTIONS: [&str; 55] = [
     "add",
+    "again",
     "alibi",
     "attend",
     "beside",
