@@ -13,7 +13,7 @@ pub(super) use crate::story::Table;
 pub(super) use crate::story::condition::*;
 
 use crate::explore::Source;
-use crate::graph::recipes::{self, BiasAndMask, Split};
+use crate::graph::recipes::{self, Split};
 use crate::graph::{Gradients, Graph, Node, Origin};
 use crate::story::{Digits, Plane, Step, StepItem, Story, Window, fill};
 use crate::text::{clip, nearest};
@@ -220,7 +220,7 @@ impl Builder {
     /// # Errors
     /// If a name is taken, or queries and keys do not fit.
     pub fn weights(&mut self, suffix: &str, q: NodeId, k: NodeId, recipe: &Recipe) -> Result<Weights> {
-        recipes::weights(&mut self.graph, recipe, suffix, [q, k], BiasAndMask::default())
+        recipes::weights(&mut self.graph, recipe, suffix, [q, k])
     }
 
     /// The weights of one head, and the values mixed by them as `O`.

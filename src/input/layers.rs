@@ -564,6 +564,7 @@ mod tests {
             ("v", EntryKind::Whole(Role::V)),
             ("queries", EntryKind::Whole(Role::Q)),
             ("Q_2", EntryKind::Head(Role::Q, 2)),
+            ("m_2", EntryKind::Head(Role::Mask, 2)),
             ("mask", EntryKind::Whole(Role::Mask)),
             ("B", EntryKind::Whole(Role::Bias)),
             ("b_Q", EntryKind::Whole(Role::BQ)),

@@ -301,22 +301,6 @@ fn a_padding_mask_of_one_row_holds_for_every_query() {
 }
 
 #[test]
-fn a_mask_or_bias_for_each_head_is_refused_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.json");
-    fs::write(&path, "[[[0, 0], [0, 0]], [[0, 0], [0, 1]]]").unwrap();
-    for option in ["--mask", "--bias"] {
-        for fast in ["", "--fast"] {
-            attn(&format!("attend --words 'bat cave' --heads 2 {fast} {option}"))
-                .arg(path.to_str().unwrap())
-                .refused(&[
-                    "this has a matrix for each of 2 heads, shape (2, 2, 2), but here all heads share one",
-                ]);
-        }
-    }
-}
-
-#[test]
 fn stacks_that_may_be_sequences_are_told_and_one_beside_matrices_is_refused() {
     let stack = "[[[1, 2], [0, 1]], [[3, 1], [1, 1]]]";
     let run = |q: &str, k: &str, options: &str| {

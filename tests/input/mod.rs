@@ -9,6 +9,7 @@ mod dropped;
 mod formats;
 mod headers;
 mod layers;
+mod masks_per_head;
 mod memory;
 mod model_folder;
 mod own_words;

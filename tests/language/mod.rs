@@ -130,8 +130,8 @@ fn steps_run_again_with_another_matrix_as_if_they_were_written_out() {
     }
     // Each line doubles the steps.
     let doubled: String =
-        (1..30).map(|n| format!("Y_{n} = B_{p} + X\nB_{n} = again(B_{p}, X = Y_{n})\n", p = n - 1)).collect();
-    refused(&format!("X = [1 2]\nB_0 = 1 X\n{doubled}"), "28:7", &["more than 4000 definitions"]);
+        (1..30).map(|n| format!("P{n} = B_{p} + X\nB_{n} = again(B_{p}, X = P{n})\n", p = n - 1)).collect();
+    refused(&format!("X = [1 2]\nB_0 = 1 X\n{doubled}"), "27:8", &["more than 4000 definitions"]);
 }
 
 #[test]

@@ -424,7 +424,7 @@ fn matrices_that_do_not_fit_are_refused_with_the_shape_that_does() {
     for (options, said) in [
         ("--wq '1 2 3'", ["W_Q is 1×3, but X has 2 columns", "give W_Q 2 rows"]),
         ("--wo '1 2 3'", ["W_O is 1×3, but the heads together have 2 columns", "give W_O 2 rows"]),
-        ("--bias '1 2'", ["the bias is 1×2, but the scores are 2×2", "a row for each query"]),
+        ("--bias '1 2 3'", ["the bias is 1×3, but the scores are 2×2", "a row for each query"]),
         (
             "--mask '1 0 1' --mask-kind allow",
             ["the mask is 1×3, but the scores are 2×2", "a row for each query"],

@@ -140,6 +140,23 @@ impl Tensor {
         Ok(self)
     }
 
+    /// The numbers of one matrix taken as this many heads one below the other. Of a matrix of the exact path, where heads stand side
+    /// by side, it is a copy; other numbers stay where they are.
+    ///
+    /// # Errors
+    /// If there is no room for the copy.
+    pub fn of_heads_below(mut self, heads: usize) -> Result<Tensor> {
+        let (rows, cols) = (self.layout.rows / heads.max(1), self.layout.columns);
+        if let Values::Matrix(matrix) = &self.values {
+            memory::hold(memory::bytes_of::<f64>(matrix.rows().saturating_mul(cols)))?.keep();
+            let cell = |i: usize, j: usize| matrix[(j / cols * rows + i, j % cols)];
+            return Ok(Tensor::side_by_side(Matrix::from_fn(rows, heads * cols, cell), heads));
+        }
+        let head_stride = rows.saturating_mul(self.layout.row_stride);
+        self.layout = Layout { heads, rows, head_stride, ..self.layout };
+        Ok(self.labelled(None, None))
+    }
+
     /// This tensor, marked as exact or as rounded.
     pub fn with_inexact(mut self, inexact: bool) -> Tensor {
         self.inexact = inexact;

@@ -118,6 +118,16 @@ impl<'a, T: Copy> Heads<'a, T> {
         self.layout
     }
 
+    /// All numbers as they lie in memory.
+    pub fn numbers(&self) -> &'a [T] {
+        self.numbers
+    }
+
+    /// The number of a head at row i, column j, all from 0.
+    pub fn at(&self, head: usize, i: usize, j: usize) -> T {
+        self.head(head).at(i, j)
+    }
+
     /// One head, from 0.
     pub(crate) fn head(&self, head: usize) -> View<'a, T> {
         assert_in_tests!(head < self.layout.heads);

@@ -42,6 +42,7 @@ impl ComputationArgs {
         let mut loaded = self.inputs.load(files, dtype, self.options.heads, &self.mechanisms)?;
         let recipe = self.mechanisms.applied(self.options.recipe(&loaded)?, &loaded)?;
         MechanismArgs::spread_sink(&mut loaded, recipe.heads)?;
+        loaded.beside_scores(recipe.heads, self.inputs.mask_kind)?;
         let of_mechanisms = MechanismArgs::notes(&recipe, &loaded);
         let mut notes = loaded.notes;
         notes.extend(of_mechanisms);
@@ -338,13 +339,13 @@ pub(super) struct InputArgs {
     layer: Option<String>,
     /// Which token may attend to which
     ///
-    /// A matrix of true and false, of 1 and 0 with --mask-kind, or of numbers to add to the scores.
+    /// A matrix of true and false, of 1 and 0 with --mask-kind, or of numbers to add to the scores. (H, T, N) is one per head.
     #[arg(long, value_name = "FILE")]
     mask: Option<String>,
     /// What a 1 in the mask means: allow, block or add
     #[arg(long, value_parser = choice(MASK_KINDS), value_name = "KIND")]
     mask_kind: Option<MatrixRule>,
-    /// A matrix that is added to the scores of every head
+    /// A matrix added to the scores, or one per head
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
     /// Names of the tokens: the,cat,sat

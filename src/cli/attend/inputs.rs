@@ -7,7 +7,7 @@ use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
 use crate::graph::{Given, MAX_CELLS, Origin, Role};
 use crate::input::{Bundle, Files, Layout};
-use crate::matrix::Labels;
+use crate::matrix::{Labels, Shape};
 use crate::random::LegacyStream;
 use crate::tensor::{Dtype, Tensor};
 use crate::text::counted;
@@ -194,7 +194,6 @@ impl InputLoader {
             }
             (None, None) => None,
         };
-        self.mask_for_every_query(mask_kind)?;
         let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
         let inputs = AttendInputs { tokens, ..self.inputs };
         check_tokens(&inputs)?;
@@ -208,24 +207,6 @@ impl InputLoader {
             notes: self.notes,
             of_words: self.of_words,
         })
-    }
-
-    /// A mask of one row, as of a padded text, in every row.
-    fn mask_for_every_query(&mut self, kind: Option<MatrixRule>) -> Result<()> {
-        let queries = self.inputs.q.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
-        let (Some(queries @ 2..), Some(mask)) = (queries, &mut self.inputs.mask) else { return Ok(()) };
-        let keys = self.inputs.k.as_ref().or(self.inputs.x.as_ref()).map(|given| given.shape().rows);
-        if mask.shape().rows != 1 || Some(mask.shape().cols) != keys {
-            return Ok(());
-        }
-        let means = if mask.tensor.dtype() == Dtype::Bool && kind.is_none() {
-            " True is a key that may be seen; PyTorch's key_padding_mask has it the other way round: --mask-kind block."
-        } else {
-            ""
-        };
-        self.notes.push(format!("The mask has one row, which holds for every query.{means}"));
-        mask.tensor = mask.tensor.clone().in_every_row(queries)?;
-        Ok(())
     }
 
     /// Says which of the given matrices are not used because Q, K or V is given itself.
@@ -248,6 +229,57 @@ impl InputLoader {
             };
             self.notes.push(format!("{name} is taken as given; {unused}."));
         }
+    }
+}
+
+impl LoadedInputs {
+    /// Bias and mask with a row for each query, and those of several heads side by side; says how each was read. What has another
+    /// shape is left to the pipeline, which refuses it.
+    ///
+    /// # Errors
+    /// If there is no room for a copy.
+    pub(super) fn beside_scores(&mut self, heads: usize, kind: Option<MatrixRule>) -> Result<()> {
+        let AttendInputs { x, q, k, bias, mask, .. } = &mut self.inputs;
+        let rows = |own: &Option<Given>| own.as_ref().or(x.as_ref()).map(|given| given.shape().rows);
+        let (Some(queries), Some(keys)) = (rows(q), rows(k)) else { return Ok(()) };
+        for (what, given) in [("bias", bias), ("mask", mask)] {
+            let Some(Given { tensor, .. }) = given else { continue };
+            let (Shape { rows, cols }, stacked) = (tensor.shape(), tensor.head_count());
+            let is_below = heads > 1 && (rows, cols, stacked) == (heads.saturating_mul(queries), keys, 1);
+            let is_own =
+                is_below || heads > 1 && cols == heads.saturating_mul(keys) && [1, heads].contains(&stacked);
+            let is_one_row = queries > 1 && rows == 1 && (is_own || cols == keys);
+            if !is_own && !is_one_row {
+                continue;
+            }
+            let (one, holds) = match is_one_row {
+                true => ("row", ", which holds for every query"),
+                false => ("matrix", ""),
+            };
+            let place = match stacked {
+                1 if is_below => ", one below the other",
+                1 => ", side by side",
+                _ => "",
+            };
+            let (has, of_pytorch) = match is_own {
+                true => (format!("a {one} for each of {heads} heads{place}"), "MultiheadAttention"),
+                false => (format!("one {one}"), "key_padding_mask"),
+            };
+            let means = match tensor.dtype() == Dtype::Bool && kind.is_none() {
+                true => format!(
+                    " True is a key that may be seen; PyTorch's {of_pytorch} has it the other way round: --mask-kind block."
+                ),
+                false => String::new(),
+            };
+            self.notes.push(format!("The {what} has {has}{holds}.{means}"));
+            if is_below {
+                *tensor = tensor.clone().of_heads_below(heads)?;
+            }
+            if is_one_row {
+                *tensor = tensor.clone().in_every_row(queries)?;
+            }
+        }
+        Ok(())
     }
 }
 

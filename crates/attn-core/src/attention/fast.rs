@@ -10,7 +10,7 @@ use crate::matrix::Shape;
 use crate::memory;
 use crate::text::{counted, nearest};
 
-use super::masks::{Mask, MaskCells, MatrixRule, Pairs, fits};
+use super::masks::{Mask, MatrixRule};
 
 impl From<kernel::Error> for Error {
     /// The kernel's message, with help where there is any.
@@ -39,7 +39,7 @@ impl From<kernel::Error> for Error {
 ///
 /// # Shapes
 /// `q` is (H, T, d_k), `k` (G, N, d_k), `v` (G, N, d_v), each anywhere in memory; query head h reads key/value head
-/// ⌈h·G/H⌉, both from 1. `bias` and `mask_cells` are (T, N), the same for every head.
+/// ⌈h·G/H⌉, both from 1. The bias and the mask matrix are (H, T, N); where all heads share one, their stride from head to head is 0.
 #[derive(Clone, Copy, Debug)]
 pub struct FastAttention<'a, T> {
     /// The queries.
@@ -51,7 +51,7 @@ pub struct FastAttention<'a, T> {
     /// The factor of the scores.
     pub scale: f64,
     /// Added to the scaled scores; −∞ hides the key.
-    pub bias: Option<Pairs<'a, T>>,
+    pub bias: Option<Heads<'a, T>>,
     /// Added to the scaled scores by head and distance alone, (H, 1, N + T − 1): the number for query i and key j is at
     /// j − i + T − 1.
     pub relative_bias: Option<Heads<'a, T>>,
@@ -63,8 +63,10 @@ pub struct FastAttention<'a, T> {
     pub sinks: Option<&'a [T]>,
     /// The rules that hide keys.
     pub mask: Mask,
-    /// The cells of the mask matrix, where the mask has a rule for it.
-    pub mask_cells: Option<MaskCells<'a, T>>,
+    /// The mask matrix for [`MatrixRule::Allow`] and [`MatrixRule::Block`].
+    pub truth: Option<Heads<'a, bool>>,
+    /// The mask matrix for [`MatrixRule::Add`].
+    pub mask_added: Option<Heads<'a, T>>,
 }
 
 /// The result of [`attend_fast`].
@@ -83,8 +85,9 @@ pub struct FusedOutput<T> {
 ///
 /// A fully masked row is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
 ///
-/// Everything is read in place, with two exceptions that need a (T, N) matrix: of T where a bias is divided by a temperature or
-/// added to a mask, of booleans where the mask is more than a band or a boolean matrix ([`MatrixRule::Block`], for example).
+/// Everything is read in place, with two exceptions that need a (T, N) matrix, or one for each head: of T where a bias is divided
+/// by a temperature or added to a mask, of booleans where the mask is more than a band or a boolean matrix ([`MatrixRule::Block`],
+/// for example).
 ///
 /// # Errors
 /// If shapes do not fit, there is no memory for the result, what is added is +∞ or NaN, or this processor lacks the instructions
@@ -95,8 +98,6 @@ pub struct FusedOutput<T> {
 pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<FusedOutput<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
-    fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
-    fits("bias", problem.bias.map(|cells| cells.shape()), scores)?;
     problem.check_range()?;
     let visible = problem.visible(scores)?;
     let added = problem.added(scores)?;
@@ -173,86 +174,96 @@ impl<'a, T: Real> FastAttention<'a, T> {
         Err(Error::new(format!("{what} is out of the range of {}", T::NAME)).help(wider))
     }
 
-    fn mask_cell(&self, i: usize, j: usize) -> Option<f64> {
-        self.mask_cells.map(|cells| match cells {
-            MaskCells::Truth(cells) => f64::from(u8::from(cells.at(i, j))),
-            MaskCells::Added(cells) => cells.at(i, j).to_f64(),
-        })
+    fn mask_cell(&self, head: usize, (i, j): (usize, usize)) -> Option<f64> {
+        let truth = self.truth.map(|cells| f64::from(u8::from(cells.at(head, i, j))));
+        truth.or_else(|| self.mask_added.map(|cells| cells.at(head, i, j).to_f64()))
     }
 
-    /// Returns true if query i sees any key: one that no rule hides, and to whose score −∞ is not added.
-    pub fn may_attend(&self, i: usize) -> bool {
+    /// The number of heads that see different keys: 1 where all share one mask and one bias.
+    pub fn own_heads(&self) -> usize {
+        let numbers = [self.bias, self.mask_added].map(|cells| cells.map(|cells| cells.layout()));
+        let layouts = numbers.into_iter().chain([self.truth.map(|cells| cells.layout())]);
+        let is_shared = layouts.flatten().all(|layout| layout.head_stride == 0);
+        if is_shared { 1 } else { self.q.layout().heads }
+    }
+
+    /// Returns true if query i of a head sees any key: one that no rule hides, and to whose score −∞ is not added.
+    pub fn may_attend(&self, head: usize, i: usize) -> bool {
         let scores = Shape { rows: self.q.layout().rows, cols: self.k.layout().rows };
         let band = if self.mask.is_band() { self.mask.band(scores) } else { Band::default() };
         let size = (scores.rows, scores.cols);
         let is_reached = |j: usize| {
-            self.mask.is_visible((i, j), size, self.mask_cell(i, j))
-                && self.bias.is_none_or(|cells| cells.at(i, j) != T::NEG_INFINITY)
+            self.mask.is_visible((i, j), size, self.mask_cell(head, (i, j)))
+                && self.bias.is_none_or(|cells| cells.at(head, i, j) != T::NEG_INFINITY)
         };
         band.keys(i, scores.cols).into_iter().flatten().any(is_reached)
     }
 
-    /// The layout of cells that were computed row by row, the same for every head.
-    fn for_all_heads(&self, scores: Shape) -> Layout {
-        Layout { head_stride: 0, ..Layout::stacked(self.q.layout().heads, scores.rows, scores.cols) }
+    /// A cell for each head and place, row by row; once for all heads that see the same keys.
+    fn gathered<C: Clone>(
+        &self,
+        scores: Shape,
+        cell: impl Fn(usize, (usize, usize)) -> C,
+    ) -> Result<PairCells<'a, C>> {
+        let (own, Shape { rows, cols }) = (self.own_heads(), scores);
+        let mut cells = memory::reserved(own.saturating_mul(rows).saturating_mul(cols))?;
+        for head in 0..own {
+            cells.extend(scores.places().map(|place| cell(head, place)));
+        }
+        let layout = Layout::stacked(self.q.layout().heads, rows, cols);
+        let head_stride = if own == 1 { 0 } else { layout.head_stride };
+        Ok((cells.into(), Layout { head_stride, ..layout }))
     }
 
     /// The visible pairs as booleans, where a band does not say it all.
     fn visible(&self, scores: Shape) -> Result<Option<PairCells<'a, bool>>> {
-        let rules = match (self.mask.is_band(), self.mask.matrix, self.mask_cells) {
-            (true, Some(MatrixRule::Allow), Some(MaskCells::Truth(cells))) => {
-                let (cells, layout) = cells.for_heads(self.q.layout().heads);
-                return Ok(Some((cells.into(), layout)));
+        let rules = match (self.mask.is_band(), self.mask.matrix, self.truth) {
+            (true, Some(MatrixRule::Allow), Some(cells)) => {
+                return Ok(Some((cells.numbers().into(), cells.layout())));
             }
             (true, Some(MatrixRule::Allow | MatrixRule::Block), _) => {
                 Mask { matrix: self.mask.matrix, ..Mask::default() }
             }
-            (true, Some(MatrixRule::Add), Some(MaskCells::Added(cells))) if self.soft_cap.is_some() => {
-                check_hides(cells)?;
+            (true, Some(MatrixRule::Add), _) if self.soft_cap.is_some() => {
+                check_hides(self.mask_added)?;
                 Mask { matrix: self.mask.matrix, ..Mask::default() }
             }
             (true, ..) => return Ok(None),
             (false, ..) => self.mask,
         };
         let size = (scores.rows, scores.cols);
-        let cell = |(i, j)| rules.is_visible((i, j), size, self.mask_cell(i, j));
-        Ok(Some((gathered(scores, cell)?.into(), self.for_all_heads(scores))))
+        let cell = |head, place| rules.is_visible(place, size, self.mask_cell(head, place));
+        self.gathered(scores, cell).map(Some)
     }
 
     /// The sum of the terms that are added to the scaled scores: the bias, divided by the temperature as they are, and an
     /// additive mask.
     fn added(&self, scores: Shape) -> Result<Option<PairCells<'a, T>>> {
-        let mask = match self.mask_cells {
-            Some(MaskCells::Added(cells))
-                // With a soft-cap its numbers only hide keys.
-                if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted && self.soft_cap.is_none() =>
-            {
-                Some(cells)
-            }
-            _ => None,
-        };
-        let (cells, layout) = match (self.bias, mask) {
+        // With a soft-cap its numbers only hide keys.
+        let is_added =
+            self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted && self.soft_cap.is_none();
+        let mask = self.mask_added.filter(|_| is_added);
+        let added = match (self.bias, mask) {
             (None, None) => return Ok(None),
-            (Some(cells), None) if self.temperature == 1.0 => cells.for_heads(self.q.layout().heads),
-            (None, Some(cells)) => cells.for_heads(self.q.layout().heads),
+            (Some(cells), None) if self.temperature == 1.0 => (cells.numbers().into(), cells.layout()),
+            (None, Some(cells)) => (cells.numbers().into(), cells.layout()),
             (Some(own), mask) => {
-                let mask = |i, j| mask.map_or(0.0, |cells| cells.at(i, j).to_f64());
-                let sum = |(i, j)| T::from_f64(own.at(i, j).to_f64() / self.temperature + mask(i, j));
-                let made: Vec<T> = gathered(scores, sum)?;
-                check_added(&made)?;
-                return Ok(Some((made.into(), self.for_all_heads(scores))));
+                let mask = |head, i, j| mask.map_or(0.0, |cells| cells.at(head, i, j).to_f64());
+                self.gathered(scores, |head, (i, j)| {
+                    T::from_f64(own.at(head, i, j).to_f64() / self.temperature + mask(head, i, j))
+                })?
             }
         };
-        check_added(cells)?;
-        Ok(Some((cells.into(), layout)))
+        check_added(&added.0)?;
+        Ok(Some(added))
     }
 }
 
 /// # Errors
 /// If a mask has other numbers than 0 and −∞: the kernel adds them before the soft-cap, and they belong after it.
-fn check_hides<T: Real>(cells: Pairs<'_, T>) -> Result<()> {
-    let hides = |(i, j)| matches!(cells.at(i, j).to_f64(), 0.0 | f64::NEG_INFINITY);
-    if cells.shape().places().all(hides) {
+fn check_hides<T: Real>(cells: Option<Heads<'_, T>>) -> Result<()> {
+    let mut numbers = cells.iter().flat_map(Heads::numbers);
+    if numbers.all(|x| matches!(x.to_f64(), 0.0 | f64::NEG_INFINITY)) {
         return Ok(());
     }
     Err(Error::new("the fast path cannot add the numbers of a mask after a soft-cap")
@@ -275,13 +286,6 @@ pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
         _ => "write -inf to hide a key, and give a smaller bias or a higher temperature",
     };
     Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(help)
-}
-
-/// A cell for each place of a shape, row by row.
-fn gathered<C>(shape: Shape, cell: impl FnMut((usize, usize)) -> C) -> Result<Vec<C>> {
-    let mut cells = memory::reserved(shape.rows.saturating_mul(shape.cols))?;
-    cells.extend(shape.places().map(cell));
-    Ok(cells)
 }
 
 #[cfg(test)]

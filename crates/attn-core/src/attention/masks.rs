@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use attn_kernel::{Heads, Layout};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::matrix::{Matrix, Shape};
 
 /// The rules that hide keys from queries. A pair is visible when every rule allows it.
@@ -155,70 +154,6 @@ impl Mask {
 pub(crate) fn does_not_fit(what: &str, shape: Shape, scores: Shape) -> Error {
     Error::new(format!("a {shape} {what} does not fit {scores} scores"))
         .help(format!("make the {what} {scores}: a row for each query, and a column for each key"))
-}
-
-/// Checks that a matrix for all scores, if there is one, has their shape; `shape` is its own.
-///
-/// # Errors
-/// If it has not.
-pub(super) fn fits(what: &str, shape: Option<Shape>, scores: Shape) -> Result<()> {
-    match shape {
-        Some(shape) if shape != scores => Err(does_not_fit(what, shape, scores)),
-        _ => Ok(()),
-    }
-}
-
-/// (T, N) cells, the same for every head.
-#[derive(Clone, Copy, Debug)]
-pub struct Pairs<'a, T> {
-    cells: &'a [T],
-    layout: Layout,
-}
-
-/// The cells of a mask matrix.
-#[derive(Clone, Copy, Debug)]
-pub enum MaskCells<'a, T> {
-    /// For [`super::MatrixRule::Allow`] and [`super::MatrixRule::Block`].
-    Truth(Pairs<'a, bool>),
-    /// For [`super::MatrixRule::Add`].
-    Added(Pairs<'a, T>),
-}
-
-impl<'a, T: Copy> Pairs<'a, T> {
-    /// The first head of `cells`, read through `layout`.
-    ///
-    /// # Errors
-    /// If the layout reaches past the cells.
-    pub fn new(cells: &'a [T], layout: Layout) -> Result<Pairs<'a, T>> {
-        let layout = Layout { heads: 1, ..layout };
-        Heads::new("a matrix beside the scores", cells, layout)?;
-        Ok(Pairs { cells, layout })
-    }
-
-    /// Rows times columns.
-    pub fn shape(&self) -> Shape {
-        Shape { rows: self.layout.rows, cols: self.layout.columns }
-    }
-
-    /// The cell of query i and key j.
-    pub(super) fn at(&self, i: usize, j: usize) -> T {
-        self.cells[i * self.layout.row_stride + j * self.layout.column_stride]
-    }
-
-    /// The cells as they are stored in memory, and the layout that reads them as the cells of this many heads.
-    pub(super) fn for_heads(&self, heads: usize) -> (&'a [T], Layout) {
-        (self.cells, Layout { heads, head_stride: 0, ..self.layout })
-    }
-}
-
-impl<T: Copy> MaskCells<'_, T> {
-    /// Rows times columns.
-    pub fn shape(&self) -> Shape {
-        match self {
-            MaskCells::Truth(cells) => cells.shape(),
-            MaskCells::Added(cells) => cells.shape(),
-        }
-    }
 }
 
 #[cfg(test)]

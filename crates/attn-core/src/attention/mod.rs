@@ -16,7 +16,7 @@ pub(crate) use fast::{FastAttention, FusedOutput, added_out_of_range, attend_fas
 pub use heads::{Axis, Order, key_value_head, token_rows};
 pub use linear::{WeightLayout, linear};
 pub(crate) use masks::does_not_fit;
-pub use masks::{HidingRule, Mask, MaskCells, MatrixRule, Pairs, Visibility};
+pub use masks::{HidingRule, Mask, MatrixRule, Visibility};
 pub use number::{Base, rounded};
 pub use positions::{Buckets, HeadOf, Pairing, Places, RopeScaling, Rotation, Yarn};
 pub use singular::{SingularValues, singular_values};

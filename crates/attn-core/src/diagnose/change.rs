@@ -311,13 +311,21 @@ impl MaskPattern {
         Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() }
     }
 
-    /// The pattern, 1 where a key is visible to a query, from the right mask, its matrix, and the numbers of queries and keys.
+    /// The pattern, 1 where a key is visible to a query, from the right mask, its matrix, and the numbers of queries and keys. Of a
+    /// matrix for each head, side by side, it is the pattern of each.
     pub(super) fn pattern(
         self,
         mask: &Mask,
         matrix: Option<&Matrix>,
         (queries, keys): (usize, usize),
     ) -> Matrix {
+        if let Some(all) = matrix.filter(|all| all.cols() > keys) {
+            let own = |head| Matrix::from_fn(queries, keys, |i, j| all[(i, head * keys + j)]);
+            let heads =
+                (0..all.cols() / keys).map(|head| self.pattern(mask, Some(&own(head)), (queries, keys)));
+            let heads: Vec<Matrix> = heads.collect();
+            return Matrix::from_fn(queries, all.cols(), |i, j| heads[j / keys][(i, j % keys)]);
+        }
         let rules = Mask { matrix: None, ..*mask };
         let given = Mask { matrix: mask.matrix, ..Mask::default() };
         let size = (queries, keys);

@@ -60,7 +60,7 @@ pub struct Facts {
     pub from_tokens: bool,
     /// For Q, K and V: whether they come from X and given square weights.
     pub square: [bool; 3],
-    /// Whether a mask matrix hides the same keys from every query.
+    /// Whether a mask matrix hides the same keys from every query of every head.
     pub hides_keys: bool,
     /// Whether Q, K and V all come from X and given square weights.
     pub square_weights: bool,
@@ -219,6 +219,7 @@ impl Facts {
         let taken = [&inputs.q, &inputs.k, &inputs.v];
         let weights = [&inputs.w_q, &inputs.w_k, &inputs.w_v];
         let (hides_written, hides_added) = hiding_numbers(right);
+        let keys = shape("K")?.rows;
         Ok(Facts {
             x: inputs.x.as_ref().map(Given::shape),
             q: shape("Q")?,
@@ -228,8 +229,8 @@ impl Facts {
             d_v: shape("V")?.cols / recipe.kv_heads,
             from_tokens: taken.into_iter().all(Option::is_none),
             square: [0, 1, 2].map(|role| taken[role].is_none() && is_square(weights[role])),
-            hides_keys: mask.is_some_and(same_rows),
-            keys: shape("K")?.rows,
+            hides_keys: mask.is_some_and(|mask| mask.cols() == keys && same_rows(mask)),
+            keys,
             has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
             buckets: rows(&inputs.position_table),

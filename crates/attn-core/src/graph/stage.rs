@@ -120,7 +120,7 @@ impl Role {
         )
     }
 
-    /// Returns true if it is split into heads: Q, K or V.
+    /// Returns true if each head has its own block of columns: Q, K or V.
     pub const fn has_heads(self) -> bool {
         self.weights().is_some()
     }
@@ -243,7 +243,7 @@ impl Stage {
     /// Returns true if each of several heads has a node of it.
     pub const fn is_per_head(self) -> bool {
         match self {
-            Stage::Role(role) => role.has_heads(),
+            Stage::Role(role) => role.has_heads() || role.is_beside_scores(),
             Stage::QueriesNormed
             | Stage::KeysNormed
             | Stage::QueriesRotated

@@ -662,11 +662,10 @@ impl LayerBuilder<'_> {
             self.graph.mark(id, role);
         }
         recipe.positions = AttendPositions { first: past.tokens(), ..recipe.positions };
-        let mask = self.mask_of_first(&mut recipe, self.graph[x].shape().rows, past.tokens())?;
+        self.mask_of_first(&mut recipe, self.graph[x].shape().rows, past.tokens())?;
         let removed_heads = self.edit.heads.clone();
         let inputs = HeadInputs {
             qkv,
-            mask,
             past,
             is_removed: &|head| removed_heads.contains(&head),
             by_mean: self.removal == Removal::Mean,
@@ -696,16 +695,16 @@ impl LayerBuilder<'_> {
     }
 
     /// A mask that hides the first token from all queries but its own, where it is taken out.
-    fn mask_of_first(&mut self, recipe: &mut Recipe, queries: usize, past: usize) -> Result<Option<NodeId>> {
+    fn mask_of_first(&mut self, recipe: &mut Recipe, queries: usize, past: usize) -> Result<()> {
         if !self.without_first {
-            return Ok(None);
+            return Ok(());
         }
         recipe.mask.matrix = Some(MatrixRule::Block);
         let hides = |i: usize, j: usize| f64::from(u8::from(j == 0 && past + i > 0));
         let mask = Matrix::from_fn(queries, past + queries, hides);
         let mask = self.graph.given(Role::Mask.name(), mask, Origin::Stated)?;
         self.graph.mark(mask, Role::Mask);
-        Ok(Some(mask))
+        Ok(())
     }
 
     /// Queries, keys and values of all heads.

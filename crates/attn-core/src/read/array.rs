@@ -221,12 +221,9 @@ impl<T: Element> Array<T> {
     /// As [`Array::into_matrix`] and [`Array::into_heads`].
     pub fn check_heads(&self, role: Role) -> Result<()> {
         match self.heads()?.0 {
-            several @ 2.. if role.is_beside_scores() => Err(Error::new(format!(
-                "this has a matrix for each of {several} heads, shape {}, but here all heads share one",
-                shape_text(&self.dims)
-            ))
-            .help("give one (T, N) matrix, or compute each head by itself with its own")),
-            several @ 2.. if !role.has_heads() => Err(self.stack_where_a_matrix_belongs(several)),
+            several @ 2.. if !role.has_heads() && !role.is_beside_scores() => {
+                Err(self.stack_where_a_matrix_belongs(several))
+            }
             _ => Ok(()),
         }
     }
@@ -250,7 +247,7 @@ impl<T: Element> Array<T> {
     fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
         let shape = shape_text(&self.dims);
         Error::new(format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed"))
-            .help("give one (T, d) matrix; only Q, K and V may be stacks of heads")
+            .help("give one (T, d) matrix; only Q, K, V, masks and biases may be stacks of heads")
     }
 }
 

@@ -10,7 +10,7 @@ pub const TOKENS: &str = "tokens";
 pub enum EntryKind {
     /// A whole matrix.
     Whole(Role),
-    /// One head of Q, K or V, counted from 1: `Q_2`.
+    /// One head of Q, K, V, a mask or a bias, counted from 1: `Q_2`.
     Head(Role, usize),
     /// The names of the tokens.
     Tokens,
@@ -20,8 +20,9 @@ pub enum EntryKind {
 pub fn own(name: &str) -> Option<EntryKind> {
     let lower = name.to_ascii_lowercase();
     if let Some((letter, number)) = lower.split_once('_')
-        && let Some(role) =
-            Role::all().find(|role| role.has_heads() && role.name().eq_ignore_ascii_case(letter))
+        && let Some(role) = Role::all()
+            .filter(|role| role.has_heads() || role.is_beside_scores())
+            .find(|role| role.name().eq_ignore_ascii_case(letter))
         && number.bytes().all(|digit| digit.is_ascii_digit())
     {
         return number.parse().ok().map(|number| EntryKind::Head(role, number));

@@ -12,6 +12,7 @@ use crate::text::counted;
 use super::alter::altered;
 use super::alteration::{Alter, Site};
 use super::recipe::{Biasing, NormPlace, PositionKind, Projection, Qkv, QkvSource, Recipe, ScoreRows};
+use super::weights::BiasAndMask;
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
 /// concatenation `C`, the output projection, the residual, and `O` last.
@@ -32,7 +33,7 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
 /// # Errors
 /// Those of [`attend`].
 pub fn attend_in(graph: Graph, recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
-    let mut pipeline = Pipeline { graph, recipe, past: None, steps: StepsOfHeads::Kept };
+    let mut pipeline = Pipeline::new(graph, recipe);
     pipeline.run(inputs)?;
     pipeline.graph.warn_of_range();
     Ok(pipeline.graph)
@@ -41,7 +42,7 @@ pub fn attend_in(graph: Graph, recipe: &Recipe, inputs: AttendInputs) -> Result<
 /// As [`attend`], but an impossible step ends the graph: returns the steps before it and the error. A recipe with a mistake may
 /// have such a step.
 pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {
-    let mut pipeline = Pipeline { graph: Graph::new(), recipe, past: None, steps: StepsOfHeads::Kept };
+    let mut pipeline = Pipeline::new(Graph::new(), recipe);
     let error = pipeline.run(inputs).err();
     pipeline.graph.warn_of_range();
     (pipeline.graph, error)
@@ -55,9 +56,20 @@ pub(super) struct SharedNodes {
     pub mixed: NodeId,
     /// The roles whose numbers serve as queries, keys and values; normally Q, K and V.
     pub roles: [Role; 3],
-    pub bias: Option<NodeId>,
-    pub mask: Option<NodeId>,
 }
+
+/// What a pipeline has before its heads.
+pub(super) struct Start {
+    pub sources: SharedNodes,
+    /// The correct queries, keys and values.
+    pub own: [NodeId; 3],
+    pub w_o: Option<NodeId>,
+    /// The tokens that are added to the result.
+    pub x: Option<NodeId>,
+}
+
+/// A tensor in the type of the fused kernel.
+pub(super) type InType = fn(Tensor) -> Result<Tensor>;
 
 /// A pipeline under construction, step by step or fused.
 pub(super) struct Pipeline<'a> {
@@ -67,12 +79,33 @@ pub(super) struct Pipeline<'a> {
     pub past: Option<HeadCache>,
     /// What stays of the steps of each head.
     pub steps: StepsOfHeads<'a>,
+    /// On the fast path, the type of given queries, keys, values, bias and mask: its kernel does what lies between them and the
+    /// mixed values, and these steps are never formed.
+    pub kernel: Option<InType>,
+}
+
+impl<'a> Pipeline<'a> {
+    /// A pipeline that forms and keeps every step.
+    pub fn new(graph: Graph, recipe: &'a Recipe) -> Pipeline<'a> {
+        Pipeline { graph, recipe, past: None, steps: StepsOfHeads::Kept, kernel: None }
+    }
 }
 
 impl Pipeline<'_> {
     fn run(&mut self, mut inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
         check_room(self.recipe, &inputs)?;
+        let backward = inputs.backward.take();
+        let Start { sources, own, w_o, x } = self.start(inputs)?;
+        let heads = self.heads(sources)?;
+        let w_o = w_o.map(|w_o| self.altered(Site::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(Site::Residual, Role::X, x)).transpose()?;
+        self.output(heads, w_o, x, own)?;
+        backward.map_or(Ok(()), |pass| pass.add(&mut self.graph))
+    }
+
+    /// Records what comes before the heads: given matrices, projections, and on the fast path norms and rotations.
+    pub fn start(&mut self, mut inputs: AttendInputs) -> Result<Start> {
         let mechanisms = inputs.take_mechanisms();
         let AttendInputs {
             x,
@@ -87,18 +120,16 @@ impl Pipeline<'_> {
             q,
             k,
             v,
-            mask,
+            mut mask,
             bias,
             shift,
             tokens,
             instead,
-            backward,
             ..
         } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
         let x = self.optional(Role::X, x.map(named))?;
-        let mut mask = mask;
         if self.zeroes_padding() {
             self.optional(Role::Mask, mask.take())?;
         }
@@ -118,26 +149,20 @@ impl Pipeline<'_> {
         ];
         let ([q, k, mixed], roles) = self.serving(own, read)?;
         self.fit(q, k, mixed)?;
-        self.room_for_all(q, k, mixed)?;
         self.mechanisms(mechanisms)?;
-        let bias = self.optional(Role::Bias, bias)?;
-        self.fits_scores("bias", bias, [q, k])?;
-        let mask = self.optional(Role::Mask, mask)?.or_else(|| self.graph.at(Role::Mask));
+        let [q, k] = self.prepared_whole([q, k])?;
+        self.beside_scores(Role::Bias, bias, [q, k])?;
+        self.beside_scores(Role::Mask, mask, [q, k])?;
         if self.recipe.comparison == ScoreRows::QueriesWithKeys {
-            self.fits_scores("mask", mask, [q, k])?;
-            self.check_additions(bias, mask)?;
-            self.check_bias_under_cap(bias)?;
+            self.check_additions()?;
+            self.check_bias_under_cap()?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
         self.output_bias(w_o, b_o)?;
         shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
-        let heads = self.heads(SharedNodes { q, k, mixed, roles, bias, mask })?;
         let with_residual = self.recipe.alteration.is_some_and(|own| own.stage == Site::TokensAndResidual);
         let x = if with_residual { read } else { x };
-        let w_o = w_o.map(|w_o| self.altered(Site::OutputWeights, Role::WO, w_o)).transpose()?;
-        let x = x.map(|x| self.altered(Site::Residual, Role::X, x)).transpose()?;
-        self.output(heads, w_o, x, own)?;
-        backward.map_or(Ok(()), |pass| pass.add(&mut self.graph))
+        Ok(Start { sources: SharedNodes { q, k, mixed, roles }, own, w_o, x })
     }
 
     /// The node of a role, after the recipe's alteration at this site, if it has one.
@@ -161,22 +186,9 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// Checks that a bias or mask has a cell for each query and key.
-    pub fn fits_scores(&self, what: &str, beside: Option<NodeId>, [q, k]: [NodeId; 2]) -> Result<()> {
-        let scores = (self.shape(q).0, self.shape(k).0);
-        match beside.filter(|&beside| self.shape(beside) != scores) {
-            None => Ok(()),
-            Some(beside) => {
-                let ((queries, keys), shape) = (scores, self.graph[beside].shape());
-                Err(Error::new(format!("the {what} is {shape}, but the scores are {queries}×{keys}"))
-                    .help(format!("give the {what} a row for each query and a column for each key")))
-            }
-        }
-    }
-
     /// Checks that no bias hides a key where a soft-cap follows it.
-    pub fn check_bias_under_cap(&self, bias: Option<NodeId>) -> Result<()> {
-        let tensor = bias.and_then(|bias| self.graph[bias].tensor());
+    fn check_bias_under_cap(&self) -> Result<()> {
+        let tensor = self.graph.at(Role::Bias).and_then(|bias| self.graph[bias].tensor());
         let hides = tensor.is_some_and(|tensor| tensor.cells().any(|x| x == f64::NEG_INFINITY));
         if !hides || self.recipe.soft_cap.is_none() {
             return Ok(());
@@ -185,23 +197,38 @@ impl Pipeline<'_> {
             .help("hide keys with --mask, which comes after the soft-cap"))
     }
 
-    /// Checks that bias and mask are within the range of the scores, as the fused kernel does.
-    fn check_additions(&self, bias: Option<NodeId>, mask: Option<NodeId>) -> Result<()> {
+    /// Checks that bias and mask are within the range of the scores, as the fused kernel does by itself.
+    fn check_additions(&self) -> Result<()> {
         let cells = |id: NodeId| self.graph.matrix(id).map(Matrix::cells);
-        let (Some(bias), temperature) = (bias, self.recipe.temperature) else { return Ok(()) };
         let is_added = self.recipe.mask.matrix == Some(MatrixRule::Add) && !self.recipe.mask.inverted;
-        let is_too_large = match mask.filter(|_| is_added) {
-            Some(mask) => {
-                cells(bias)?.zip(cells(mask)?).any(|(bias, mask)| bias / temperature + mask == f64::INFINITY)
+        for head in (1..=self.recipe.heads).filter(|_| self.kernel.is_none()) {
+            let BiasAndMask { bias, mask } = BiasAndMask::of_head(&self.graph, Some(head));
+            let (Some(bias), temperature) = (bias, self.recipe.temperature) else { return Ok(()) };
+            let is_too_large = match mask.filter(|_| is_added) {
+                Some(mask) => cells(bias)?
+                    .zip(cells(mask)?)
+                    .any(|(bias, mask)| bias / temperature + mask == f64::INFINITY),
+                None => cells(bias)?.any(|bias| bias / temperature == f64::INFINITY),
+            };
+            if is_too_large {
+                return Err(added_out_of_range(f64::INFINITY, "f64"));
             }
-            None => cells(bias)?.any(|bias| bias / temperature == f64::INFINITY),
-        };
-        if is_too_large { Err(added_out_of_range(f64::INFINITY, "f64")) } else { Ok(()) }
+        }
+        Ok(())
     }
 
     /// Records the given tensor of a role.
     pub fn given(&mut self, role: Role, Given { tensor, origin }: Given) -> Result<NodeId> {
-        let id = self.graph.given(role.name(), tensor, origin)?;
+        let is_truth = role == Role::Mask
+            && matches!(self.recipe.mask.matrix, Some(MatrixRule::Allow | MatrixRule::Block));
+        let id = match self.kernel.filter(|_| role.has_heads() || role.is_beside_scores()) {
+            None => self.graph.given(role.name(), tensor, origin)?,
+            Some(in_type) => {
+                let in_type = if is_truth { Tensor::in_type::<bool> } else { in_type };
+                let numbers = in_type(tensor).map_err(|error| error.in_source(role.name()))?;
+                self.graph.record(role.name(), Op::Given(origin), &[], numbers)?
+            }
+        };
         self.graph.mark(id, role);
         Ok(id)
     }
@@ -241,18 +268,6 @@ impl Pipeline<'_> {
             .help("give K and V the same number of rows, one for each token"));
         }
         Ok(())
-    }
-
-    /// Checks that the steps of all heads together have at most [`MAX_CELLS`] numbers.
-    fn room_for_all(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
-        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let ((t, q_width), (n, _), (_, v_width)) = (self.shape(q), self.shape(k), self.shape(mixed));
-        let per_head = 3 * t as u128 * n as u128 + (t * q_width / heads) as u128;
-        let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
-        if cells <= MAX_CELLS as u128 {
-            return Ok(());
-        }
-        Err(too_many_steps(self.recipe, [t, n], &cells.to_string()))
     }
 }
 
@@ -344,9 +359,9 @@ pub struct AttendInputs {
     pub k: Option<Given>,
     /// N values, (N, key/value heads · d_v), or a stack of heads.
     pub v: Option<Given>,
-    /// The mask matrix, (T, N), where the recipe has a rule for it.
+    /// The mask matrix, where the recipe has a rule for it: (T, N) for every head, or (T, heads · N), or a stack of heads.
     pub mask: Option<Given>,
-    /// The bias that is added to the scores of every head, (T, N).
+    /// The bias that is added to the scores, likewise.
     pub bias: Option<Given>,
     /// The gains of the norm of the queries, (1, d_k) for each head alike, or (1, width of Q) for all heads together.
     pub query_gain: Option<Given>,
@@ -619,17 +634,13 @@ fn check_room(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
     if cells <= MAX_CELLS as u128 {
         return Ok(());
     }
-    Err(too_many_steps(recipe, [queries as usize, keys as usize], &format!("at least {cells}")))
-}
-
-fn too_many_steps(recipe: &Recipe, [queries, keys]: [usize; 2], cells: &str) -> Error {
-    Error::new(format!(
-        "recording every step of {} over {} and {} takes {cells} numbers, more than the limit of {MAX_CELLS}",
+    Err(Error::new(format!(
+        "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
         counted(recipe.heads, "head"),
-        counted(queries, "query"),
-        counted(keys, "key")
+        counted(queries as usize, "query"),
+        counted(keys as usize, "key")
     ))
-    .help("give fewer tokens or heads, or use --fast, which does not store the steps")
+    .help("give fewer tokens or heads, or use --fast, which does not store the steps"))
 }
 
 /// Checks that the fast path can record the steps before and after its heads. It records no matrix of the steps between them,

@@ -2,25 +2,23 @@
 
 use attn_kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 
-use crate::attention::{
-    FastAttention, FusedOutput, HeadOf, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
-};
+use crate::attention::{FastAttention, FusedOutput, HeadOf, attend_fast, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::ops::positions::alibi_of;
 use crate::graph::warnings::{ZeroRow, warning_of_rows};
-use crate::graph::{
-    Factor, FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step,
-};
+use crate::graph::{Factor, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Op, Origin, Role, Stage, Step};
 use crate::matrix::{Labels, Shape};
 use crate::memory;
 use crate::tensor::{Dtype, Element, Tensor};
 
-use super::attend::{AttendInputs, HeadCache, Pipeline, SharedNodes, StepsOfHeads, check_fused, named};
-use super::heads::{mark_heads, split, split_never_formed};
+use super::attend::{
+    AttendInputs, HeadCache, InType, Pipeline, SharedNodes, Start, StepsOfHeads, check_fused,
+};
+use super::heads::split_never_formed;
 use super::output::OutputSteps;
 use super::positions::{buckets, places};
-use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score, Split};
-use super::weights::{BiasAndMask, suffix, weights_never_formed};
+use super::recipe::{NormPlace, PositionKind, QkNorm, Recipe, Score};
+use super::weights::{number, suffix};
 
 /// Every head has its own nodes; a graph of more heads would be unreadable.
 const MOST_HEADS: usize = 1024;
@@ -39,10 +37,9 @@ pub fn attend_fused(
     dtype: Dtype,
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
-    let pipeline = Pipeline { graph: Graph::new(), recipe, past: None, steps: StepsOfHeads::Kept };
     match dtype {
-        Dtype::F32 => run::<f32>(pipeline, inputs, machine),
-        Dtype::F64 => run::<f64>(pipeline, inputs, machine),
+        Dtype::F32 => run::<f32>(recipe, inputs, machine),
+        Dtype::F64 => run::<f64>(recipe, inputs, machine),
         Dtype::F16 | Dtype::Bf16 | Dtype::Bool => {
             Err(Error::new(format!("attention cannot be computed with the type {}", dtype.name()))
                 .help("give f32 or f64"))
@@ -83,63 +80,32 @@ fn check(recipe: &Recipe) -> Result<()> {
 }
 
 fn run<T: Element + Kernels>(
-    mut pipeline: Pipeline<'_>,
-    mut inputs: AttendInputs,
+    recipe: &Recipe,
+    inputs: AttendInputs,
     machine: Machine,
 ) -> Result<(Graph, Resources)> {
-    let recipe = pipeline.recipe;
+    let in_type: InType = Tensor::in_type::<T>;
+    let mut pipeline = Pipeline { kernel: Some(in_type), ..Pipeline::new(Graph::new(), recipe) };
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
     if inputs.backward.is_some() {
         return Err(Error::new("the fast path keeps no steps that a backward pass could read"));
     }
     check_fused(recipe, &inputs)?;
-    let mechanisms = inputs.take_mechanisms();
-    let AttendInputs { x, w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, q, k, v, mask, bias, tokens, .. } = inputs;
-    let tokens = tokens.as_ref();
-    let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
-    pipeline.reads_tokens([&q, &k, &v].into_iter().any(Option::is_none))?;
-    let x = pipeline.positioned(x)?;
-    let mut role = |role: Role, own: Option<Given>, weights: [Option<Given>; 2]| match own {
-        Some(own) if weights[1].is_none() => given::<T>(&mut pipeline.graph, role, named(own, tokens)),
-        own => {
-            let id = pipeline.role(role, own, x, weights)?;
-            let matrix = pipeline.graph.matrix(id)?;
-            Ok((id, Tensor::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))?))
-        }
-    };
-    let (q, mut queries) = role(Role::Q, q, [w_q, b_q])?;
-    let (k, mut keys) = role(Role::K, k, [w_k, b_k])?;
-    let (v, values) = role(Role::V, v, [w_v, b_v])?;
-    pipeline.fit(q, k, v)?;
-    pipeline.mechanisms(mechanisms)?;
-    let own = [q, k, v];
-    let [q, k] = if pipeline.prepares_heads() {
-        let prepared = pipeline.prepared_whole([q, k])?;
-        let in_type = |id: NodeId| Tensor::rounded::<T>(pipeline.graph.matrix(id)?);
-        (queries, keys) = (in_type(prepared[0])?, in_type(prepared[1])?);
-        prepared
-    } else {
-        [q, k]
-    };
-    let graph = &mut pipeline.graph;
-    let bias = bias.map(|bias| given::<T>(graph, Role::Bias, bias)).transpose()?;
-    pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
-    pipeline.check_bias_under_cap(bias.as_ref().map(|(id, _)| *id))?;
-    let graph = &mut pipeline.graph;
-    let of_mask = |mask| match recipe.mask.matrix {
-        Some(MatrixRule::Allow | MatrixRule::Block) => given::<bool>(graph, Role::Mask, mask),
-        Some(MatrixRule::Add) | None => given::<T>(graph, Role::Mask, mask),
-    };
-    let mask = mask.map(of_mask).transpose()?;
-    pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
-    let w_o = pipeline.optional(Role::WO, w_o)?;
-    pipeline.output_bias(w_o, b_o)?;
+    let Start { sources, own, w_o, x } = pipeline.start(inputs)?;
+    let SharedNodes { q, k, mixed: v, .. } = sources;
     let after = pipeline.after(w_o, x, own)?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
-    let numbers =
-        [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
+    let graph = &pipeline.graph;
+    let of_heads = |id: NodeId, heads: usize| {
+        let numbers = in_type(graph.tensors(&[id])?[0].clone());
+        numbers.map_err(|error| error.in_source(&*graph[id].name))?.of_heads(heads)
+    };
+    let numbers = [of_heads(q, recipe.heads)?, of_heads(k, recipe.kv_heads)?, of_heads(v, recipe.kv_heads)?];
     let [queries, keys, values] = [heads::<T>(&numbers[0])?, heads(&numbers[1])?, heads(&numbers[2])?];
+    let beside = |role: Role| graph.at(role).and_then(|id| graph[id].tensor()).cloned();
+    let (bias, mask) = (beside(Role::Bias), beside(Role::Mask));
+    let scores = (recipe.heads, keys.layout().rows);
     let sinks = pipeline.sinks::<T>()?;
     let relative = pipeline.relative_bias::<T>([q, k])?;
     let problem = FastAttention {
@@ -147,7 +113,7 @@ fn run<T: Element + Kernels>(
         k: keys,
         v: values,
         scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
-        bias: bias.as_ref().and_then(|(_, numbers)| pairs(numbers)),
+        bias: bias.as_ref().and_then(|numbers| for_heads(numbers, scores)),
         relative_bias: relative
             .as_ref()
             .map(|(numbers, layout)| Heads::new("biases by distance", numbers, *layout))
@@ -156,13 +122,12 @@ fn run<T: Element + Kernels>(
         soft_cap: recipe.soft_cap,
         sinks: sinks.as_deref(),
         mask: recipe.mask,
-        mask_cells: mask.as_ref().and_then(|(_, numbers)| mask_cells(numbers)),
+        truth: mask.as_ref().and_then(|numbers| for_heads(numbers, scores)),
+        mask_added: mask.as_ref().and_then(|numbers| for_heads(numbers, scores)),
     };
     let fused = attend_fast(&problem, machine)?;
-    let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
-    let sources = SharedNodes { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
     let used = fused.used;
-    let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
+    let last = record(&mut pipeline, sources, after, fused, &problem)?;
     pipeline.finish(last, after)?;
     pipeline.graph.warn_of_range();
     Ok((pipeline.graph, used))
@@ -190,16 +155,6 @@ fn heads<T: Element>(numbers: &Tensor) -> Result<Heads<'_, T>> {
     numbers.heads().ok_or_else(wrong)
 }
 
-/// Records the given tensor of a role in the type T that the kernel reads.
-fn given<T: Element>(
-    graph: &mut Graph,
-    role: Role,
-    Given { tensor, origin }: Given,
-) -> Result<(NodeId, Tensor)> {
-    let numbers = tensor.in_type::<T>().map_err(|error| error.in_source(role.name()))?;
-    Ok((recorded(graph, role, Op::Given(origin), &[], numbers.clone())?, numbers))
-}
-
 /// Records numbers as a step.
 fn recorded(
     graph: &mut Graph,
@@ -214,15 +169,16 @@ fn recorded(
     Ok(id)
 }
 
-/// The cells for pairs of a query and a key, if there is one head and the numbers are of this type.
-fn pairs<T: Element>(numbers: &Tensor) -> Option<Pairs<'_, T>> {
-    Pairs::new(numbers.slice()?, numbers.layout()).ok()
-}
-
-/// The cells of a mask.
-fn mask_cells<T: Element>(numbers: &Tensor) -> Option<MaskCells<'_, T>> {
-    let truth = pairs(numbers).map(MaskCells::Truth);
-    truth.or_else(|| pairs(numbers).map(MaskCells::Added))
+/// The cells of a bias or a mask for this many heads and keys, if they are of this type: where all heads share them, again for each.
+fn for_heads<T: Element>(numbers: &Tensor, (heads, keys): (usize, usize)) -> Option<Heads<'_, T>> {
+    let own = numbers.layout();
+    let head_stride = match own.heads {
+        1 if own.columns == keys => 0,
+        1 => keys * own.column_stride,
+        _ => own.head_stride,
+    };
+    let layout = Layout { heads, columns: keys, head_stride, ..own };
+    Heads::new("a matrix beside the scores", numbers.slice()?, layout).ok()
 }
 
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
@@ -231,16 +187,17 @@ fn record<T: Element + Real>(
     sources: SharedNodes,
     after: OutputSteps,
     fused: FusedOutput<T>,
-    may_attend: impl Fn(usize) -> bool,
+    problem: &FastAttention<'_, T>,
 ) -> Result<NodeId> {
-    let SharedNodes { q, k, mixed: v, bias, mask, .. } = sources;
+    let SharedNodes { q, k, mixed: v, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, soft_cap, mask: rules, .. } = *pipeline.recipe;
-    let sink = pipeline.graph.at(Role::Sink);
-    let graph = &mut pipeline.graph;
-    let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
+    let scale = pipeline.recipe.scale.factor(pipeline.shape(k).1 / groups);
     let steps = FusedSteps { scale, temperature, soft_cap, mask: rules };
-    let mut read = never_formed(graph, pipeline.recipe, sources)?;
+    let mut read = pipeline.never_formed(sources)?;
+    let graph = &mut pipeline.graph;
+    let [sink, table, bias, mask] =
+        [Role::Sink, Role::PositionTable, Role::Bias, Role::Mask].map(|role| graph.at(role));
     read.extend(sink);
     let (labels, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
@@ -248,9 +205,13 @@ fn record<T: Element + Real>(
         let block = |head| &cols[key_value_head(head, heads, groups) * width..][..width];
         (0..heads).flat_map(block).cloned().collect()
     });
-    // The same for every head.
+    // The same for heads that see the same keys.
     let mut known: Vec<Option<ZeroRow>> = vec![None; tokens];
     for (head, lse) in fused.lse.chunks(tokens.max(1)).enumerate() {
+        if problem.own_heads() > 1 {
+            known.fill(None);
+        }
+        let may_attend = |i| problem.may_attend(head, i);
         // A sink is part of the sum, also where no key is visible.
         let is_zero = |i: &usize| match sink {
             Some(_) => !may_attend(*i),
@@ -274,83 +235,68 @@ fn record<T: Element + Real>(
         // The next step reads the whole matrix.
         output.matrix()?;
     }
-    let table = graph.at(Role::PositionTable);
     let inputs = [Some(q), Some(k), Some(v), sink, table, bias, mask];
     let inputs: Vec<NodeId> = inputs.into_iter().flatten().collect();
     recorded(graph, after.stage(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 
-/// Records the steps up to the weights as never formed; returns the input of each head's softmax.
-fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: SharedNodes) -> Result<Vec<NodeId>> {
-    let additions = BiasAndMask { bias: sources.bias, mask: sources.mask };
-    if recipe.heads == 1 {
-        let weights = weights_never_formed(graph, recipe, None, [sources.q, sources.k], additions)?;
-        return Ok(vec![weights.read]);
+impl Pipeline<'_> {
+    /// Records the steps up to the weights as never formed; returns the input of each head's softmax.
+    fn never_formed(&mut self, SharedNodes { q, k, mixed, .. }: SharedNodes) -> Result<Vec<NodeId>> {
+        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let queries = self.blocks_never_formed(Role::Q, q, heads)?;
+        let keys = self.blocks_never_formed(Role::K, k, groups)?;
+        self.blocks_never_formed(Role::V, mixed, groups)?;
+        let shape = Shape { rows: self.shape(q).0, cols: self.shape(k).0 };
+        let head = |(head, &query): (usize, &NodeId)| {
+            let number = number(head, heads);
+            let suffix = suffix(number);
+            let mut one = self.head((&suffix, number));
+            one.never = Some(shape);
+            Ok(one.steps([query, keys[key_value_head(head, heads, groups)]])?.read)
+        };
+        queries.iter().enumerate().map(head).collect()
     }
-    let queries = heads_of(graph, Role::Q, sources.q, recipe.heads)?;
-    let keys = heads_of(graph, Role::K, sources.k, recipe.kv_heads)?;
-    split_never_formed(graph, Role::V, sources.mixed, recipe.kv_heads)?;
-    let head = |(head, &query): (usize, &NodeId)| {
-        let key = keys[key_value_head(head, recipe.heads, recipe.kv_heads)];
-        let weights = weights_never_formed(graph, recipe, Some(head + 1), [query, key], additions)?;
-        Ok(weights.read)
-    };
-    queries.iter().enumerate().map(head).collect()
-}
 
-/// The heads of a role: those that it was put together from, or its blocks, never formed.
-fn heads_of(graph: &mut Graph, role: Role, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-    if graph[whole].op == Op::Concatenate {
-        return Ok(graph[whole].inputs.clone());
+    /// The heads of a role: those that it was put together from, or its blocks, never formed.
+    fn blocks_never_formed(&mut self, role: Role, whole: NodeId, count: usize) -> Result<Vec<NodeId>> {
+        if self.recipe.heads == 1 {
+            return Ok(vec![whole]);
+        }
+        if self.graph[whole].op == Op::Concatenate {
+            return Ok(self.graph[whole].inputs.clone());
+        }
+        split_never_formed(&mut self.graph, role, whole, count)
     }
-    split_never_formed(graph, role, whole, heads)
 }
 
 // What the fused kernel reads beside given tensors: queries and keys normed or rotated, sinks, biases by distance.
 
 impl Pipeline<'_> {
-    /// Returns true if queries and keys are normed or rotated.
-    pub fn prepares_heads(&self) -> bool {
-        self.recipe.qk_norm.place != NormPlace::Nowhere
-            || matches!(self.recipe.positions.kind, PositionKind::Rotary(_))
-    }
-
-    /// Q and K with all their heads normed and rotated, the heads side by side.
-    pub fn prepared_whole(&mut self, pair: [NodeId; 2]) -> Result<[NodeId; 2]> {
-        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let first = self.first_positions(pair);
-        let frequencies = self.frequencies(self.shape(pair[0]).1 / heads.max(1), pair)?;
-        let q = self.prepared_role((Role::Q, first.query), (pair[0], heads), frequencies)?;
-        let k = self.prepared_role((Role::K, first.key), (pair[1], groups), frequencies)?;
-        Ok([q, k])
-    }
-
-    fn prepared_role(
-        &mut self,
-        (role, first): (Role, usize),
-        (whole, count): (NodeId, usize),
-        frequencies: Option<NodeId>,
-    ) -> Result<NodeId> {
-        let whole = self.normed_whole(role, whole, count)?;
-        if self.recipe.heads == 1 {
-            let mut only = [(whole, None)];
-            self.prepared((role, first), &mut only, frequencies)?;
-            return Ok(only[0].0);
+    /// Q and K with all their heads normed and rotated, the heads side by side, if it is the kernel that reads them.
+    pub fn prepared_whole(&mut self, mut pair: [NodeId; 2]) -> Result<[NodeId; 2]> {
+        let is_prepared = self.recipe.qk_norm.place != NormPlace::Nowhere
+            || matches!(self.recipe.positions.kind, PositionKind::Rotary(_));
+        if self.kernel.is_none() || !is_prepared {
+            return Ok(pair);
         }
-        if self.graph.at(normed(role)) == Some(whole) && frequencies.is_none() {
-            return Ok(whole);
+        let sources =
+            SharedNodes { q: pair[0], k: pair[1], mixed: pair[1], roles: [Role::Q, Role::K, Role::V] };
+        let frequencies = self.frequencies(pair)?;
+        for (at, whole) in pair.iter_mut().enumerate() {
+            let blocks = self.of_role(at, &sources, frequencies)?;
+            let is_of_all = |id: NodeId| self.graph[id].step.is_some_and(|step| step.head.is_none());
+            let stages =
+                [[Stage::QueriesNormed, Stage::QueriesRotated], [Stage::KeysNormed, Stage::KeysRotated]];
+            *whole = match blocks[..] {
+                [one] if is_of_all(one) => one,
+                _ => {
+                    let stage = stages[at][usize::from(frequencies.is_some())];
+                    self.stage(stage, None, Op::Concatenate, &blocks)?
+                }
+            };
         }
-        let blocks = split(&mut self.graph, role.name(), whole, count, Split::Blocks)?;
-        mark_heads(&mut self.graph, role, &blocks);
-        let mut heads: Vec<(NodeId, Option<usize>)> = blocks.into_iter().zip((1..).map(Some)).collect();
-        self.prepared((role, first), &mut heads, frequencies)?;
-        let heads: Vec<NodeId> = heads.into_iter().map(|(node, _)| node).collect();
-        let stage = match (role, frequencies) {
-            (Role::Q, Some(_)) => Stage::QueriesRotated,
-            (_, Some(_)) => Stage::KeysRotated,
-            (_, None) => normed(role),
-        };
-        self.stage(stage, None, Op::Concatenate, &heads)
+        Ok(pair)
     }
 }
 
@@ -389,19 +335,12 @@ impl Pipeline<'_> {
     }
 }
 
-/// The stage of a normed role.
-fn normed(role: Role) -> Stage {
-    if role == Role::Q { Stage::QueriesNormed } else { Stage::KeysNormed }
-}
-
 // The heads of attention inside a larger graph: a layer of a model gives queries, keys and values, and goes on with the result.
 
 /// What the heads of a layer start from.
 pub(crate) struct HeadInputs<'a> {
     /// Queries, keys and values of all heads.
     pub qkv: [NodeId; 3],
-    /// A mask matrix, where the recipe has a rule for it.
-    pub mask: Option<NodeId>,
     /// Keys and values of earlier tokens.
     pub past: HeadCache,
     /// Returns true for a head, counted from 1, whose output is taken out.
@@ -412,8 +351,8 @@ pub(crate) struct HeadInputs<'a> {
     pub steps: StepsOfHeads<'a>,
 }
 
-/// The heads of attention side by side, `C`, from queries, keys and values that the graph has, and the cache after them. Gains of the
-/// norms of queries and keys, and LongRoPE's divisors, are read from the nodes of their roles.
+/// The heads of attention side by side, `C`, from queries, keys and values that the graph has, and the cache after them. A mask matrix,
+/// gains of the norms of queries and keys, and LongRoPE's divisors are read from the nodes of their roles.
 ///
 /// # Errors
 /// If the matrices do not fit the recipe, or a name is taken.
@@ -424,7 +363,7 @@ pub(crate) fn heads_inside(
 ) -> Result<(NodeId, HeadCache)> {
     recipe.check()?;
     let past = Some(std::mem::take(&mut inputs.past));
-    let mut pipeline = Pipeline { graph: std::mem::take(graph), recipe, past, steps: inputs.steps };
+    let mut pipeline = Pipeline { past, steps: inputs.steps, ..Pipeline::new(std::mem::take(graph), recipe) };
     let joined = pipeline.joined_heads(&inputs);
     *graph = pipeline.graph;
     Ok((joined?, pipeline.past.unwrap_or_default()))
@@ -435,7 +374,7 @@ impl Pipeline<'_> {
         let [q, k, mixed] = inputs.qkv;
         self.fit(q, k, mixed)?;
         let roles = [Role::Q, Role::K, Role::V];
-        let heads = self.heads(SharedNodes { q, k, mixed, roles, bias: None, mask: inputs.mask })?;
+        let heads = self.heads(SharedNodes { q, k, mixed, roles })?;
         let name = Stage::Joined.name();
         let joined = match (self.recipe.heads, &heads[..]) {
             (1, [weights, values]) => {

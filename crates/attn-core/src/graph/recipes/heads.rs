@@ -8,7 +8,7 @@ use attn_kernel::{Linear, Machine, Rows, WeightOrder, each_task, linear};
 use crate::attention::{Axis, Base, Mask, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::single::{hide, named, singles, softmax_in_place};
-use crate::graph::{Factor, Graph, NodeId, Op, Origin, Precision, Role, Stage};
+use crate::graph::{Factor, Given, Graph, NodeId, Op, Origin, Precision, Role, Stage};
 use crate::matrix::Shape;
 use crate::memory;
 use crate::tensor::Tensor;
@@ -16,8 +16,8 @@ use crate::tensor::Tensor;
 use super::alter::{altered, name_before};
 use super::alteration::{Alter, Alteration, Site};
 use super::attend::{Pipeline, SharedNodes, StepsOfHeads, check_split};
-use super::recipe::{Groups, HeadSharing, NormaliseAxis, Qkv, Recipe, Split, SplitRoles};
-use super::weights::{BiasAndMask, Head, softmax_with, suffix, weights};
+use super::recipe::{Groups, HeadSharing, NormaliseAxis, Recipe, ScoreRows, Split, SplitRoles};
+use super::weights::{BiasAndMask, Head, number, softmax_with, suffix};
 
 impl Pipeline<'_> {
     /// Computes all heads and returns their mixed values. For a single head it returns weights and values, which are mixed later,
@@ -49,8 +49,8 @@ impl Pipeline<'_> {
             let number = number(head, heads);
             let suffix = suffix(number);
             let begun = self.graph.recorded_nodes();
-            let mut one = self.head((&suffix, number), &sources);
-            let read = one.read([query, keys[group(head)]], sources.bias)?.2;
+            let mut one = self.head((&suffix, number));
+            let read = one.read([query, keys[group(head)]])?.2;
             let weights = if reads_wait { read } else { one.weights(read)? };
             // Without sharing between heads, each head is finished before the next one begins.
             if waits {
@@ -74,9 +74,9 @@ impl Pipeline<'_> {
             }
         }
         let weights = if together {
-            self.over_heads(&waiting, &sources)?
+            self.over_heads(&waiting)?
         } else if reads_wait {
-            self.of_mean_scores(&waiting, &sources)?
+            self.of_mean_scores(&waiting)?
         } else {
             waiting
         };
@@ -122,65 +122,109 @@ impl Pipeline<'_> {
         Ok(vec![mix])
     }
 
-    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &SharedNodes) -> Head<'s> {
-        Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, mask: sources.mask, never: None }
+    /// The steps of a head, counted from 1 where there are several.
+    pub(super) fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>)) -> Head<'s> {
+        let additions = BiasAndMask::of_head(&self.graph, number);
+        Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, additions, never: None }
     }
 
     /// Queries, keys and values of each head.
     fn of_heads(&mut self, sources: &SharedNodes) -> Result<[Vec<NodeId>; 3]> {
-        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let whole = [(sources.q, heads), (sources.k, groups), (sources.mixed, groups)];
-        let first = self.first_positions([sources.q, sources.k]);
-        let (query, key) =
-            (first.query - self.recipe.positions.first, first.key - self.recipe.positions.first);
-        let d_k = self.shape(sources.q).1 / heads.max(1);
-        let frequencies = self.frequencies(d_k, [sources.q, sources.k])?;
-        let SplitRoles { q, k, v } = self.recipe.split_roles;
+        let frequencies = self.frequencies([sources.q, sources.k])?;
         let mut all = [const { Vec::new() }; 3];
-        for (at, (node, count)) in whole.into_iter().enumerate() {
-            let how = if [q, k, v][at] { self.recipe.split } else { Split::Blocks };
-            let node = self.whole(at, (node, if at == 0 { query } else { key }))?;
-            let node = self.normed_whole(Role::from([Qkv::Query, Qkv::Key, Qkv::Value][at]), node, count)?;
-            let mut blocks = match heads {
-                1 => vec![node],
-                _ => split_once(&mut self.graph, sources.roles[at], node, count, how)?,
-            };
-            use Site::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
-            let (role, stages, place): (Role, &[Site], usize) = match at {
-                0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
-                1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
-                _ => (Role::V, &[Values, KeysAndValues, Roles], key),
-            };
-            for (head, block) in blocks.iter_mut().enumerate() {
-                let number = number(head, heads);
-                let name = Stage::Role(role).of_head(number).to_string();
-                *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, place))?;
-            }
-            if role != Role::V || self.rotates_values() {
-                let first = place + self.recipe.positions.first;
-                let mut numbered: Vec<(NodeId, Option<usize>)> =
-                    blocks.iter().enumerate().map(|(head, &block)| (block, number(head, heads))).collect();
-                self.prepared((role, first), &mut numbered, frequencies)?;
-                blocks = numbered.into_iter().map(|(block, _)| block).collect();
-            }
-            all[at] = blocks;
+        for (at, of_role) in all.iter_mut().enumerate() {
+            *of_role = self.of_role(at, sources, frequencies)?;
         }
         Ok(all)
     }
 
-    /// Q, K or V after the alteration of all its heads together; with one head, after the alteration of that head.
-    fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
-        use Site::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
-        let (role, stages): (Role, &[Site]) = match at {
-            0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
-            1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
-            _ => (Role::V, &[WholeValues]),
+    /// Queries, keys or values of each head, normed and rotated; on the fast path all heads in one, where they are only normed, and
+    /// together.
+    pub(super) fn of_role(
+        &mut self,
+        at: usize,
+        sources: &SharedNodes,
+        frequencies: Option<NodeId>,
+    ) -> Result<Vec<NodeId>> {
+        use Site::{
+            Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values, WholeKeys, WholeQueries,
+            WholeQueriesAndKeys, WholeValues,
         };
-        altered(&mut self.graph, self.recipe, stages, role.name(), (node, first))
+        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let first = self.first_positions([sources.q, sources.k]);
+        let SplitRoles { q, k, v } = self.recipe.split_roles;
+        let whole: &[Site] =
+            [&[WholeQueries, WholeQueriesAndKeys][..], &[WholeKeys, WholeQueriesAndKeys], &[WholeValues]][at];
+        let (role, node, count, first, stages, is_split): (_, _, _, _, &[Site], _) = match at {
+            0 => (Role::Q, sources.q, heads, first.query, &[Queries, QueriesAndKeys, Roles], q),
+            1 => (Role::K, sources.k, groups, first.key, &[Keys, QueriesAndKeys, KeysAndValues, Roles], k),
+            _ => (Role::V, sources.mixed, groups, first.key, &[Values, KeysAndValues, Roles], v),
+        };
+        let place = first - self.recipe.positions.first;
+        let node = altered(&mut self.graph, self.recipe, whole, role.name(), (node, place))?;
+        let normed = self.normed_whole(role, node, count)?;
+        if self.kernel.is_some() && normed != node && frequencies.is_none() {
+            return Ok(vec![normed]);
+        }
+        let how = if is_split { self.recipe.split } else { Split::Blocks };
+        let mut blocks = match heads {
+            1 => vec![normed],
+            _ => split_once(&mut self.graph, sources.roles[at], normed, count, how)?,
+        };
+        for (head, block) in blocks.iter_mut().enumerate() {
+            let name = Stage::Role(role).of_head(number(head, heads)).to_string();
+            *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, place))?;
+        }
+        if role != Role::V || self.rotates_values() {
+            self.prepared((role, first), &mut blocks, frequencies)?;
+        }
+        Ok(blocks)
+    }
+
+    /// Records a bias or a mask matrix: one for all heads, or one for each side by side, split into `M_1`, `M_2`.
+    ///
+    /// # Errors
+    /// If it has not a cell for each query and key, once or for each head.
+    pub(super) fn beside_scores(
+        &mut self,
+        role: Role,
+        given: Option<Given>,
+        [q, k]: [NodeId; 2],
+    ) -> Result<()> {
+        let stacked = given.as_ref().map_or(1, |given| given.tensor.head_count());
+        let Some(id) = self.optional(role, given)?.or_else(|| self.graph.at(role)) else { return Ok(()) };
+        let (heads, scores) = (self.recipe.heads, Shape { rows: self.shape(q).0, cols: self.shape(k).0 });
+        let Shape { rows, cols } = self.graph[id].shape();
+        let is_own = heads > 1 && cols == heads * scores.cols && (stacked == 1 || stacked == heads);
+        let fits = rows == scores.rows && (is_own || stacked == 1 && cols == scores.cols);
+        if self.recipe.comparison == ScoreRows::QueriesWithKeys && !fits {
+            let what = if role == Role::Bias { "bias" } else { "mask" };
+            let found = match stacked {
+                1 => self.graph[id].shape().to_string(),
+                _ => format!("{stacked} matrices of {rows}×{}", cols / stacked),
+            };
+            let own = match (stacked, heads) {
+                (1, 1) => String::new(),
+                (_, 1) => format!("; --heads {stacked} gives each head its own"),
+                _ => format!(", once or for each of the {heads} heads"),
+            };
+            let error = Error::new(format!("the {what} is {found}, but the scores are {scores}"))
+                .help(format!("give the {what} a row for each query and a column for each key{own}"));
+            return Err(match &self.graph[id].op {
+                Op::Given(Origin::User(source)) => error.in_source(source.clone()),
+                _ => error,
+            });
+        }
+        match self.kernel {
+            _ if !is_own => return Ok(()),
+            None => split_once(&mut self.graph, role, id, heads, Split::Blocks)?,
+            Some(_) => split_never_formed(&mut self.graph, role, id, heads)?,
+        };
+        Ok(())
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.
-    fn over_heads(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
+    fn over_heads(&mut self, reads: &[NodeId]) -> Result<Vec<NodeId>> {
         let (rows, cols) = self.shape(reads[0]);
         let line = |(head, &read): (usize, &NodeId)| {
             self.graph.add(&format!("S_line_{head}"), Op::Reshape { rows: 1, cols: rows * cols }, &[read])
@@ -195,7 +239,7 @@ impl Pipeline<'_> {
             let suffix = suffix(number);
             let line =
                 self.graph.add(&format!("A_line{suffix}"), Op::Rows { start: head, count: 1 }, &[all])?;
-            let mut one = self.head((&suffix, number), sources);
+            let mut one = self.head((&suffix, number));
             weights.push(one.step(Stage::Weights, Op::Reshape { rows, cols }, &[line])?);
         }
         Ok(weights)
@@ -212,11 +256,11 @@ impl Pipeline<'_> {
     }
 
     /// The weights of each head from the mean of all scores.
-    fn of_mean_scores(&mut self, reads: &[NodeId], sources: &SharedNodes) -> Result<Vec<NodeId>> {
+    fn of_mean_scores(&mut self, reads: &[NodeId]) -> Result<Vec<NodeId>> {
         let (mean, heads) = (self.mean("S", reads)?, reads.len());
         let of_head = |head: usize| {
             let number = number(head, heads);
-            self.head((&suffix(number), number), sources).weights(mean)
+            self.head((&suffix(number), number)).weights(mean)
         };
         (0..heads).map(of_head).collect()
     }
@@ -226,11 +270,6 @@ impl Pipeline<'_> {
         let sum = self.graph.add(&format!("{name}_sum"), Op::Add, of_heads)?;
         self.graph.add(&format!("{name}_mean"), Op::Scale(Factor::Inverse(of_heads.len())), &[sum])
     }
-}
-
-/// The number of a head, from 1, where there are several.
-fn number(head: usize, heads: usize) -> Option<usize> {
-    (heads > 1).then_some(head + 1)
 }
 
 /// `A_rounded`, where the recipe rounds the weights before they mix.
@@ -334,12 +373,11 @@ impl Pipeline<'_> {
         let [q, k, v] = [(q?, heads, Role::Q), (k?, groups, Role::K), (v?, groups, Role::V)]
             .map(|(whole, count, role)| self.blocks_again(whole, count, role));
         let (q, k, v) = (q?, k?, v?);
-        let additions = BiasAndMask { bias: self.graph.at(Role::Bias), mask: self.graph.at(Role::Mask) };
         let mut mixes = Vec::new();
         for (head, &query) in q.iter().enumerate() {
             let (suffix, group) = (format!("_again_{}", head + 1), key_value_head(head, heads, groups));
-            let weights =
-                weights(&mut self.graph, self.recipe, &suffix, [query, k[group]], additions)?.weights;
+            let mut one = Head { number: None, ..self.head((&suffix, number(head, heads))) };
+            let weights = one.steps([query, k[group]])?.weights;
             mixes.push(self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, v[group]])?);
         }
         let mut last = self.graph.add("C_again", Op::Concatenate, &mixes)?;

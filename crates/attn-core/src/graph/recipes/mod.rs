@@ -31,7 +31,7 @@ pub use recipe::{
     RotatedPart, RotatedRoles, Scale, Score, ScoreFunction, ScoreRows, Shift, SineSigns, SinkUse, Split,
     SplitRoles,
 };
-pub use weights::{BiasAndMask, Weights, weights};
+pub use weights::{Weights, weights};
 
 // The graph of similarities between words.
 
@@ -364,7 +364,6 @@ mod tests {
         let qkv = [add("Q", &qkv[0]), add("K", &qkv[1]), add("V", &qkv[2])];
         let inputs = HeadInputs {
             qkv,
-            mask: None,
             past: HeadCache::default(),
             is_removed: &|head| head == 3,
             by_mean: false,

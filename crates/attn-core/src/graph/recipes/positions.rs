@@ -11,7 +11,7 @@ use super::attend::Pipeline;
 use super::recipe::{
     AlibiSlopes, NormPlace, PositionKind, Recipe, Rotary, RotatedPart, RotatedRoles, SineSigns,
 };
-use super::weights::{Head, suffix};
+use super::weights::{Head, number, suffix};
 
 /// The first positions of queries and of keys.
 #[derive(Clone, Copy)]
@@ -81,9 +81,10 @@ impl Pipeline<'_> {
         }
     }
 
-    /// The frequencies of rotary positions for heads of this width, where the recipe has such positions.
-    pub fn frequencies(&mut self, width: usize, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
+    /// The frequencies of rotary positions for the heads of these queries and keys, where the recipe has such positions.
+    pub fn frequencies(&mut self, nodes: [NodeId; 2]) -> Result<Option<NodeId>> {
         let PositionKind::Rotary(rotary) = self.recipe.positions.kind else { return Ok(None) };
+        let width = self.shape(nodes[0]).1 / self.recipe.heads.max(1);
         let frequencies = self.scaled_frequencies(&rotary, width, nodes)?;
         if rotary.signs != SineSigns::Reversed {
             return Ok(Some(frequencies));
@@ -199,7 +200,7 @@ impl Pipeline<'_> {
     pub fn prepared(
         &mut self,
         (role, first): (Role, usize),
-        heads: &mut [(NodeId, Option<usize>)],
+        heads: &mut [NodeId],
         frequencies: Option<NodeId>,
     ) -> Result<()> {
         let norms_first = self.recipe.qk_norm.place == NormPlace::BeforeRotation;
@@ -207,16 +208,17 @@ impl Pipeline<'_> {
             self.all_normed(role, heads)?;
         }
         if let (Some(frequencies), PositionKind::Rotary(rotary)) = (frequencies, self.recipe.positions.kind) {
-            for (node, head) in heads.iter_mut().filter(|_| rotary.rotated.has(role)) {
-                *node = self.rotated((role, first), (*node, *head), &rotary, frequencies)?;
+            for (head, node) in heads.iter_mut().enumerate().filter(|_| rotary.rotated.has(role)) {
+                let number = number(head, self.recipe.heads);
+                *node = self.rotated((role, first), (*node, number), &rotary, frequencies)?;
             }
         }
         if norms_first { Ok(()) } else { self.all_normed(role, heads) }
     }
 
-    fn all_normed(&mut self, role: Role, heads: &mut [(NodeId, Option<usize>)]) -> Result<()> {
-        for (node, head) in heads {
-            *node = self.normed(role, *node, *head)?;
+    fn all_normed(&mut self, role: Role, heads: &mut [NodeId]) -> Result<()> {
+        for (head, node) in heads.iter_mut().enumerate() {
+            *node = self.normed(role, *node, number(head, self.recipe.heads))?;
         }
         Ok(())
     }

@@ -25,49 +25,36 @@ pub struct Weights {
     pub weights: NodeId,
 }
 
-/// The bias of the scores and the mask matrix, both (T, N), for every head.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct BiasAndMask {
-    /// The bias.
+/// The bias of the scores and the mask matrix of a head, both (T, N), where there are any.
+#[derive(Clone, Copy, Default)]
+pub(super) struct BiasAndMask {
     pub bias: Option<NodeId>,
-    /// The mask matrix, where the recipe has a rule for it.
     pub mask: Option<NodeId>,
 }
 
-/// Scores, scale, bias, temperature, mask, softmax; each node's name ends in the suffix.
+impl BiasAndMask {
+    /// Those of a head, counted from 1: its own, or the ones that all heads share.
+    pub fn of_head(graph: &Graph, number: Option<usize>) -> BiasAndMask {
+        let of = |role: Role| graph.at(Stage::Role(role).of_head(number)).or_else(|| graph.at(role));
+        BiasAndMask { bias: of(Role::Bias), mask: of(Role::Mask) }
+    }
+}
+
+/// Scores, scale, temperature, mask without a matrix, softmax; each node's name ends in the suffix.
 ///
 /// # Shapes
 /// q is (T, d_k), k is (N, d_k); all nodes are (T, N).
 /// # Errors
-/// If q and k differ in width, bias or mask in shape, or a name is taken.
+/// If q and k differ in width, or a name is taken.
 /// # Source
 /// Vaswani et al. 2017, section 3.2.1, equation 1, and section 3.2.3.
-pub fn weights(
-    graph: &mut Graph,
-    recipe: &Recipe,
-    suffix: &str,
-    [q, k]: [NodeId; 2],
-    additions: BiasAndMask,
-) -> Result<Weights> {
-    let mut head = Head { graph, recipe, suffix, number: None, mask: additions.mask, never: None };
-    head.steps([q, k], additions.bias)
+pub fn weights(graph: &mut Graph, recipe: &Recipe, suffix: &str, pair: [NodeId; 2]) -> Result<Weights> {
+    Head { graph, recipe, suffix, number: None, additions: BiasAndMask::default(), never: None }.steps(pair)
 }
 
-/// The same steps of one of several heads, counted from 1, or of the only one, recorded as never formed.
-///
-/// # Errors
-/// If a name is taken.
-pub(super) fn weights_never_formed(
-    graph: &mut Graph,
-    recipe: &Recipe,
-    number: Option<usize>,
-    [q, k]: [NodeId; 2],
-    additions: BiasAndMask,
-) -> Result<Weights> {
-    let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
-    let suffix = suffix(number);
-    let mut head = Head { graph, recipe, suffix: &suffix, number, mask: additions.mask, never };
-    head.steps([q, k], additions.bias)
+/// The number of a head, from 1, where there are several.
+pub(super) fn number(head: usize, heads: usize) -> Option<usize> {
+    (heads > 1).then_some(head + 1)
 }
 
 /// `_2` for the second of several heads.
@@ -83,25 +70,21 @@ pub(super) struct Head<'a> {
     pub suffix: &'a str,
     /// The number of the head, from 1, where there are several.
     pub number: Option<usize>,
-    pub mask: Option<NodeId>,
+    pub additions: BiasAndMask,
     /// The shape of all steps, if none of them is formed.
     pub never: Option<Shape>,
 }
 
 impl Head<'_> {
     /// All steps.
-    fn steps(&mut self, pair: [NodeId; 2], bias: Option<NodeId>) -> Result<Weights> {
-        let (scores, scaled, read) = self.read(pair, bias)?;
+    pub(super) fn steps(&mut self, pair: [NodeId; 2]) -> Result<Weights> {
+        let (scores, scaled, read) = self.read(pair)?;
         Ok(Weights { scores, scaled, read, weights: self.weights(read)? })
     }
 
     /// Everything before the softmax: the scores, the scaled scores, and what the softmax reads.
-    pub(super) fn read(
-        &mut self,
-        [q, k]: [NodeId; 2],
-        bias: Option<NodeId>,
-    ) -> Result<(NodeId, NodeId, NodeId)> {
-        let biasing = self.recipe.biasing;
+    pub(super) fn read(&mut self, [q, k]: [NodeId; 2]) -> Result<(NodeId, NodeId, NodeId)> {
+        let (bias, biasing) = (self.additions.bias, self.recipe.biasing);
         let early = bias.filter(|_| biasing == Biasing::BeforeScale);
         let (scores, scaled) = self.scores([q, k], early)?;
         let mut read = scaled;
@@ -245,7 +228,7 @@ impl Head<'_> {
             _ => self.normalised(&name, read)?,
         };
         let weights = self.altered(Site::Weights, Stage::Weights, weights)?;
-        match self.graph.find(Role::Bias.name()).filter(|_| recipe.biasing == Biasing::ToWeights) {
+        match self.additions.bias.filter(|_| recipe.biasing == Biasing::ToWeights) {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),
         }
@@ -505,7 +488,7 @@ impl Head<'_> {
     }
 
     fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
-        let matrix = self.mask.filter(|_| self.recipe.mask.matrix.is_some());
+        let matrix = self.additions.mask.filter(|_| self.recipe.mask.matrix.is_some());
         [Some(scores), matrix].into_iter().flatten().collect()
     }
 }
