@@ -15,7 +15,7 @@ use flate2::write::ZlibEncoder;
 use crate::demo::{Demo, GlossaryTerm, Topic, demos_by_topic, glossary};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::lesson::export::{Answers, Handout, html_main, length, page_assets};
+use crate::lesson::export::{Answers, Handout, LIVE_SCRIPT, LIVE_STYLE, html_main, length};
 use crate::lesson::{Lesson, ROUTES, Run, Runner, built_in};
 use crate::render::html_page::{
     DataPlace, escaped, main_of, site_page, site_program, site_script, site_style, with_data_placed,
@@ -79,9 +79,8 @@ pub fn files(
     made: &mut dyn FnMut(usize),
 ) -> Result<Vec<SiteFile>> {
     let mut site = Site { files: Vec::new(), made };
-    let [style, script] = page_assets();
-    site.text("attn.css", site_style(&format!("{style}{STYLE}")));
-    site.text("attn.js", site_script(&script));
+    site.text("attn.css", site_style(&format!("{LIVE_STYLE}{STYLE}")));
+    site.text("attn.js", site_script(LIVE_SCRIPT));
     site.text("program.js", site_program(page_program()));
     site.text("index.html", site_page("Attention, every number", "", &front(own, added)));
     for (folder, lessons) in [("lessons", own), ("class", &added.lessons)] {

@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{FullScreenCommands, PlayOptions, Player, ProgressSaver, play};
+use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render;
 use crate::render::{Format, Page, Screen, Style};
 use crate::text::quoted;
 
-use super::lesson::{fills_screen, full_screen_commands, typed_commands};
+use super::lesson::{full_screen_commands, typed_commands};
 use super::output;
 use super::output::OutputArgs;
 use super::program::{Env, Program, Streams};
@@ -59,11 +59,10 @@ impl Presentation<'_> {
         let run = |args: &[String], screen: Screen| self.output_of_step(pages, args, screen);
         let typed = typed_commands(self.program);
         let full_screen = full_screen_commands(self.program);
-        let mut player = Player::new(&lesson, &run, window, None)
-            .with_commands_by(&typed)
-            .with_full_screen(FullScreenCommands { has: fills_screen, run: &full_screen });
-        let (saver, _, _) = ProgressSaver::new(None, &lesson, None);
-        play(&mut player, "", &warnings, options, saver, streams.out)
+        let mut player = Player::new(&lesson, &run, window, None);
+        player.by_hand = &typed;
+        player.full_screen = Some(&full_screen);
+        play(&mut player, "", &warnings, options, ProgressSaver::default(), streams.out)
     }
 
     fn print(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

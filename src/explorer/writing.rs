@@ -43,7 +43,7 @@ impl Writer {
         let Some(Message::Write(form, name)) = state.message() else { return None };
         let said = match self.write(state, *form, name) {
             Ok(said) => said,
-            Err(error) => error.to_string().replace("\n  help: ", "; "),
+            Err(error) => error.in_one_line(),
         };
         Some(said.lines().collect::<Vec<_>>().join(" "))
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::foreign::visible;
 
@@ -66,12 +66,11 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
         };
         let inside = inside(&mut events);
         match tag {
-            Tag::Heading { level, .. } => add(PieceKind::Heading(depth(level), plain(&inside))),
-            Tag::CodeBlock(CodeBlockKind::Fenced(label)) => {
-                if let Some(kind) = fence(&label, &at, source, faults) {
-                    add(kind);
-                }
-            }
+            Tag::Heading { level, .. } => add(PieceKind::Heading(level as usize, plain(&inside))),
+            Tag::CodeBlock(CodeBlockKind::Fenced(label)) => match fence(&label, &at, source) {
+                Ok(kind) => add(kind),
+                Err(fault) => faults.push(fault),
+            },
             Tag::CodeBlock(CodeBlockKind::Indented) => faults.add(
                 line,
                 "this block is indented",
@@ -80,11 +79,8 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
             Tag::HtmlBlock => html(&at, source, &mut pieces, faults),
             tag => {
                 if deepest(&inside) > DEEPEST {
-                    faults.add(
-                        line,
-                        "lists or quotations are nested too deep",
-                        format!("use at most {DEEPEST} levels"),
-                    );
+                    let help = format!("use at most {DEEPEST} levels");
+                    faults.add(line, "lists or quotations are nested too deep", help);
                     continue;
                 }
                 no_fence_within(&inside, source, faults);
@@ -143,10 +139,6 @@ fn inside<'a>(
     inside
 }
 
-fn depth(level: HeadingLevel) -> usize {
-    level as usize
-}
-
 /// The words of a heading without marks.
 fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
     let text = |(event, _): &(Event<'_>, _)| match event {
@@ -160,47 +152,40 @@ fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
 }
 
 /// A fence with its label and the range of its text.
-fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -> Option<PieceKind> {
+///
+/// # Errors
+/// If it is none of a lesson.
+fn fence(label: &str, at: &Range<usize>, source: &Source) -> Result<PieceKind, Fault> {
     let line = source.line(at.start);
     let text = &source.text[at.clone()];
+    let fault = |what: &str, help: &str| Err(Fault::new(line, what).help(help));
     let mark = text.chars().take_while(|c| *c == '`').count();
     if mark == 0 {
-        faults.add(line, "a fence of `~`", "write backticks: ```text");
-        return None;
+        return fault("a fence of `~`", "write backticks: ```text");
     }
     if at.start != source.start(line) {
-        faults.add(line, "a fence that is indented", "begin it at the start of the line");
-        return None;
+        return fault("a fence that is indented", "begin it at the start of the line");
     }
+    let close = "close it with ``` at the start of a line";
     let body = text.find('\n').map_or(text.len(), |end| end + 1);
     let trimmed = text.trim_end_matches('\n');
     let last = trimmed.rfind('\n').map_or(0, |newline| newline + 1);
     let closing = trimmed[last..].trim_end();
     if last < body || closing.len() < mark || !closing.chars().all(|c| c == '`') {
-        faults.add(line, "a fence that is never closed", "close it with ``` at the start of a line");
-        return None;
+        return fault("a fence that is never closed", close);
     }
     // A line of backticks with a label cannot close a fence, so it was meant to begin one.
     let begins =
         |line: &str| line.strip_prefix("```").is_some_and(|label| label.starts_with(char::is_alphabetic));
     if let Some(row) = text[body..last].lines().position(begins).filter(|_| mark == 3) {
         let next = line + 1 + row;
-        faults.add(
-            line,
-            format!("a fence that is not closed before another begins at line {next}"),
-            "close it with ``` at the start of a line",
-        );
-        return None;
+        return fault(&format!("a fence that is not closed before another begins at line {next}"), close);
     }
     if label.trim().is_empty() {
-        faults.add(
-            line,
-            "a fence without a label",
-            "write ```console for commands, ```text for anything else",
-        );
-        return None;
+        let help = "write ```console for commands, ```text for anything else";
+        return fault("a fence without a label", help);
     }
-    Some(PieceKind::Fence(label.trim().to_string(), at.start + body..at.start + last))
+    Ok(PieceKind::Fence(label.trim().to_string(), at.start + body..at.start + last))
 }
 
 /// Fences within lists and quotations are neither run nor compared, so they may not be there.
@@ -239,16 +224,15 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
         }
         let line = source.line(position);
         if rest.starts_with("<!--") && !rest.contains("-->") {
-            faults.add(line, "a comment that is never closed", "end it with -->");
-            return;
+            return faults.add(line, "a comment that is never closed", "end it with -->");
         }
         let Some((kind, length)) = mark(rest) else {
+            let first = rest.lines().next().unwrap_or_default();
             if !rest.starts_with('<') {
-                let fault = Fault::new(line, format!("text directly below HTML: `{}`", first_line(rest)));
-                faults.push(fault.help("leave an empty line above it"));
-                return;
+                let what = format!("text directly below HTML: `{first}`");
+                return faults.add(line, what, "leave an empty line above it");
             }
-            faults.add(line, format!("HTML that a lesson does not support: `{}`", first_line(rest)), "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
+            faults.add(line, format!("HTML that a lesson does not support: `{first}`"), "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
                      each alone on its line, with an empty line after it");
             return;
         };
@@ -280,10 +264,6 @@ fn mark(text: &str) -> Option<(PieceKind, usize)> {
         .into_iter()
         .find(|(tag, _)| text.starts_with(tag))
         .map(|(tag, kind)| (kind, tag.len()))
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What a class has handed in: how each question went, which mistakes were made, a line for each student, and what to repeat.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnose::find;
+use crate::diagnose::{Mistake, find};
 use crate::story::Table;
 use crate::text::{counted, quoted};
 
@@ -29,18 +30,39 @@ pub fn class_tables(all: &[HandIn], views: &[LessonView<'_>], has_bars: bool) ->
         let view = views.iter().find(|view| view.lesson.name == *lesson);
         let questions = asked(&class, view);
         let title = format!("{}: {}", cell(lesson), counted(class.len(), "student"));
-        parts.push((title, question_table(&questions, has_bars)));
-        let wrong: Vec<Vec<String>> = questions.iter().filter_map(|one| one.most_often_wrong(view)).collect();
-        if !wrong.is_empty() {
-            let table =
-                Table::new(&["question", "answer", "students", "why"], wrong).with_numbers(&["students"]);
-            parts.push(("What was most often wrong at the first try".into(), table));
-        }
+        parts.push((title, question_table(&questions)));
+        let wrong = questions.iter().filter_map(|one| one.most_often_wrong(view));
+        let header = ["question", "answer", "students", "why"];
+        parts.extend(part("What was most often wrong at the first try", &header, wrong, &["students"]));
         parts.extend(repeat(&questions, view));
     }
-    parts.extend(mistakes(all, has_bars));
+    parts.extend(mistakes(all));
     parts.push(("The students".into(), students(all)));
+    if !has_bars {
+        for (_, table) in &mut parts {
+            without_bars(table);
+        }
+    }
     parts
+}
+
+/// A part of the report, unless it has no rows.
+fn part(
+    title: &str,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    numbers: &[&str],
+) -> Option<(String, Table)> {
+    let table = Table::new(header, rows).with_numbers(numbers);
+    (!table.rows.is_empty()).then(|| (title.to_string(), table))
+}
+
+/// Takes the bars out of a table: they stand under no head, behind the numbers.
+fn without_bars(table: &mut Table) {
+    if let Some(at) = table.header.iter().position(String::is_empty) {
+        table.header.remove(at);
+        table.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+    }
 }
 
 /// A question, and what the students of a class made of it.
@@ -84,8 +106,7 @@ impl AskedQuestion<'_> {
         for one in self.handed.iter().filter(is_wrong) {
             *answers.entry(one.answer.trim()).or_default() += 1;
         }
-        let (answer, count) =
-            answers.into_iter().max_by_key(|&(answer, count)| (count, std::cmp::Reverse(answer)))?;
+        let (answer, count) = answers.into_iter().max_by_key(|&(answer, count)| (count, Reverse(answer)))?;
         let question = view.and_then(|view| view.lesson.questions().find(|question| question.id == self.id));
         let verdict =
             question.zip(view).and_then(|(question, view)| Verdict::of(answer, question, view).ok());
@@ -113,31 +134,22 @@ fn percent(share: f64) -> String {
     format!("{:.0}", share * 100.0)
 }
 
-fn question_table(questions: &[AskedQuestion<'_>], has_bars: bool) -> Table {
-    let row = |one: &AskedQuestion<'_>| {
-        let mut row = vec![cell(one.id)];
-        let missing = one.count(Grade::Skipped) + one.count(Grade::Unanswered);
-        row.extend(
-            [one.count(Grade::Right), one.count(Grade::SecondTry), one.count(Grade::Wrong), missing]
-                .map(|count| count.to_string()),
-        );
-        row.push(one.share().map(percent).unwrap_or_default());
-        row.extend(has_bars.then(|| one.share().map(bar).unwrap_or_default()));
-        row
-    };
+fn question_table(questions: &[AskedQuestion<'_>]) -> Table {
     let header = ["question", "right", "second try", "wrong", "no answer", "% of points", ""];
-    let shown = if has_bars { header.len() } else { header.len() - 1 };
-    let graded = questions.iter().filter(|one| one.share().is_some());
-    Table::new(&header[..shown], graded.map(row)).with_numbers(&header[1..6])
+    let row = |one: &AskedQuestion<'_>| {
+        let share = one.share()?;
+        let missing = one.count(Grade::Skipped) + one.count(Grade::Unanswered);
+        let counts = [one.count(Grade::Right), one.count(Grade::SecondTry), one.count(Grade::Wrong), missing];
+        let [right, second, wrong, missing] = counts.map(|count| count.to_string());
+        Some(vec![cell(one.id), right, second, wrong, missing, percent(share), bar(share)])
+    };
+    Table::new(&header, questions.iter().filter_map(row)).with_numbers(&header[1..6])
 }
 
 /// What to repeat: the steps of the questions that went worst.
 fn repeat(questions: &[AskedQuestion<'_>], view: Option<&LessonView<'_>>) -> Option<(String, Table)> {
-    let mut weak: Vec<(&AskedQuestion<'_>, f64)> = questions
-        .iter()
-        .filter_map(|one| Some((one, one.share()?)))
-        .filter(|(_, share)| *share < WELL_KNOWN)
-        .collect();
+    let shares = questions.iter().filter_map(|one| Some((one, one.share()?)));
+    let mut weak: Vec<(&AskedQuestion<'_>, f64)> = shares.filter(|(_, share)| *share < WELL_KNOWN).collect();
     weak.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     let row = |(one, share): &(&AskedQuestion<'_>, f64)| {
         let step = view.and_then(|view| {
@@ -150,42 +162,26 @@ fn repeat(questions: &[AskedQuestion<'_>], view: Option<&LessonView<'_>>) -> Opt
         let (title, command) = step.unwrap_or_default();
         vec![cell(one.id), percent(*share), title, command]
     };
-    let table = Table::new(&["question", "% of points", "step", "command"], weak.iter().map(row))
-        .with_numbers(&["% of points"]);
-    (!weak.is_empty()).then(|| ("To repeat tomorrow".to_string(), table))
+    let header = ["question", "% of points", "step", "command"];
+    part("To repeat tomorrow", &header, weak.iter().map(row), &["% of points"])
 }
 
 /// The mistakes in numbers that were handed in, the most frequent first.
-fn mistakes(all: &[HandIn], has_bars: bool) -> Option<(String, Table)> {
+fn mistakes(all: &[HandIn]) -> Option<(String, Table)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for handed in all {
-        let mut own: Vec<&str> = handed
-            .questions
-            .iter()
-            .flat_map(|one| &one.mistakes)
-            .map(String::as_str)
-            .filter(|id| find(id).is_ok())
-            .collect();
-        own.sort_unstable();
-        own.dedup();
+        let own: BTreeSet<&String> = handed.questions.iter().flat_map(|one| &one.mistakes).collect();
         own.into_iter().for_each(|id| *counts.entry(id).or_default() += 1);
     }
-    let mut rows: Vec<(&str, usize)> = counts.into_iter().collect();
-    rows.sort_by_key(|&(id, count)| (std::cmp::Reverse(count), id));
-    let row = |&(id, count): &(&str, usize)| {
-        let what = find(id).map(|mistake| mistake.slip.to_string()).unwrap_or_default();
-        let mut row = vec![id.to_string(), count.to_string()];
-        row.extend(has_bars.then(|| bar(count as f64 / all.len() as f64)));
-        row.push(what);
-        row
+    let known = counts.into_iter().filter_map(|(id, count)| Some((find(id).ok()?, id, count)));
+    let mut rows: Vec<_> = known.collect();
+    rows.sort_by_key(|&(_, id, count)| (Reverse(count), id));
+    let row = |(mistake, id, count): &(&Mistake, &str, usize)| {
+        let share = *count as f64 / all.len() as f64;
+        vec![id.to_string(), count.to_string(), bar(share), mistake.slip.to_string()]
     };
-    let header: &[&str] = if has_bars {
-        &["mistake", "students", "", "what was done"]
-    } else {
-        &["mistake", "students", "what was done"]
-    };
-    let table = Table::new(header, rows.iter().map(row)).with_numbers(&["students"]);
-    (!rows.is_empty()).then(|| ("Mistakes in numbers".to_string(), table))
+    let header = ["mistake", "students", "", "what was done"];
+    part("Mistakes in numbers", &header, rows.iter().map(row), &["students"])
 }
 
 /// What a teacher looks at before the figures: what could not be read, who handed in twice, and lessons that are not known here.
@@ -205,9 +201,7 @@ pub fn to_look_at(all: &[HandIn], views: &[LessonView<'_>], refusals: &[String])
     for lesson in lessons {
         lines.push(format!("{} is not known here; name its folder with --add", cell(lesson)));
     }
-    (!lines.is_empty()).then(|| {
-        ("To look at".to_string(), Table::new(&["remark"], lines.into_iter().map(|line| vec![line])))
-    })
+    part("To look at", &["remark"], lines.into_iter().map(|line| vec![line]), &[])
 }
 
 /// A line for each student, by name.
@@ -220,14 +214,8 @@ fn students(all: &[HandIn]) -> Table {
         let is_missed = |question: &&HandedQuestion| question.outcome.points() == Some(0.0);
         let missed: Vec<String> =
             one.questions.iter().filter(is_missed).map(|question| cell(&question.id)).collect();
-        vec![
-            cell(&one.name),
-            cell(&one.lesson),
-            points.to_string(),
-            of.to_string(),
-            second.to_string(),
-            missed.join(" "),
-        ]
+        let [points, of, second] = [points.to_string(), of.to_string(), second.to_string()];
+        vec![cell(&one.name), cell(&one.lesson), points, of, second, missed.join(" ")]
     };
     let header = ["name", "lesson", "points", "of", "second tries", "not right"];
     Table::new(&header, all.iter().map(row)).with_numbers(&["points", "of", "second tries"])

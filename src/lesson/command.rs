@@ -1,6 +1,6 @@
 //! A command as a lesson writes it: an `attn` command, and nothing else.
 
-use crate::text::{clip, nearest};
+use crate::text::{clip, did_you_mean};
 
 use super::source::Fault;
 
@@ -18,6 +18,12 @@ impl Command {
     pub fn is_lesson(typed: &str) -> bool {
         let mut words = typed.split_whitespace();
         words.next() == Some("attn") && words.next() == Some("lesson")
+    }
+
+    /// Whether it fills the screen and reads keys, as the explorer does.
+    pub(super) fn fills_screen(&self) -> bool {
+        let prints = |arg: &String| ["--plain", "--help", "-h"].contains(&arg.as_str());
+        matches!(&self.args[..], [command, more @ ..] if command == "explore" && !more.is_empty() && !more.iter().any(prints))
     }
 
     /// A command of a lesson, at its line.
@@ -56,12 +62,9 @@ impl Command {
             );
         };
         if program != "attn" {
-            let help = match nearest(program, ["attn"]) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => {
-                    "a lesson runs only attn; label a block that is only shown ```console,ignore".to_string()
-                }
-            };
+            let help = did_you_mean(program, ["attn"]).unwrap_or_else(|| {
+                "a lesson runs only attn; label a block that is only shown ```console,ignore".to_string()
+            });
             return Err(fault(format!("`{}` is not attn", clip(program))).help(help));
         }
         if args.first().is_some_and(|first| first == "lesson") {
@@ -91,14 +94,13 @@ impl Command {
         let at = self.args.iter().position(|arg| name_of(arg) == "--seed");
         let (Some(at), Some(old)) = (at, self.seed()) else { return self.clone() };
         let mut args = self.args.clone();
-        let joined = args[at].contains('=');
-        let typed = if joined {
-            args[at] = format!("--seed={seed}");
-            self.typed.replacen(&format!("--seed={old}"), &format!("--seed={seed}"), 1)
-        } else {
-            args[at + 1] = seed.to_string();
-            self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
-        };
+        let between = if args[at].contains('=') { "=" } else { " " };
+        let typed =
+            self.typed.replacen(&format!("--seed{between}{old}"), &format!("--seed{between}{seed}"), 1);
+        match between {
+            "=" => args[at] = format!("--seed={seed}"),
+            _ => args[at + 1] = seed.to_string(),
+        }
         let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
         // If blanks or quotes surround the seed, the line is composed again.
         let is_it = shlex::split(&typed).is_some_and(|split| split == words);
@@ -107,23 +109,26 @@ impl Command {
     }
 }
 
+/// The arguments of a command for its page that computes.
+pub(crate) fn as_live_page(args: &[String]) -> Vec<String> {
+    [args, &["--format=html", "--live"].map(str::to_string)].concat()
+}
+
 /// A sign, outside of quotes, that only a shell would understand.
 fn shell_sign(typed: &str) -> Option<&'static str> {
     const SIGNS: [&str; 7] = ["|", ">", "<", "&", "`", "$(", ";"];
+    outside_of_quotes(typed).find_map(|(at, _)| SIGNS.into_iter().find(|sign| typed[at..].starts_with(sign)))
+}
+
+/// The characters of a command, and their places, but for those within quotes.
+pub(super) fn outside_of_quotes(typed: &str) -> impl Iterator<Item = (usize, char)> {
     let mut quote = None;
-    for (at, c) in typed.char_indices() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            (None, _) => {
-                if let Some(sign) = SIGNS.into_iter().find(|sign| typed[at..].starts_with(sign)) {
-                    return Some(sign);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+    typed.char_indices().filter(move |&(_, c)| match quote {
+        None if matches!(c, '\'' | '"') => quote.replace(c).is_some(),
+        None => true,
+        Some(open) if open == c => quote.take().is_none(),
+        Some(_) => false,
+    })
 }
 
 /// The name of an option as it is typed, without a value behind `=`.

@@ -15,7 +15,7 @@ use crate::render::Screen;
 use super::command::Command;
 use super::key::WrittenNumber;
 use super::model::Choice;
-use super::prose::{first_unchecked_number, unchecked_numbers};
+use super::prose::unchecked_numbers;
 use super::run::RunValues;
 
 /// Seeds that are tried before a question keeps its own numbers.
@@ -95,10 +95,12 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     let alone = Lesson {
         name: lesson.name.clone(),
         title: lesson.title.clone(),
+        file: lesson.file.clone(),
+        size: lesson.size,
         runs,
         opening: vec![Block::Question(Box::new(in_order_of_numbers(question)))],
         text,
-        ..Lesson::empty(&lesson.file, lesson.size)
+        ..Lesson::default()
     };
     if check_by(&alone, runner).holds() { Ok(alone) } else { Err(Error::new("it would not pass `check`")) }
 }
@@ -183,16 +185,11 @@ impl Question {
     /// The first number in its words, or in the headings above it, that nothing computes: next to other random numbers it
     /// would tell of the old ones.
     fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
-        let options = self.offered().map(|(_, text)| text);
-        let in_prose = self
-            .blocks()
-            .filter_map(Block::prose)
-            .chain(options)
-            .flat_map(unchecked_numbers)
-            .map(|loose| loose.text);
+        let texts = self.texts().map(|text| (text.markdown.as_str(), &text.claims[..]));
         let feedback = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
         let plain = self.hints.iter().map(String::as_str).chain(feedback).chain(self.headings(lesson));
-        in_prose.chain(plain.filter_map(first_unchecked_number)).next()
+        let all = texts.chain(plain.map(|text| (text, &[][..])));
+        all.flat_map(|(text, claims)| unchecked_numbers(text, claims)).map(|loose| loose.text).next()
     }
 
     /// The titles of its step and its part.
@@ -293,14 +290,10 @@ fn number(choice: &Choice) -> Option<f64> {
 /// All texts of a question; those of its answer without the letter that they begin with.
 fn texts(question: &Question) -> impl Iterator<Item = &str> {
     let feedback = question.choices.iter().filter_map(|choice| choice.feedback.as_deref());
-    let options = question.offered().map(|(_, text)| text);
-    let options = options.map(|text| text.markdown.as_str());
-    let blocks = question.blocks().filter_map(|block| match block {
-        Block::Prose(prose) => {
-            let named = named_at_start(&prose.markdown).map_or(0, |(at, _)| at.end);
-            Some(&prose.markdown[named..])
-        }
-        _ => None,
+    let options = question.options().map(|text| text.markdown.as_str());
+    let blocks = question.blocks().filter_map(Block::prose).map(|prose| {
+        let named = named_at_start(&prose.markdown).map_or(0, |(at, _)| at.end);
+        &prose.markdown[named..]
     });
     feedback.chain(options).chain(question.hints.iter().map(String::as_str)).chain(blocks)
 }

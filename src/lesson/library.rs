@@ -3,10 +3,10 @@
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{exists, read_text};
-use crate::text::{counted, nearest, quoted};
+use crate::text::{counted, did_you_mean, nearest, quoted};
 
 use super::command::Command;
-use super::model::{Block, Console, Exchange, Lesson, Part, Size, Step, StoryPart};
+use super::model::{Block, Console, Exchange, Lesson, Part, Step, StoryPart};
 use super::read::read;
 use super::source::{Faults, LONGEST};
 
@@ -73,10 +73,8 @@ pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
     };
     let (file, text) = text_of(name)?;
     let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
-    let position = match step {
-        None => None,
-        Some(step) => Some(lesson.find_step(step).ok_or_else(|| no_step(&lesson, step))?),
-    };
+    let find = |step| lesson.find_step(step).ok_or_else(|| no_step(&lesson, step));
+    let position = step.map(find).transpose()?;
     Ok((lesson, position))
 }
 
@@ -86,15 +84,13 @@ pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
 /// # Errors
 /// If there is neither such a file nor such a lesson, or the file cannot be read as text.
 pub fn text_of(name: &str) -> Result<(String, String)> {
-    let own = built_in(name);
-    let is_file = exists(name) && own.is_none_or(|(file, _)| file == name);
-    match own {
-        _ if is_file => {
-            let text = read_text(&to_path(name), LONGEST)?;
-            // Not the name of the built-in lesson.
-            Ok((if own.is_some() { format!("./{name}") } else { name.to_string() }, text))
+    match built_in(name) {
+        // Not the name of the built-in lesson.
+        Some((file, _)) if file == name && exists(name) => {
+            Ok((format!("./{name}"), read_text(&to_path(name), LONGEST)?))
         }
         Some((file, text)) => Ok((file.to_string(), text.to_string())),
+        None if exists(name) => Ok((name.to_string(), read_text(&to_path(name), LONGEST)?)),
         None => Err(unknown(name)),
     }
 }
@@ -119,14 +115,11 @@ fn no_step(lesson: &Lesson, step: &str) -> Error {
     let error =
         Error::new(format!("`{}` has no step `{}`", lesson.name, visible(step))).of_kind(ErrorKind::Unknown);
     let ids: Vec<&str> = lesson.steps.iter().map(|step| step.id.as_str()).collect();
-    match nearest(step, ids.iter().copied()) {
-        Some(near) => error.help(format!("did you mean `{near}`?")),
-        None => error.help(format!(
-            "it has the steps 1 to {}, or by name: {}",
-            lesson.steps.len(),
-            ids.join(", ")
-        )),
-    }
+    error.help(
+        did_you_mean(step, ids.iter().copied()).unwrap_or_else(|| {
+            format!("it has the steps 1 to {}, or by name: {}", ids.len(), ids.join(", "))
+        }),
+    )
 }
 
 /// The first fault of a file as an error.
@@ -154,29 +147,16 @@ pub struct StoryStep {
 /// A lesson whose steps are these scenes, in order. What plays it is given a run that prints the scene at a position, which
 /// is its only argument.
 pub fn story_lesson(title: &str, scenes: Vec<StoryStep>, story: StoryPart) -> Lesson {
-    let steps =
-        scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
-    let size = Size { columns: 80, rows: 24 };
-    Lesson {
-        name: title.to_string(),
-        title: title.to_string(),
-        steps,
-        story: Some(story),
-        ..Lesson::empty(title, size)
-    }
-}
-
-fn step(position: usize, scene: StoryStep, before: usize) -> Step {
-    let command = Command { typed: scene.typed, args: vec![position.to_string()] };
-    // The command is not shown, only its output.
-    let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };
-    let console = Console { line: 0, exchanges: vec![exchange], last_digit_may_differ: false };
-    let part = Part { title: None, blocks: vec![Block::Console(console)] };
-    Step {
-        id: (before + position + 1).to_string(),
-        title: scene.title,
-        line: 0,
-        minutes: None,
-        parts: vec![part],
-    }
+    let step = |(position, scene): (usize, StoryStep)| {
+        let command = Command { typed: scene.typed, args: vec![position.to_string()] };
+        // The command is not shown, only its output.
+        let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };
+        let console = Console { line: 0, exchanges: vec![exchange], last_digit_may_differ: false };
+        let parts = vec![Part { title: None, blocks: vec![Block::Console(console)] }];
+        let id = (story.before + position + 1).to_string();
+        Step { id, title: scene.title, parts, ..Step::default() }
+    };
+    let steps = scenes.into_iter().enumerate().map(step).collect();
+    let [name, file, title] = [title; 3].map(str::to_string);
+    Lesson { name, file, title, steps, story: Some(story), ..Lesson::default() }
 }

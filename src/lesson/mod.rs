@@ -39,5 +39,5 @@ pub use model::{
 pub use progress::{Progress, QuizProgress, Store};
 pub use read::read;
 pub use run::{CommandOutput, MOST_PRINTED, Run, RunValues, Runner};
-pub use source::{Fault, Faults, LONGEST, is_lesson};
+pub use source::{Concern, Fault, Faults, LONGEST, Rewrite, is_lesson};
 pub use update::new_lesson;

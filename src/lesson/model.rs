@@ -8,11 +8,11 @@ use crate::error::Result;
 
 use super::command::Command;
 use super::key::{Expression, Key, Value, Values};
-use super::question::{Answer, Kind};
+use super::question::{Answer, Kind, is_show_of_hands};
 use super::source::Fault;
 
 /// A whole lesson.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Lesson {
     /// Its name on the command line: the file's name without its ending.
     pub name: String,
@@ -58,6 +58,13 @@ pub struct Size {
     pub rows: usize,
 }
 
+impl Default for Size {
+    /// The screen of a lesson that gives none.
+    fn default() -> Size {
+        Size { columns: 80, rows: 24 }
+    }
+}
+
 /// `<!-- run: NAME = attn … -->`
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedRun {
@@ -70,7 +77,7 @@ pub struct NamedRun {
 }
 
 /// A step: the text below one `##`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Step {
     /// Its name, for jumps and saved progress.
     pub id: String,
@@ -229,14 +236,7 @@ impl Lesson {
 
     /// Every block in the order of the file, those of a question after the question itself.
     pub fn every_block(&self) -> impl Iterator<Item = &Block> {
-        let top = self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks));
-        top.flat_map(|block| {
-            let (asked, reveal) = match block {
-                Block::Question(question) => (&question.asked[..], &question.reveal[..]),
-                _ => (&[][..], &[][..]),
-            };
-            std::iter::once(block).chain(asked).chain(reveal)
-        })
+        self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks)).flat_map(Block::with_inner)
     }
 
     /// Every block of commands, in order.
@@ -257,19 +257,22 @@ impl Lesson {
 
     /// The position of a step by its id, or else by its number, from 1.
     pub fn find_step(&self, asked: &str) -> Option<usize> {
-        let by_number = || asked.parse::<usize>().ok()?.checked_sub(1).filter(|&at| at < self.steps.len());
-        self.step_of(asked).or_else(by_number)
+        self.step_of(asked).or_else(|| self.numbered(asked.parse().ok()?))
     }
 
     /// The number of the step at a position: steps count from 1, and those of a part of a story keep their numbers.
     pub fn number(&self, step: usize) -> usize {
-        self.story.as_ref().map_or(0, |story| story.before) + step + 1
+        self.steps_before() + step + 1
     }
 
     /// The position of the step of a number.
     pub fn numbered(&self, number: usize) -> Option<usize> {
-        let before = self.story.as_ref().map_or(0, |story| story.before);
-        number.checked_sub(before + 1).filter(|&step| step < self.steps.len())
+        number.checked_sub(self.steps_before() + 1).filter(|&step| step < self.steps.len())
+    }
+
+    /// The steps of a story before the first one that is played.
+    fn steps_before(&self) -> usize {
+        self.story.as_ref().map_or(0, |story| story.before)
     }
 
     /// The number of the last step, whether it is played or not.
@@ -310,6 +313,12 @@ impl Block {
         if let Block::Console(console) = self { Some(console) } else { None }
     }
 
+    /// The block, and after it those of a question.
+    pub(super) fn with_inner(&self) -> impl Iterator<Item = &Block> {
+        let question = if let Block::Question(question) = self { Some(question) } else { None };
+        std::iter::once(self).chain(question.into_iter().flat_map(|question| question.blocks()))
+    }
+
     /// Its text, if it is a note.
     pub(super) fn note(&self) -> Option<&str> {
         if let Block::Note(note) = self { Some(&note.text) } else { None }
@@ -317,26 +326,9 @@ impl Block {
 }
 
 impl Lesson {
-    /// A lesson of a file without a name, a title and steps.
-    pub(super) fn empty(file: &str, size: Size) -> Lesson {
-        Lesson {
-            name: String::new(),
-            file: file.to_string(),
-            title: String::new(),
-            minutes: None,
-            size,
-            runs: Vec::new(),
-            opening: Vec::new(),
-            steps: Vec::new(),
-            text: String::new(),
-            faults: Vec::new(),
-            story: None,
-        }
-    }
-
     /// Every text with numbers that are checked: prose, and the options that are offered.
     pub(super) fn texts(&self) -> impl Iterator<Item = &Prose> {
-        let options = self.questions().flat_map(Question::offered).map(|(_, text)| text);
+        let options = self.questions().flat_map(Question::options);
         self.every_block().filter_map(Block::prose).chain(options)
     }
 
@@ -354,6 +346,11 @@ impl Question {
         self.choices.iter().filter_map(|choice| Some((choice, choice.text.as_ref()?)))
     }
 
+    /// The texts of the options that are offered.
+    pub(super) fn options(&self) -> impl Iterator<Item = &Prose> {
+        self.choices.iter().filter_map(|choice| choice.text.as_ref())
+    }
+
     /// The letters of the options that are offered.
     pub(super) fn letters(&self) -> Vec<char> {
         self.offered().map(|(choice, _)| choice.letter).collect()
@@ -369,10 +366,15 @@ impl Question {
         self.asked.iter().chain(&self.reveal)
     }
 
+    /// Its texts, those of its options last.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &Prose> {
+        self.blocks().filter_map(Block::prose).chain(self.options())
+    }
+
     /// Everything that it computes: its key, its options, its numbers.
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        let texts = self.blocks().filter_map(Block::prose).chain(self.offered().map(|(_, text)| text));
-        self.key_and_conditions().chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
+        let claims = self.texts().flat_map(|text| &text.claims).map(|claim| &claim.expression);
+        self.key_and_conditions().chain(claims)
     }
 
     /// The expressions of its key and of its options.
@@ -411,6 +413,11 @@ impl Question {
     /// If it cannot be computed: the lesson is wrong.
     pub fn right_answer(&self, values: &dyn Values) -> Result<Option<Answer>> {
         self.key.as_ref().map(|key| self.kind.evaluate(key, values)).transpose()
+    }
+
+    /// Whether a typed text is a show of hands on its options.
+    pub(super) fn is_vote(&self, typed: &str) -> bool {
+        self.kind.is_chosen_by_letter() && is_show_of_hands(typed)
     }
 
     /// Reads what a student types, where the right answer is this one.

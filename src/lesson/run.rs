@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::elementary::pow;
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Cells, Graph, NodeId, Op, Term, resolve};
-use crate::matrix::{Matrix, labels};
+use crate::matrix::Matrix;
 use crate::render::Screen;
-use crate::text::nearest;
+use crate::text::did_you_mean;
 
 use super::command::Command;
 use super::key::Values;
@@ -42,23 +42,15 @@ impl CommandOutput {
 
     /// About how many bytes of memory it takes.
     fn bytes(&self) -> usize {
-        let cells = |graph: &Graph| -> usize {
-            graph
-                .nodes()
-                .filter_map(|(_, node)| node.matrix())
-                .map(|matrix| matrix.rows() * matrix.cols())
-                .sum()
-        };
-        let numbers: usize = self.graphs.iter().map(|graph| cells(graph)).sum();
+        let nodes = self.graphs.iter().flat_map(|graph| graph.nodes());
+        let matrices = nodes.filter_map(|(_, node)| node.matrix());
+        let numbers: usize = matrices.map(|matrix| matrix.rows() * matrix.cols()).sum();
         self.out.len() + self.err.len() + numbers * size_of::<f64>()
     }
 }
 
 /// The program's own `run`: from arguments and a screen to the output and the graphs.
 pub type Run<'a> = dyn Fn(&[String], Screen) -> CommandOutput + 'a;
-
-/// The arguments of a command, and the screen it wrote on.
-type CommandOnScreen = (Vec<String>, Screen);
 
 /// The most that one command of a lesson may print, in bytes.
 pub const MOST_PRINTED: u64 = 16 << 20;
@@ -70,9 +62,8 @@ const MOST_KEPT: usize = 64 << 20;
 /// forgotten, and a command runs again when it is asked for.
 pub struct Runner<'a> {
     run: &'a Run<'a>,
-    outputs: RefCell<HashMap<CommandOnScreen, Rc<CommandOutput>>>,
-    /// An output of each command, on whatever screen: the numbers are the same on all.
-    computed: RefCell<HashMap<Vec<String>, Rc<CommandOutput>>>,
+    /// The outputs of each command on the screens that it was run for.
+    outputs: RefCell<HashMap<Vec<String>, Vec<(Screen, Rc<CommandOutput>)>>>,
     /// The bytes that are remembered.
     kept: Cell<usize>,
 }
@@ -80,30 +71,23 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// A runner on the program's `run`.
     pub fn new(run: &'a Run<'a>) -> Runner<'a> {
-        Runner { run, outputs: RefCell::default(), computed: RefCell::default(), kept: Cell::new(0) }
+        Runner { run, outputs: RefCell::default(), kept: Cell::new(0) }
     }
 
     /// The output of a command on a screen.
     pub fn run(&self, args: &[String], screen: Screen) -> Rc<CommandOutput> {
-        let key = (args.to_vec(), screen);
-        if let Some(output) = self.outputs.borrow().get(&key) {
+        let is_asked = |(shown, _): &&(Screen, Rc<CommandOutput>)| *shown == screen;
+        if let Some((_, output)) = self.outputs.borrow().get(args).and_then(|all| all.iter().find(is_asked)) {
             return Rc::clone(output);
         }
         let output = Rc::new((self.run)(args, screen));
-        self.keep(output.bytes());
-        self.outputs.borrow_mut().insert(key, Rc::clone(&output));
-        self.computed.borrow_mut().insert(args.to_vec(), Rc::clone(&output));
-        output
-    }
-
-    /// Makes room for this many bytes more.
-    fn keep(&self, bytes: usize) {
-        if self.kept.get() + bytes > MOST_KEPT {
+        if self.kept.get() + output.bytes() > MOST_KEPT {
             self.outputs.borrow_mut().clear();
-            self.computed.borrow_mut().clear();
             self.kept.set(0);
         }
-        self.kept.set(self.kept.get() + bytes);
+        self.kept.set(self.kept.get() + output.bytes());
+        self.outputs.borrow_mut().entry(args.to_vec()).or_default().push((screen, Rc::clone(&output)));
+        output
     }
 
     /// The graph that a command computes, with all nodes, also those that it does not show.
@@ -111,8 +95,10 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// The error of a failed command; or if it computes no graph, or several.
     pub fn graph(&self, command: &Command) -> Result<Arc<Graph>> {
-        let known = self.computed.borrow().get(&command.args).map(Rc::clone);
-        let output = known.unwrap_or_else(|| self.run(&command.args, Screen::plain(80)));
+        // The numbers are the same on all screens.
+        let known = self.outputs.borrow().get(&command.args).and_then(|all| all.last().cloned());
+        let output =
+            known.map(|(_, output)| output).unwrap_or_else(|| self.run(&command.args, Screen::plain(80)));
         if output.code != 0 {
             return Err(Error::new(output.err.trim().trim_start_matches("error: ")));
         }
@@ -140,11 +126,9 @@ impl RunValues<'_> {
     /// The command of a name.
     pub(super) fn named(&self, run: &str) -> Result<&NamedRun> {
         self.runs.iter().find(|named| named.name == run).ok_or_else(|| {
-            let error = Error::new(format!("no command is named `{run}`"));
-            match nearest(run, self.runs.iter().map(|named| named.name.as_str())) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error.help(format!("name one: <!-- run: {run} = attn … -->")),
-            }
+            let help = did_you_mean(run, self.runs.iter().map(|named| named.name.as_str()))
+                .unwrap_or_else(|| format!("name one: <!-- run: {run} = attn … -->"));
+            Error::new(format!("no command is named `{run}`")).help(help)
         })
     }
 
@@ -173,25 +157,17 @@ impl Values for RunValues<'_> {
 
 /// A node, a row of it, or a cell of it, with the labels.
 fn part(graph: &Graph, address: &str) -> Result<Matrix> {
-    let row_of =
-        |matrix: &Matrix, row: usize| matrix.row_labels().map(|names| labels(&[names[row].as_str()]));
-    match resolve(graph, address)? {
-        Cells::Node(node) => Ok(graph.matrix(node)?.clone()),
-        Cells::Row(node, row) => {
-            let matrix = graph.matrix(node)?;
-            let values: Vec<f64> = matrix.row(row).collect();
-            Ok(Matrix::from_row_major(1, matrix.cols(), &values)?
-                .with_row_labels(row_of(matrix, row))
-                .with_col_labels(matrix.col_labels().cloned()))
-        }
-        Cells::Cell(CellId { node, row, col }) => {
-            let matrix = graph.matrix(node)?;
-            let col_label = matrix.col_labels().map(|names| labels(&[names[col].as_str()]));
-            Ok(Matrix::from_row_major(1, 1, &[matrix[(row, col)]])?
-                .with_row_labels(row_of(matrix, row))
-                .with_col_labels(col_label))
-        }
-    }
+    let (node, rows, cols) = match resolve(graph, address)? {
+        Cells::Node(node) => return Ok(graph.matrix(node)?.clone()),
+        Cells::Row(node, row) => (node, row..row + 1, 0..graph.matrix(node)?.cols()),
+        Cells::Cell(CellId { node, row, col }) => (node, row..row + 1, col..col + 1),
+    };
+    let matrix = graph.matrix(node)?;
+    let values: Vec<f64> =
+        rows.clone().flat_map(|row| cols.clone().map(move |col| matrix[(row, col)])).collect();
+    Ok(Matrix::from_row_major(rows.len(), cols.len(), &values)?
+        .with_row_labels(matrix.row_labels().map(|names| names[rows].into()))
+        .with_col_labels(matrix.col_labels().map(|names| names[cols].into())))
 }
 
 // The maximum error of an answer that is computed from operands as they are shown.
@@ -313,7 +289,8 @@ mod tests {
         assert_eq!(times.get(), 10);
         for which in 0..20 {
             ask(10 << 20, which);
-            let held: usize = runner.outputs.borrow().values().map(|output| output.out.len()).sum();
+            let held: usize =
+                runner.outputs.borrow().values().flatten().map(|(_, output)| output.out.len()).sum();
             assert!(held <= MOST_KEPT && held <= runner.kept.get(), "{held}");
         }
     }

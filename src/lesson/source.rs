@@ -1,6 +1,6 @@
 //! The text of a lesson, made fit for a screen, and its lines.
 
-use std::fmt;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -85,7 +85,7 @@ impl Source {
 
 // The faults of a lesson, for its author.
 
-/// One fault: its line, its step, the error, and how to fix it.
+/// One fault or remark: its line, its step, what is wrong, and how to fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The line, from 1.
@@ -96,12 +96,41 @@ pub struct Fault {
     pub what: String,
     /// The fix.
     pub help: Option<String>,
+    /// The subject.
+    pub concern: Concern,
+    /// The correct text, for an output that differs.
+    pub rewrite: Option<Box<Rewrite>>,
+}
+
+/// The subject of a fault, which decides who fixes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// A key, a command, a directive or a forbidden character: an author fixes it before outputs are rewritten.
+    Structure,
+    /// A number in the text, a table on the screen, the plan: an author fixes it.
+    Text,
+    /// The output of a command: `update` fixes it.
+    Output,
+    /// A remark: nothing is wrong.
+    Remark,
+}
+
+/// The lines of a block that an output takes the place of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewrite {
+    /// The lines of the file, from 0.
+    pub lines: Range<usize>,
+    /// Their text.
+    pub old: String,
+    /// The correct text, with the empty line that closes it.
+    pub text: String,
 }
 
 impl Fault {
     /// A fault at a line, without a step yet.
     pub fn new(line: usize, what: impl Into<String>) -> Fault {
-        Fault { line, step: None, what: what.into(), help: None }
+        let (what, concern) = (what.into(), Concern::Structure);
+        Fault { line, step: None, what, help: None, concern, rewrite: None }
     }
 
     /// The same fault with its help.
@@ -115,7 +144,8 @@ impl Fault {
         match error {
             Error::Unusable(problem) => {
                 let place = problem.place.map(|place| format!("{place}: ")).unwrap_or_default();
-                Fault { line, step: None, what: format!("{place}{}", problem.what), help: problem.help }
+                let what = format!("{place}{}", problem.what);
+                Fault { help: problem.help, ..Fault::new(line, what) }
             }
             other => Fault::new(line, other.to_string()),
         }
@@ -123,31 +153,15 @@ impl Fault {
 
     /// The fault at a line for an error of the key language.
     pub(super) fn in_key(line: usize, error: ParseError) -> Fault {
-        Fault { line, step: None, what: error.what, help: error.help }
+        Fault { help: error.help, ..Fault::new(line, error.what) }
     }
 
     /// The fault as it is printed: `file:line: what`, the step and the remedy below it.
-    pub fn in_file<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
-        FaultInFile { fault: self, file }
-    }
-}
-
-struct FaultInFile<'a> {
-    fault: &'a Fault,
-    file: &'a str,
-}
-
-impl fmt::Display for FaultInFile<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { line, step, what, help } = self.fault;
-        write!(f, "{}:{line}: {what}", visible(self.file))?;
-        if let Some(step) = step {
-            write!(f, "\n  step: {step}")?;
-        }
-        if let Some(help) = help {
-            write!(f, "\n  help: {help}")?;
-        }
-        Ok(())
+    pub fn in_file(&self, file: &str) -> String {
+        let below = [("step", &self.step), ("help", &self.help)];
+        let below = below.map(|(name, text)| text.as_ref().map(|text| format!("\n  {name}: {text}")));
+        let [step, help] = below.map(Option::unwrap_or_default);
+        format!("{}:{}: {}{step}{help}", visible(file), self.line, self.what)
     }
 }
 
@@ -163,7 +177,18 @@ impl Faults {
 
     /// Adds a fault at a line, with its help.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
-        self.push(Fault::new(line, what).help(help));
+        self.report(Concern::Structure, line, what, help);
+    }
+
+    /// Adds a fault of this concern.
+    pub(super) fn report(
+        &mut self,
+        concern: Concern,
+        line: usize,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Fault { concern, ..Fault::new(line, what).help(help) });
     }
 }
 

@@ -1,9 +1,9 @@
 //! Rewriting the outputs of a lesson, and nothing else.
 
-use super::check::{Concern, Report, check};
+use super::check::{Report, check};
 use super::read::read;
 use super::run::Run;
-use super::source::Faults;
+use super::source::{Concern, Faults, Rewrite};
 
 /// The outcome of an update.
 #[derive(Clone, Debug)]
@@ -34,14 +34,11 @@ pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<
 }
 
 fn rewritten(text: &str, report: &Report) -> String {
-    let ending = if text.lines().next().is_some_and(|first| text[first.len()..].starts_with("\r\n")) {
-        "\r\n"
-    } else {
-        "\n"
-    };
+    let is_dos = text.lines().next().is_some_and(|first| text[first.len()..].starts_with("\r\n"));
+    let ending = if is_dos { "\r\n" } else { "\n" };
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_string).collect();
-    let mut rewrites: Vec<_> =
-        report.findings.iter().filter_map(|finding| finding.rewrite.as_ref()).collect();
+    let rewrites = report.findings.iter().filter_map(|finding| finding.rewrite.as_deref());
+    let mut rewrites: Vec<&Rewrite> = rewrites.collect();
     // From the end, so that the places of those before stay what they are.
     rewrites.sort_by_key(|rewrite| std::cmp::Reverse(rewrite.lines.start));
     for rewrite in rewrites {
@@ -66,9 +63,7 @@ pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
     match update(name, &text, &report, run)? {
         UpdateOutcome::Rewritten(text, _) => Ok(text),
         UpdateOutcome::Current => Ok(text),
-        UpdateOutcome::Refused => {
-            Err(Faults(report.findings.into_iter().map(|finding| finding.fault).collect()))
-        }
+        UpdateOutcome::Refused => Err(Faults(report.findings)),
     }
 }
 

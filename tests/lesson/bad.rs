@@ -393,8 +393,8 @@ proptest! {
         match read("x.md", &text) {
             Ok(lesson) => {
                 for finding in check(&lesson, &in_process_once).findings {
-                    prop_assert!(finding.fault.line <= 1 + text.lines().count());
-                    prop_assert!(finding.fault.help.is_some(), "{:?}", finding.fault);
+                    prop_assert!(finding.line <= 1 + text.lines().count());
+                    prop_assert!(finding.help.is_some(), "{:?}", finding);
                 }
             }
             Err(faults) => {

@@ -154,6 +154,11 @@ impl Error {
         self
     }
 
+    /// What is wrong and what to do, in one line.
+    pub fn in_one_line(&self) -> String {
+        self.to_string().replace("\n  help: ", "; ")
+    }
+
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {

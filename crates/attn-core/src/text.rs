@@ -157,6 +157,11 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near(word, known).into_iter().next()
 }
 
+/// The question after such an entry, as the help of an error.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// The entries of `known` that are a likely mistyping away from `word`, equally near, at most three; those that begin with the
 /// same letter come first. Words of more than 64 characters have none.
 pub fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {

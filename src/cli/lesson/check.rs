@@ -11,12 +11,13 @@ use crate::cli::{Env, Streams, report};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::input::{files_ending, is_folder, write_text};
-use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
+use crate::lesson::check::{Coverage, Report, Tag, check, unified};
 use crate::lesson::update::{UpdateOutcome, update};
-use crate::lesson::{Faults, built_in, is_built_in, is_lesson, read, text_of};
+use crate::lesson::{Concern, Fault, Faults, built_in, is_built_in, is_lesson, read, text_of};
 use crate::memory;
 use crate::text::{ScreenWidth, counted};
 
+use super::no_lessons;
 use super::trust::{LessonCommands, TrustArgs};
 
 /// Check that a lesson shows what the program prints
@@ -130,9 +131,7 @@ fn lessons_of(folder: &str, files: impl Iterator<Item = CheckedFile>) -> Vec<Che
     if !lessons.is_empty() {
         return lessons;
     }
-    let error = Error::new("this folder has no lessons").in_source(visible(folder));
-    let help = "name a folder with lessons; attn lesson new NAME writes one";
-    vec![CheckedFile::unreadable(folder, error.help(help))]
+    vec![CheckedFile::unreadable(folder, no_lessons(folder))]
 }
 
 /// The results of the same work for each item, in their order. The work is done on all cores; each thread has the rest of this
@@ -198,12 +197,8 @@ impl CheckedFile {
         match &self.state {
             // That is an error, and not a finding.
             FileState::Unreadable(_) => String::new(),
-            FileState::Malformed(Faults(faults)) => {
-                faults.iter().map(|fault| format!("{}\n\n", fault.in_file(&self.file))).collect()
-            }
-            FileState::Checked(report) => {
-                report.findings.iter().map(|finding| finding_text(finding, &self.file, colour)).collect()
-            }
+            FileState::Malformed(faults) => faults_text(&faults.0, &self.file, colour),
+            FileState::Checked(report) => faults_text(&report.findings, &self.file, colour),
         }
     }
 
@@ -236,29 +231,31 @@ impl CheckedFile {
 pub(super) fn amounts(checked: Coverage) -> String {
     let Coverage { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
-    let drawable = if drawable == 0 {
-        String::new()
-    } else {
-        format!(" ({drawable} can be drawn again with other numbers)")
-    };
-    all.map(|(count, noun)| counted(count, noun)).join(", ") + &drawable
+    let mut amounts = all.map(|(count, noun)| counted(count, noun)).join(", ");
+    if drawable > 0 {
+        amounts.push_str(&format!(" ({drawable} can be drawn again with other numbers)"));
+    }
+    amounts
 }
 
-/// One finding, and the diff where there is one; of a long one its beginning.
-pub(super) fn finding_text(finding: &Finding, file: &str, colour: bool) -> String {
-    let mut fault = finding.fault.clone();
-    if finding.concern == Concern::Remark {
-        fault.what = format!("remark: {}", fault.what);
+/// Faults, each with its diff where there is one; of a long diff its beginning. An empty line after each.
+fn faults_text<'f>(faults: impl IntoIterator<Item = &'f Fault>, file: &str, colour: bool) -> String {
+    let mut text = String::new();
+    for fault in faults {
+        let remark = if fault.concern == Concern::Remark { "remark: " } else { "" };
+        let shown = Fault { what: format!("{remark}{}", fault.what), ..fault.clone() };
+        text.push_str(&format!("{}\n", shown.in_file(file)));
+        let diff = fault.rewrite.iter().flat_map(|new| unified(&new.old, &new.text, new.lines.start + 1));
+        let diff: Vec<(Tag, String)> = diff.collect();
+        for (tag, line) in diff.iter().take(MOST_OF_A_DIFF) {
+            text.push_str(&format!("  {}\n", diff_line(*tag, line, colour)));
+        }
+        let more = diff.len().saturating_sub(MOST_OF_A_DIFF);
+        if more > 0 {
+            text.push_str(&format!("  … {}\n", counted(more, "more line")));
+        }
+        text.push('\n');
     }
-    let mut text = format!("{}\n", fault.in_file(file));
-    for (tag, line) in finding.diff.iter().take(MOST_OF_A_DIFF) {
-        text.push_str(&format!("  {}\n", diff_line(*tag, line, colour)));
-    }
-    let more = finding.diff.len().saturating_sub(MOST_OF_A_DIFF);
-    if more > 0 {
-        text.push_str(&format!("  … {}\n", counted(more, "more line")));
-    }
-    text.push('\n');
     text
 }
 
@@ -320,40 +317,35 @@ fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> Result<
     if checked.is_built_in {
         return Err(Error::new("there is no file to write").in_source(file));
     }
-    Ok(match update(file, &checked.text, report, &commands.of(&checked.path)) {
+    let outcome = update(file, &checked.text, report, &commands.of(&checked.path));
+    let (said, why) = match outcome {
         Err(faults) => {
-            let broken: String =
-                faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
-            let why = "not written: the output would break the block around it";
-            (format!("{broken}{file}  {why}\n"), EXIT_CHECK_FAILED)
+            (faults_text(&faults.0, file, colour), "the output would break the block around it".to_string())
         }
         Ok(UpdateOutcome::Refused) => {
-            let first: Vec<&Finding> =
-                report.findings.iter().filter(|finding| finding.concern == Concern::Structure).collect();
-            let why = format!("not written: {} to fix first", counted(first.len(), "fault"));
-            let said: String = first.into_iter().map(|finding| finding_text(finding, file, colour)).collect();
-            (format!("{said}{file}  {why}\n"), EXIT_CHECK_FAILED)
+            let findings = report.findings.iter();
+            let first: Vec<&Fault> =
+                findings.filter(|finding| finding.concern == Concern::Structure).collect();
+            let why = format!("{} to fix first", counted(first.len(), "fault"));
+            (faults_text(first, file, colour), why)
         }
-        Ok(UpdateOutcome::Current) => rest(report, file, "nothing to rewrite", colour),
+        Ok(UpdateOutcome::Current) => return Ok(rest(report, file, "nothing to rewrite", colour)),
         Ok(UpdateOutcome::Rewritten(text, left)) => {
             write_text(&to_path(&checked.path), &text)?;
-            let mut changes = String::new();
-            let mut count = 0;
-            for finding in report.findings.iter().filter(|finding| finding.rewrite.is_some()) {
-                let mut finding = finding.clone();
-                finding.fault.help = None;
-                changes.push_str(&finding_text(&finding, file, colour));
-                count += 1;
-            }
-            let (said, code) = rest(&left, file, &format!("{} rewritten", counted(count, "output")), colour);
-            (changes + &said, code)
+            let mut changed = report.findings.clone();
+            changed.retain(|finding| finding.rewrite.is_some());
+            changed.iter_mut().for_each(|finding| finding.help = None);
+            let done = format!("{} rewritten", counted(changed.len(), "output"));
+            let (said, code) = rest(&left, file, &done, colour);
+            return Ok((faults_text(&changed, file, colour) + &said, code));
         }
-    })
+    };
+    Ok((format!("{said}{file}  not written: {why}\n"), EXIT_CHECK_FAILED))
 }
 
 /// The findings that an update does not fix.
 fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
-    let said: String = report.findings.iter().map(|finding| finding_text(finding, file, colour)).collect();
+    let said = faults_text(&report.findings, file, colour);
     match report.wrong() {
         0 => (format!("{said}{file}  {done}\n"), EXIT_DONE),
         wrong => (format!("{said}{file}  {done}, {} to fix\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),

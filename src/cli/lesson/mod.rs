@@ -20,7 +20,7 @@ use super::output::{LookArgs, of_words};
 use super::program::Program;
 use super::{Env, Streams, output};
 
-pub(super) use trust::{TrustArgs, fills_screen, full_screen_commands, typed_commands};
+pub(super) use trust::{TrustArgs, full_screen_commands, typed_commands};
 
 /// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
@@ -119,13 +119,19 @@ impl ListArgs {
 fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {
     let (title, rows) = match folder {
         None => {
-            let rows = BUILT_IN.iter().map(|(file, text)| row(file.trim_end_matches(".md"), file, text, env));
+            let own = BUILT_IN.iter();
+            let rows = own.map(|(file, text)| row(file.trim_end_matches(".md"), file, Some(text), env));
             (format!("Lessons: attn lesson play NAME. {ROUTES}"), rows.collect::<Vec<_>>())
         }
         Some(folder) => {
             let path = from_path(&to_path(folder).join("FILE"));
             let title = format!("Lessons: attn lesson play {}", quoted(&path));
-            (title, of_folder(folder, env)?)
+            let row_of = |(file, text): &(String, Result<String>)| {
+                let path = to_path(file);
+                let name = path.file_name().map_or(file.as_str().into(), from_os);
+                row(&name, file, text.as_deref().ok(), env)
+            };
+            (title, lesson_files(folder)?.iter().map(row_of).collect())
         }
     };
     Ok((title, Table::new(&["lesson", "title", "minutes", "steps", "shown"], rows)))
@@ -149,35 +155,33 @@ pub(super) fn lesson_files(folder: &str) -> Result<Vec<(String, Result<String>)>
     let lessons: Vec<_> =
         files.filter(|(_, text)| text.as_ref().map_or(true, |text| is_lesson(text))).collect();
     if lessons.is_empty() {
-        return Err(Error::new("this folder has no lessons")
-            .in_source(visible(folder))
-            .help("name a folder with lessons; attn lesson new NAME writes one"));
+        return Err(no_lessons(folder));
     }
     Ok(lessons)
 }
 
-fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
-    let row_of = |(file, text): (String, Result<String>)| {
-        let path = to_path(&file);
-        let name = path.file_name().map_or_else(|| file.clone(), |name| from_os(name).into_owned());
-        match text {
-            Ok(text) => row(&name, &file, &text, env),
-            Err(_) => broken(&name, &file),
-        }
-    };
-    Ok(lesson_files(folder)?.into_iter().map(row_of).collect())
+/// The error of a folder without lessons.
+fn no_lessons(folder: &str) -> Error {
+    Error::new("this folder has no lessons")
+        .in_source(visible(folder))
+        .help("name a folder with lessons; attn lesson new NAME writes one")
 }
 
-/// The row of a lesson, called `name`.
-fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
-    let Ok(lesson) = read(file, text) else { return broken(name, file) };
-    vec![
-        name.to_string(),
-        lesson.title.clone(),
-        lesson.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
-        lesson.steps.len().to_string(),
-        progress(&lesson, env),
-    ]
+/// The row of a lesson, called `name`; `text` is that of its file, where it could be read.
+fn row(name: &str, file: &str, text: Option<&str>, env: &Env) -> Vec<String> {
+    let [title, minutes, steps, shown] = match text.and_then(|text| read(file, text).ok()) {
+        Some(lesson) => [
+            lesson.title.clone(),
+            lesson.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
+            lesson.steps.len().to_string(),
+            progress(&lesson, env),
+        ],
+        None => {
+            let what = format!("cannot be played: attn lesson check {}", quoted(file));
+            [what, String::new(), String::new(), String::new()]
+        }
+    };
+    vec![name.to_string(), title, minutes, steps, shown]
 }
 
 /// `3/8`; empty if no step was shown, or the progress is unknown.
@@ -188,9 +192,4 @@ fn progress(lesson: &Lesson, env: &Env) -> String {
         0 => String::new(),
         done => format!("{done}/{}", lesson.steps.len()),
     }
-}
-
-fn broken(name: &str, file: &str) -> Vec<String> {
-    let what = format!("cannot be played: attn lesson check {}", quoted(file));
-    vec![name.to_string(), what, String::new(), String::new(), String::new()]
 }

@@ -7,15 +7,14 @@ use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::play::{
-    FullScreenCommands, PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, follow, play, present,
-    transcript,
+    PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, follow, play, present, transcript,
 };
 use crate::lesson::show::LessonView;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;
 use crate::text::{ScreenWidth, counted, quoted};
 
-use super::trust::{TrustArgs, fills_screen, full_screen_commands, typed_commands};
+use super::trust::{TrustArgs, full_screen_commands, typed_commands};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
@@ -80,17 +79,19 @@ impl PlayArgs {
             keys: env.has_keys,
         };
         let window = options.window();
-        let (saver, progress, mut notices) = ProgressSaver::new(env.state.as_deref(), &lesson, first);
+        let state = env.state.as_deref();
+        let (saver, progress, mut notices) =
+            state.map(|state| ProgressSaver::new(state, &lesson, first)).unwrap_or_default();
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let typed = typed_commands(program);
         let full_screen = full_screen_commands(program);
-        let mut player = Player::new(&lesson, &run, window, first)
-            .with_commands_by(&typed)
-            .with_full_screen(FullScreenCommands { has: fills_screen, run: &full_screen })
-            .with_notes(self.notes)
-            .with_answers(scripted)
-            .with_progress(&progress);
+        let mut player = Player::new(&lesson, &run, window, first);
+        player.by_hand = &typed;
+        player.full_screen = Some(&full_screen);
+        player.notes = self.notes;
+        player.scripted = scripted;
+        player.restore(&progress);
         play(&mut player, asked_for(&self.lesson, first), &notices, options, saver, streams.out)
     }
 }

@@ -214,7 +214,6 @@ impl QuizArgs {
 
 /// Warns that answers cannot be saved; the quiz goes on.
 fn complain(error: &Error, streams: &mut Streams<'_>) {
-    let words = error.to_string().replace("\n  help: ", "; ");
     // An error of writing to standard error is ignored.
-    let _ = writeln!(streams.err, "warning: your answers cannot be saved: {words}");
+    let _ = writeln!(streams.err, "warning: your answers cannot be saved: {}", error.in_one_line());
 }

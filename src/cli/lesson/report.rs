@@ -70,7 +70,7 @@ impl ReportArgs {
         }
         if all.is_empty() {
             let first = refused.remove(0);
-            tell(&refused.iter().map(in_one_line).collect::<Vec<_>>(), streams);
+            tell(&refused.iter().map(Error::in_one_line).collect::<Vec<_>>(), streams);
             return Err(first);
         }
         let lessons = self.lessons(&all)?;
@@ -82,7 +82,7 @@ impl ReportArgs {
             .zip(&runners)
             .map(|(lesson, runner)| LessonView::new(lesson, runner, Screen::plain(80)))
             .collect();
-        let refusals: Vec<String> = refused.iter().map(in_one_line).collect();
+        let refusals: Vec<String> = refused.iter().map(Error::in_one_line).collect();
         let mut parts = class_tables(&all, &views, self.look.is_for_people());
         parts.extend(to_look_at(&all, &views, &refusals));
         if self.look.is_csv() {
@@ -108,10 +108,6 @@ impl ReportArgs {
         }
         Ok(lessons)
     }
-}
-
-fn in_one_line(error: &Error) -> String {
-    error.to_string().replace("\n  help: ", "; ")
 }
 
 /// Tells what could not be read.

@@ -44,59 +44,38 @@ impl LessonCommands {
             false if self.is_trusted => ReadPermission::Anywhere,
             false => ReadPermission::of_lesson(lesson),
         };
-        move |args, screen| output_of(self.run, args, screen, WritePermission::Refused, reading.clone())
+        commands_in(Env { writing: WritePermission::Refused, reading, ..Env::default() }, self.run)
     }
 }
 
 /// Runs the commands that a teacher types during a lesson. They may write files.
 pub(crate) fn typed_commands(program: &Program<'_>) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
-    let run = program.run;
-    move |args, screen| output_of(run, args, screen, WritePermission::Allowed, ReadPermission::Anywhere)
+    let (writing, reading) = (WritePermission::Allowed, ReadPermission::Anywhere);
+    commands_in(Env { writing, reading, ..Env::default() }, program.run)
 }
 
 /// Runs those of them that fill the screen.
 pub(crate) fn full_screen_commands(
     program: &Program<'_>,
 ) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
-    let run = program.run;
-    let env = Env { has_keys: true, has_screen: true, ..Env::default() };
-    move |args, screen| output_in(env.clone(), run, args, screen)
+    commands_in(Env { has_keys: true, has_screen: true, ..Env::default() }, program.run)
 }
 
-/// Whether a command fills the screen and reads keys.
-pub(crate) fn fills_screen(args: &[String]) -> bool {
-    let prints = |arg: &String| ["--plain", "--help", "-h"].contains(&arg.as_str());
-    args.first().is_some_and(|command| command == "explore") && args.len() > 1 && !args.iter().any(prints)
-}
-
-fn output_of(
-    run: RunFn,
-    args: &[String],
-    screen: Screen,
-    writing: WritePermission,
-    reading: ReadPermission,
-) -> CommandOutput {
-    output_in(Env { writing, reading, ..Env::default() }, run, args, screen)
-}
-
-fn output_in(env: Env, run: RunFn, args: &[String], screen: Screen) -> CommandOutput {
-    let env = Env {
-        width: screen.width,
-        colour: screen.colour,
-        colour_err: screen.colour,
-        theme: screen.theme,
-        charset: screen.charset,
-        ..env
-    };
-    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-    let (mut out, mut err) = (ChargedBytes::new(MOST_PRINTED), ChargedBytes::new(MOST_PRINTED));
-    let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
-    let Outcome { code, graphs } = run(&args, &env, &mut streams);
-    let text = |gathered: ChargedBytes| {
-        String::from_utf8(gathered.into_bytes())
-            .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
-    };
-    CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Arc::new).collect() }
+/// Runs commands in these surroundings, on whatever screen.
+fn commands_in(env: Env, run: RunFn) -> impl Fn(&[String], Screen) -> CommandOutput {
+    move |args, Screen { width, colour, theme, charset }| {
+        let env = Env { width, colour, colour_err: colour, theme, charset, ..env.clone() };
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let (mut out, mut err) = (ChargedBytes::new(MOST_PRINTED), ChargedBytes::new(MOST_PRINTED));
+        let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
+        let Outcome { code, graphs } = run(&args, &env, &mut streams);
+        let text = |gathered: ChargedBytes| {
+            String::from_utf8(gathered.into_bytes())
+                .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
+        };
+        let graphs = graphs.into_iter().map(Arc::new).collect();
+        CommandOutput { code, out: text(out), err: text(err), graphs }
+    }
 }
 
 // `--seed`: a lesson with other random numbers.
@@ -111,15 +90,12 @@ pub(super) fn with_seed(
 ) -> Lesson {
     let Some(seed) = seed else { return lesson };
     let DrawResult { lesson, redrawn, kept } = draw(&lesson, runner, seed);
-    let mut remarks: Vec<String> = kept
-        .iter()
-        .map(|id| {
-            format!("`{id}` keeps its numbers: no other numbers were found with exactly one right answer")
-        })
-        .collect();
+    let keeps =
+        |id| format!("`{id}` keeps its numbers: no other numbers were found with exactly one right answer");
+    let mut remarks: Vec<String> = kept.iter().map(keeps).collect();
     if redrawn.is_empty() && kept.is_empty() {
-        remarks
-            .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
+        let name = &lesson.name;
+        remarks.push(format!("no question of `{name}` can have other numbers; all stay as they are"));
     }
     for remark in remarks {
         // An error of writing to standard error is ignored.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::options::choice;
 use crate::cli::output::{LookArgs, of_words};
 use crate::cli::program::Program;
 use crate::cli::{Env, Streams, output};
@@ -43,8 +44,8 @@ pub(super) struct ExportArgs {
     /// Answers: hidden or shown
     ///
     /// Without this option they are folded in html and md, and shown in txt and cast.
-    #[arg(long, value_enum, value_name = "WHICH")]
-    answers: Option<AnswersArg>,
+    #[arg(long, value_parser = choice(ANSWERS), value_name = "WHICH")]
+    answers: Option<Answers>,
     /// Draw other random numbers
     ///
     /// `attn lesson quiz --seed N` has the same ones.
@@ -83,13 +84,10 @@ enum Target {
 }
 
 /// `--answers`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AnswersArg {
-    /// Left out, with a line to write each on
-    Hidden,
-    /// After each question
-    Shown,
-}
+const ANSWERS: [(&str, &str, Answers); 2] = [
+    ("hidden", "Left out, with a line to write each on", Answers::Hidden),
+    ("shown", "After each question", Answers::Shown),
+];
 
 impl Target {
     /// The kind of document for the ending of a file.
@@ -136,23 +134,15 @@ impl ExportArgs {
             return Err(Error::new("--live makes a page").help("add --to html, or leave out --live"));
         }
         if let (None, true, Some(ending)) = (&self.output, env.has_screen, to.ending()) {
-            let name = quoted(&self.lesson);
-            return Err(Error::new(format!(
-                "a lesson as {ending} is a file, not something to read on a terminal"
-            ))
-            .help(format!(
-                "name the file: attn lesson export {name} --to {ending} --output {}.{ending}",
-                lesson.name
-            )));
+            let (asked, name) = (quoted(&self.lesson), &lesson.name);
+            let what = format!("a lesson as {ending} is a file, not something to read on a terminal");
+            let command = format!("attn lesson export {asked} --to {ending} --output {name}.{ending}");
+            return Err(Error::new(what).help(format!("name the file: {command}")));
         }
         let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
-        let answers = match self.answers {
-            Some(AnswersArg::Hidden) => Answers::Hidden,
-            Some(AnswersArg::Shown) => Answers::Shown,
-            None => Answers::Folded,
-        };
+        let answers = self.answers.unwrap_or_default();
         if !self.answer.is_empty() && to != Target::Cast {
             return Err(Error::new("--answer goes with a recording").help("add --to cast"));
         }
@@ -213,16 +203,12 @@ impl NewArgs {
         let name = file.trim_end_matches(".md");
         if let Some((own, _)) = built_in(name) {
             let own = own.trim_end_matches(".md");
-            return Err(Error::new(format!(
-                "`attn lesson play {name}` would play the lesson `{own}` of the program"
-            ))
-            .in_source(shown)
-            .help("choose another name"));
+            let what = format!("`attn lesson play {name}` would play the lesson `{own}` of the program");
+            return Err(Error::new(what).in_source(shown).help("choose another name"));
         }
         if exists(&file) {
-            return Err(Error::new("exists already")
-                .in_source(shown)
-                .help("name a new file; this one is not overwritten"));
+            let help = "name a new file; this one is not overwritten";
+            return Err(Error::new("exists already").in_source(shown).help(help));
         }
         let text =
             new_lesson(&file, &TrustArgs::default().commands(program).of(&file)).map_err(|faults| {
@@ -264,113 +250,102 @@ pub(super) struct DirectivesArgs {
 
 impl DirectivesArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let kinds = KINDS.map(|kind| {
+            let [key, typed] = kind.example();
+            vec![kind.word(), key, typed]
+        });
+        let functions = Function::ALL.map(|(name, call)| {
+            let does = FUNCTIONS.iter().find(|(function, _)| *function == name).map_or("", |(_, does)| does);
+            [call, does]
+        });
+        let form = ["form", "what it is"];
         let parts = [
-            ("The file", file()),
-            ("Directives, each alone on its line", directives()),
-            ("Kinds of question, and the key of each", kinds()),
-            ("What computes a key, an option or a number", functions()),
-            ("Blocks of commands", blocks()),
+            table("The file", &["line", "what it is"], FILE),
+            ("Directives, each alone on its line".to_string(), directives()),
+            table("Kinds of question, and the key of each", &["kind", "key", "what is typed"], kinds),
+            table("What computes a key, an option or a number", &form, CELLS.into_iter().chain(functions)),
+            table("Blocks of commands", &["form", "what it does"], BLOCKS),
         ];
-        let parts = parts.map(|(title, table)| (title.to_string(), table));
         output::write_paged(&self.look, env, streams, |streams| {
             self.look.tables("lesson", &parts, env, streams)
         })
     }
 }
 
-fn table<const N: usize>(head: [&str; 2], rows: [[&str; 2]; N]) -> Table {
-    Table::new(&head, rows.map(|row| row.map(str::to_string).to_vec()))
+fn table<'t, R>(title: &str, head: &[&str], rows: impl IntoIterator<Item = R>) -> (String, Table)
+where
+    R: IntoIterator<Item = &'t str>,
+{
+    let row = |row: R| row.into_iter().map(str::to_string).collect();
+    (title.to_string(), Table::new(head, rows.into_iter().map(row)))
 }
 
-fn file() -> Table {
-    table(
-        ["line", "what it is"],
-        [
-            ["---", "the first and the last line of the head"],
-            ["attn-lesson: 1", "makes the file a lesson"],
-            ["minutes: 12", "the planned time"],
-            ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
-            ["# Why the mask?", "the title, once"],
-            ["## Before the mask", "a step"],
-            ["### And now", "a pause inside a step"],
-            ["- A. none", "an option of the question above it"],
-            ["<details>", "begins the folded answer; <summary>Answer</summary> and an empty line follow"],
-            ["</details>", "ends the answer and the question, after an empty line"],
-        ],
-    )
-}
+/// The lines of a file.
+const FILE: [[&str; 2]; 10] = [
+    ["---", "the first and the last line of the head"],
+    ["attn-lesson: 1", "makes the file a lesson"],
+    ["minutes: 12", "the planned time"],
+    ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
+    ["# Why the mask?", "the title, once"],
+    ["## Before the mask", "a step"],
+    ["### And now", "a pause inside a step"],
+    ["- A. none", "an option of the question above it"],
+    ["<details>", "begins the folded answer; <summary>Answer</summary> and an empty line follow"],
+    ["</details>", "ends the answer and the question, after an empty line"],
+];
+
+/// The addresses of numbers.
+const CELLS: [[&str; 2]; 3] = [
+    ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
+    ["RUN:A[bat]", "a row"],
+    ["RUN:A", "a whole node; `attn … --format json` lists the names"],
+];
+
+/// What each function gives.
+const FUNCTIONS: [(&str, &str); 9] = [
+    ("argmax", "the cell of the largest number; a tie is an error"),
+    ("argmin", "the cell of the smallest number; a tie is an error"),
+    ("rank", "the columns of a row from the largest number to the smallest"),
+    ("sum", "all of them added up"),
+    ("min", "the smallest number"),
+    ("max", "the largest number"),
+    ("len", "how many there are"),
+    ("count", "how many cells pass the comparison: == != < <= > >="),
+    ("round", "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1"),
+];
+
+/// The lines of blocks of commands, and the labels of blocks.
+const BLOCKS: [[&str; 2]; 6] = [
+    ["```console", "is run and compared; an empty line stands before its closing ```"],
+    ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
+    ["...", "in an output: any lines"],
+    ["[..]", "in an output: anything inside a line"],
+    ["```console,ignore", "is shown, not run"],
+    ["```text", "is shown as it is"],
+];
 
 fn directives() -> Table {
-    let rows = DIRECTIVES.map(|one| {
+    let mut rows = Vec::new();
+    for one in &DIRECTIVES {
         let does = match one.word {
             "ask" => format!("{}: {}", one.does, KINDS.map(Kind::word).join(", ")),
             "note" => format!("{}: `play --notes`, `follow`", one.does),
             _ => one.does.to_string(),
         };
-        vec![format!("<!-- {} -->", one.form), does]
-    });
-    let in_prose = [
-        "0.30<!-- = RUN:CELL -->".to_string(),
-        "inside a line of text: the number must be that cell, rounded as written".to_string(),
-    ];
-    let mut rows = rows.to_vec();
-    let options = DIRECTIVES.iter().position(|one| one.word == "opt").map_or(rows.len(), |at| at + 1);
-    rows.insert(
-        options,
-        vec![
-            "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->".to_string(),
-            "says what would make an option in words right; `check` proves that it is false".to_string(),
-        ],
-    );
-    rows.push(in_prose.to_vec());
+        rows.push(vec![format!("<!-- {} -->", one.form), does]);
+        if one.word == "opt" {
+            rows.push(MORE_FORMS[0].map(str::to_string).to_vec());
+        }
+    }
+    rows.push(MORE_FORMS[1].map(str::to_string).to_vec());
     Table::new(&["directive", "what it does"], rows)
 }
 
-fn kinds() -> Table {
-    let row = |kind: Kind| {
-        let [key, typed] = kind.example();
-        [kind.word(), key, typed].map(str::to_string).to_vec()
-    };
-    Table::new(&["kind", "key", "what is typed"], KINDS.map(row))
-}
-
-fn functions() -> Table {
-    let row = |(name, call): (&str, &str)| {
-        let does = match name {
-            "argmax" => "the cell of the largest number; a tie is an error",
-            "argmin" => "the cell of the smallest number; a tie is an error",
-            "rank" => "the columns of a row from the largest number to the smallest",
-            "sum" => "all of them added up",
-            "min" => "the smallest number",
-            "max" => "the largest number",
-            "len" => "how many there are",
-            "count" => "how many cells pass the comparison: == != < <= > >=",
-            "round" => {
-                "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1"
-            }
-            _ => "",
-        };
-        vec![call.to_string(), does.to_string()]
-    };
-    let cells = [
-        ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
-        ["RUN:A[bat]", "a row"],
-        ["RUN:A", "a whole node; `attn … --format json` lists the names"],
-    ];
-    let cells = cells.map(|row| row.map(str::to_string).to_vec());
-    Table::new(&["form", "what it is"], cells.into_iter().chain(Function::ALL.map(row)))
-}
-
-fn blocks() -> Table {
-    table(
-        ["form", "what it does"],
-        [
-            ["```console", "is run and compared; an empty line stands before its closing ```"],
-            ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
-            ["...", "in an output: any lines"],
-            ["[..]", "in an output: anything inside a line"],
-            ["```console,ignore", "is shown, not run"],
-            ["```text", "is shown as it is"],
-        ],
-    )
-}
+/// The other form of `opt`, and that inside a line of text.
+const MORE_FORMS: [[&str; 2]; 2] = [
+    [
+        "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->",
+        "says what would make an option in words right; `check` proves that it is false",
+    ],
+    ["0.30<!-- = RUN:CELL -->", "inside a line of text: the number must be that cell, rounded as written"],
+];

@@ -1,58 +1,20 @@
 //! The findings of a check.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use crate::foreign::visible;
 use crate::lesson::key::{Expression, Value};
-use crate::lesson::model::Lesson;
+use crate::lesson::model::{Lesson, NamedRun};
 use crate::lesson::run::{RunValues, Runner};
-use crate::lesson::source::Fault;
-
-use super::difference::Tag;
+use crate::lesson::source::{Concern, Fault, Faults};
 
 /// The findings of a check, and the number of things that were checked.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The findings, in the order of the lines.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Fault>,
     /// The number of things that were checked.
     pub checked: Coverage,
-}
-
-/// One fault or remark.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// The subject of the finding.
-    pub concern: Concern,
-    /// Where, what, and what to do.
-    pub fault: Fault,
-    /// The lines of a unified diff, for an output that differs.
-    pub diff: Vec<(Tag, String)>,
-    /// The correct text, for an output that differs.
-    pub rewrite: Option<Rewrite>,
-}
-
-/// The subject of a finding, which decides who fixes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Concern {
-    /// A key, a command or a forbidden character: an author fixes it before outputs are rewritten.
-    Structure,
-    /// A number in the text, a table on the screen, the plan: an author fixes it.
-    Text,
-    /// The output of a command: `update` fixes it.
-    Output,
-    /// A remark: nothing is wrong.
-    Remark,
-}
-
-/// The lines of a block that an output takes the place of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rewrite {
-    /// The lines of the file, from 0.
-    pub lines: Range<usize>,
-    /// The correct text, with the empty line that closes it.
-    pub text: String,
 }
 
 /// The number of things in a lesson that were checked.
@@ -79,13 +41,6 @@ impl Report {
     /// The number of faults.
     pub fn wrong(&self) -> usize {
         self.findings.iter().filter(|finding| finding.concern != Concern::Remark).count()
-    }
-}
-
-impl Finding {
-    /// A finding without a diff.
-    pub(super) fn new(concern: Concern, fault: Fault) -> Finding {
-        Finding { concern, fault, diff: Vec::new(), rewrite: None }
     }
 }
 
@@ -158,25 +113,21 @@ fn briefly(value: &Value) -> String {
 pub(super) fn check_runs<'a>(
     lesson: &'a Lesson,
     runner: &Runner<'_>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Faults,
 ) -> HashSet<&'a str> {
     let used = lesson.used_runs();
     let mut failing = HashSet::new();
-    for run in &lesson.runs {
-        let name = &run.name;
-        if let Err(error) = runner.graph(&run.command) {
+    for NamedRun { name, command, line } in &lesson.runs {
+        if let Err(error) = runner.graph(command) {
             let (what, help) = what_and_help(&error.to_string());
-            let fault = Fault::new(run.line, format!("the run `{name}` gives no numbers: {what}"));
-            let help = help.unwrap_or_else(|| {
-                "name a command that shows a computation, and run it by itself first".into()
-            });
-            findings.push(Finding::new(Concern::Structure, fault.help(help)));
+            let usual = "name a command that shows a computation, and run it by itself first";
+            let what = format!("the run `{name}` gives no numbers: {what}");
+            findings.add(*line, what, help.unwrap_or_else(|| usual.to_string()));
             failing.insert(name.as_str());
         }
         if !used.contains(name.as_str()) {
-            let fault = Fault::new(run.line, format!("nothing uses the run `{name}`"))
-                .help("remove it, or use it to check a number: 0.30<!-- = RUN:CELL -->");
-            findings.push(Finding::new(Concern::Remark, fault));
+            let help = "remove it, or use it to check a number: 0.30<!-- = RUN:CELL -->";
+            findings.report(Concern::Remark, *line, format!("nothing uses the run `{name}`"), help);
         }
     }
     failing

@@ -5,19 +5,21 @@ mod finding;
 mod outputs;
 mod questions;
 
+use std::cmp::Reverse;
+
 use crate::foreign::visible;
 use crate::render::Screen;
 use crate::text::{ScreenWidth, counted};
 
 use super::key::WrittenNumber;
-use super::model::{Block, Claim, Exchange, Lesson, Literal, Prose, Size};
+use super::model::{Block, Claim, Exchange, Lesson, Prose, Size};
 use super::prose::unchecked_numbers;
 use super::run::{Run, RunValues, Runner};
-use super::source::{Fault, LONGEST};
+use super::source::{Concern, Fault, Faults, LONGEST};
 use finding::CheckContext;
 
 pub use difference::{Tag, unified};
-pub use finding::{Concern, Coverage, Finding, Report, Rewrite};
+pub use finding::{Coverage, Report};
 
 /// Checks a whole lesson. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
@@ -27,30 +29,32 @@ pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
 /// The same check with a runner that may have run some of the commands already.
 pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     let values = RunValues { runs: &lesson.runs, runner };
-    let mut findings: Vec<Finding> =
-        lesson.faults.iter().map(|fault| Finding::new(Concern::Structure, fault.clone())).collect();
+    let mut findings = Faults(lesson.faults.clone());
     outputs::check(lesson, runner, &mut findings);
     check_screens(lesson, runner, &mut findings);
     let failing = finding::check_runs(lesson, runner, &mut findings);
-    let context = finding::CheckContext { lesson, values: &values, failing: &failing };
+    let context = CheckContext { lesson, values: &values, failing: &failing };
     check_numbers(lesson, context, &mut findings);
     questions::check(lesson, context, &mut findings);
     check_plan(lesson, &mut findings);
+    let mut findings = findings.0;
     for finding in &mut findings {
-        finding.fault.step = lesson.step_at(finding.fault.line).map(|step| step.title.clone());
+        finding.step = lesson.step_at(finding.line).map(|step| step.title.clone());
     }
-    findings.sort_by_key(|finding| finding.fault.line);
+    findings.sort_by_key(|finding| finding.line);
     Report { findings, checked: Coverage::of(lesson) }
 }
 
 // The numbers in the text and in options, computed again.
 
 /// Checks every number that has a claim.
-fn check_numbers(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
+fn check_numbers(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Faults) {
     let mut not_checked = Vec::new();
     for prose in lesson.texts() {
-        findings.extend(prose.claims.iter().filter_map(|claim| number(prose, claim, context)));
-        not_checked.extend(unchecked(prose));
+        prose.claims.iter().for_each(|claim| check_number(prose, claim, context, findings));
+        // Numbers in backticks are names.
+        let loose = unchecked_numbers(&prose.markdown, &prose.claims).filter(|loose| !loose.in_code);
+        not_checked.extend(loose.map(|loose| (prose.line + loose.lines, loose.text)));
     }
     if let Some((line, first)) = not_checked.first() {
         let what = match not_checked.len() {
@@ -61,38 +65,34 @@ fn check_numbers(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<
         };
         let help =
             format!("check it: {first}<!-- = RUN:CELL -->; or put it between backticks if it is a name");
-        findings.push(Finding::new(Concern::Remark, Fault::new(*line, what).help(help)));
+        findings.report(Concern::Remark, *line, what, help);
     }
 }
 
-/// The numbers that are not compared with computed ones, with their lines. Numbers in backticks are names.
-fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
-    let loose = unchecked_numbers(prose).into_iter().filter(|loose| !loose.in_code);
-    loose.map(|loose| (prose.line + loose.lines, loose.text))
-}
-
-/// The fault of one number.
-fn number(prose: &Prose, claim: &Claim, context: CheckContext<'_>) -> Option<Finding> {
-    let expression = &claim.expression;
+/// Checks one number.
+fn check_number(prose: &Prose, claim: &Claim, context: CheckContext<'_>, findings: &mut Faults) {
+    let Claim { at, line, expression } = claim;
     if context.fails(expression) {
-        return None;
+        return;
     }
     let value = match expression.number(context.values) {
         Ok(value) => value,
-        Err(error) => return Some(Finding::new(Concern::Structure, Fault::of(claim.line, error))),
+        Err(error) => return findings.push(Fault::of(*line, error)),
     };
-    let text = &prose.markdown[claim.at.clone()];
-    let fault = match WrittenNumber::parse(text) {
-        Some(written) if written.agrees(value) => return None,
+    let text = &prose.markdown[at.clone()];
+    match WrittenNumber::parse(text) {
+        Some(written) if written.agrees(value) => {}
         Some(written) => {
             let right = written.refilled(value);
-            Fault::new(claim.line, format!("the text says `{text}`, but `{expression}` is {right}"))
-                .help(format!("write {right}, and check that the sentence is still true"))
+            let what = format!("the text says `{text}`, but `{expression}` is {right}");
+            let help = format!("write {right}, and check that the sentence is still true");
+            findings.report(Concern::Text, *line, what, help);
         }
-        None => Fault::new(claim.line, format!("`{text}` is not a number"))
-            .help("write it as 0.30, −1.5, 124,439,808 or 30%"),
-    };
-    Some(Finding::new(Concern::Text, fault))
+        None => {
+            let help = "write it as 0.30, −1.5, 124,439,808 or 30%";
+            findings.report(Concern::Text, *line, format!("`{text}` is not a number"), help);
+        }
+    }
 }
 
 // The time plan.
@@ -101,7 +101,7 @@ fn number(prose: &Prose, claim: &Claim, context: CheckContext<'_>) -> Option<Fin
 const ROUNDING: f64 = 1e-9;
 
 /// Whether the minutes of the steps add up to the lesson's.
-fn check_plan(lesson: &Lesson, findings: &mut Vec<Finding>) {
+fn check_plan(lesson: &Lesson, findings: &mut Faults) {
     let planned: Vec<f64> = lesson.steps.iter().filter_map(|step| step.minutes).collect();
     let sum: f64 = planned.iter().sum();
     let Some(minutes) = lesson.minutes.filter(|_| !planned.is_empty()) else { return };
@@ -110,31 +110,22 @@ fn check_plan(lesson: &Lesson, findings: &mut Vec<Finding>) {
     if fits {
         return;
     }
+    let sum = short(sum);
     let what = if all {
-        format!("the steps take {} minutes together, but the lesson is planned for {minutes}", short(sum))
+        format!("the steps take {sum} minutes together")
     } else {
-        format!(
-            "{} of {} steps already take {} minutes, but the lesson is planned for {minutes}",
-            planned.len(),
-            lesson.steps.len(),
-            short(sum)
-        )
+        format!("{} of {} steps already take {sum} minutes", planned.len(), lesson.steps.len())
     };
-    let fault = Fault::new(plan_line(lesson), what).help(format!(
-        "write minutes: {} in the head, or change a step's <!-- step: minutes=… -->",
-        short(sum)
-    ));
-    findings.push(Finding::new(Concern::Text, fault));
+    let is_plan = |line: &str| line.trim_start().starts_with("minutes:");
+    let line = 1 + lesson.text.lines().position(is_plan).unwrap_or(0);
+    let what = format!("{what}, but the lesson is planned for {minutes}");
+    let help = format!("write minutes: {sum} in the head, or change a step's <!-- step: minutes=… -->");
+    findings.report(Concern::Text, line, what, help);
 }
 
 /// Minutes without the digits that adding leaves after.
 fn short(minutes: f64) -> f64 {
     (minutes * 1e6).round() / 1e6
-}
-
-/// The line of the head that plans the lesson.
-fn plan_line(lesson: &Lesson) -> usize {
-    1 + lesson.text.lines().position(|plan_line| plan_line.trim_start().starts_with("minutes:")).unwrap_or(0)
 }
 
 // Checks that all text fits the lesson's screen: its width, its height, its colours.
@@ -143,7 +134,7 @@ fn plan_line(lesson: &Lesson) -> usize {
 const OTHER_ROWS: usize = 2;
 
 /// Checks all printed and literal text.
-fn check_screens(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
+fn check_screens(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Faults) {
     for block in lesson.every_block() {
         match block {
             Block::Console(console) => {
@@ -151,95 +142,85 @@ fn check_screens(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Findin
                     printed(lesson.size, exchange, runner, findings);
                 }
             }
-            Block::Literal(literal) => as_it_is(lesson.size, literal, findings),
+            Block::Literal(literal) => {
+                // A command that is too long goes on in the next line, on a screen as in a shell.
+                let is_command = literal.label.starts_with("console");
+                let goes_on = |line: &str| is_command && line.starts_with(['$', '>']);
+                let text = ShownText {
+                    text: &literal.text,
+                    line: &|row| literal.line + 1 + row,
+                    width: &|line| if goes_on(line) { 0 } else { line.width() },
+                    wide: ["a line has", "break the line"],
+                    tall: ["a text of", "shorten it, part it by an empty line,"],
+                };
+                text.check(literal.line, lesson.size, findings);
+            }
             _ => {}
         }
     }
 }
 
-fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
-    let plain = Screen::plain(size.columns);
-    let ran = runner.run(&exchange.command.args, plain);
+fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut Faults) {
+    let ran = runner.run(&exchange.command.args, Screen::plain(size.columns));
     if ran.code != exchange.code {
         // The output of a failed command is not measured.
         return;
     }
-    let text = ran.shown();
-    let typed = &exchange.command.typed;
-    let mut add = |concern, fault| findings.push(Finding::new(concern, fault));
-    if let Some((_, width)) = too_wide(text.lines(), size) {
-        add(
-            Concern::Text,
-            Fault::new(
-                exchange.line,
-                format!("`{typed}` prints a line of {width} columns, but the screen has {}", size.columns),
-            )
-            .help(format!(
-                "print less (--only, --precision 2), or name a wider screen in the head: screen: {width}x{}",
-                size.rows
-            )),
-        );
-    }
-    if let Some(height) = too_tall(&text, size) {
-        add(
-            Concern::Text,
-            tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
-        );
-    }
-    if text.len() as u64 > LONGEST {
-        return;
-    }
-    if text.lines().any(|line| visible(line) != line) {
-        add(
-            Concern::Structure,
-            Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
-                .help("leave out --color: the player adds colours itself"),
-        );
+    let (shown, typed) = (ran.shown(), &exchange.command.typed);
+    let text = ShownText {
+        text: &shown,
+        line: &|_| exchange.line,
+        width: &ScreenWidth::width,
+        wide: [&format!("`{typed}` prints a line of"), "print less (--only, --precision 2)"],
+        tall: [&format!("`{typed}` prints"), "print less (--only),"],
+    };
+    text.check(exchange.line, size, findings);
+    if shown.len() as u64 <= LONGEST && shown.lines().any(|line| visible(line) != line) {
+        let what = format!("`{typed}` prints escape or control characters");
+        findings.add(exchange.line, what, "leave out --color: the player adds colours itself");
     }
 }
 
-fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
-    // A command that is too long goes on in the next line, on a screen as in a shell.
-    let is_command = |line: &str| literal.label.starts_with("console") && line.starts_with(['$', '>']);
-    let lines = literal.text.lines().map(|line| if is_command(line) { "" } else { line });
-    if let Some((row, width)) = too_wide(lines, size) {
-        let fault = Fault::new(
-            literal.line + 1 + row,
-            format!("a line has {width} columns, but the screen has {}", size.columns),
-        );
-        let help =
-            format!("break the line, or name a wider screen in the head: screen: {width}x{}", size.rows);
-        findings.push(Finding::new(Concern::Text, fault.help(help)));
+/// A text on the screen, and what is said where it does not fit.
+struct ShownText<'a> {
+    text: &'a str,
+    /// The line in the lesson of one of its lines, from 0.
+    line: &'a dyn Fn(usize) -> usize,
+    width: &'a dyn Fn(&str) -> usize,
+    /// The words before the number of columns, and what to do.
+    wide: [&'a str; 2],
+    /// The words before the number of lines, and what to do.
+    tall: [&'a str; 2],
+}
+
+impl ShownText<'_> {
+    /// The faults of a text at a line of the lesson: that of the widest line, the first of equal ones, and that of the tallest
+    /// run of lines that are not empty.
+    fn check(&self, line: usize, size: Size, findings: &mut Faults) {
+        let Size { columns, rows } = size;
+        let widths = self.text.lines().map(self.width).enumerate();
+        if let Some((row, width)) =
+            widths.min_by_key(|(_, width)| Reverse(*width)).filter(|(_, width)| *width > columns)
+        {
+            let [what, remedy] = self.wide;
+            findings.report(
+                Concern::Text,
+                (self.line)(row),
+                format!("{what} {width} columns, but the screen has {columns}"),
+                format!("{remedy}, or name a wider screen in the head: screen: {width}x{rows}"),
+            );
+        }
+        let lines: Vec<&str> = self.text.lines().collect();
+        let tallest = lines.split(|line| line.trim().is_empty()).map(<[&str]>::len).max().unwrap_or(0);
+        let (most, needed) = (rows.saturating_sub(OTHER_ROWS), tallest + OTHER_ROWS);
+        if needed > rows {
+            let [what, remedy] = self.tall;
+            findings.report(
+                Concern::Text,
+                line,
+                format!("{what} {tallest} lines without a break, but the screen shows {most}"),
+                format!("{remedy} or name a taller screen in the head: screen: {columns}x{needed}"),
+            );
+        }
     }
-    if let Some(height) = too_tall(&literal.text, size) {
-        findings.push(Finding::new(
-            Concern::Text,
-            tall(literal.line, "a text of", height, size, "shorten it, part it by an empty line,"),
-        ));
-    }
-}
-
-fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fault {
-    let most = size.rows.saturating_sub(OTHER_ROWS);
-    Fault::new(line, format!("{what} {height} lines without a break, but the screen shows {most}")).help(
-        format!(
-            "{remedy} or name a taller screen in the head: screen: {}x{}",
-            size.columns,
-            height + OTHER_ROWS
-        ),
-    )
-}
-
-/// The widest line of a text that does not fit, from 0, and its columns.
-fn too_wide<'t>(lines: impl Iterator<Item = &'t str>, size: Size) -> Option<(usize, usize)> {
-    let widths = lines.map(ScreenWidth::width).enumerate();
-    // The first of equal ones.
-    widths.filter(|(_, width)| *width > size.columns).min_by_key(|(_, width)| std::cmp::Reverse(*width))
-}
-
-/// The rows of the tallest run of lines that are not empty, where it does not fit.
-fn too_tall(text: &str, size: Size) -> Option<usize> {
-    let lines: Vec<&str> = text.lines().collect();
-    let tallest = lines.split(|line| line.trim().is_empty()).map(<[&str]>::len).max()?;
-    (tallest + OTHER_ROWS > size.rows).then_some(tallest)
 }

@@ -6,15 +6,14 @@ use crate::elementary::pow;
 use crate::lesson::key::{WrittenNumber, numbers_in};
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{CommandOutput, Runner};
-use crate::lesson::source::{Fault, LONGEST};
+use crate::lesson::source::{Concern, Fault, Faults, LONGEST, Rewrite};
 use crate::render::Screen;
 use crate::text::size_in_brief;
 
-use super::difference::unified;
-use super::finding::{Concern, Finding, Rewrite, what_and_help};
+use super::finding::what_and_help;
 
 /// Runs every command of every block at the lesson's width, and compares.
-pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Faults) {
     let screen = Screen::plain(lesson.size.columns);
     let mut room = LONGEST as usize;
     for console in lesson.consoles() {
@@ -24,13 +23,13 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
             let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran, room));
             let new = found.as_ref().and_then(|finding| finding.rewrite.as_ref());
             room = room.saturating_sub(new.map_or(0, |new| new.text.len()));
-            findings.extend(found);
+            findings.0.extend(found);
         }
     }
 }
 
 /// The fault of an exit code.
-fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
+fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Fault> {
     if ran.code == exchange.code {
         return None;
     }
@@ -48,7 +47,7 @@ fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
             Fault::new(exchange.line, format!("`{typed}` fails with exit code {code}: {what}")).help(help)
         }
     };
-    Some(Finding::new(Concern::Structure, fault))
+    Some(fault)
 }
 
 /// The difference between the printed output and the lesson, which has room for `room` more bytes.
@@ -58,7 +57,7 @@ fn output(
     exchange: &Exchange,
     ran: &CommandOutput,
     room: usize,
-) -> Option<Finding> {
+) -> Option<Fault> {
     let body = body(lesson, exchange);
     // As in trycmd, the end of the last line belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
@@ -74,7 +73,7 @@ fn output(
         let bytes = size_in_brief(printed.len() as u64);
         let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
         let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB".to_string();
-        return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
+        return Some(Fault { concern: Concern::Text, ..Fault::new(exchange.line, what).help(help) });
     }
     let what = if expected.is_empty() {
         format!("the output of `{typed}` is missing")
@@ -84,13 +83,9 @@ fn output(
         format!("`{typed}` now prints something else")
     };
     let help = "attn lesson update writes the new output into the file";
-    let text = format!("{printed}\n");
-    Some(Finding {
-        concern: Concern::Output,
-        fault: Fault::new(exchange.line, what).help(help),
-        diff: unified(body, &text, first + 1),
-        rewrite: Some(Rewrite { lines: first..first + body.matches('\n').count(), text }),
-    })
+    let (lines, old) = (first..first + body.matches('\n').count(), body.to_string());
+    let rewrite = Some(Box::new(Rewrite { lines, old, text: format!("{printed}\n") }));
+    Some(Fault { concern: Concern::Output, rewrite, ..Fault::new(exchange.line, what).help(help) })
 }
 
 /// The output in the lesson below a command, up to the end of its block or the next command, with the empty line that closes

@@ -6,29 +6,27 @@ use crate::lesson::model::{Block, Choice, Lesson, Prose, Question};
 use crate::lesson::question::Answer;
 use crate::lesson::run::ShownOperands;
 use crate::lesson::show::LessonView;
-use crate::lesson::source::{Fault, Faults};
+use crate::lesson::source::{Concern, Fault, Faults};
 use crate::render::Screen;
 use crate::text::counted;
 
-use super::finding::{CheckContext, Concern, Finding, sides};
+use super::finding::{CheckContext, sides};
 
 /// Checks every key, and every option against it.
-pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Faults) {
     for question in lesson.questions() {
-        let mut faults = Faults::default();
         if let Some(key) = question.key.as_ref().filter(|key| !context.fails(&key.expression)) {
             match question.kind.evaluate(key, context.values) {
-                Ok(answer) => against(question, key, &answer, context, &mut faults),
-                Err(error) => faults.push(in_key(question, error)),
+                Ok(answer) => against(question, key, &answer, context, findings),
+                Err(error) => findings.push(in_key(question, error)),
             }
         }
-        unheard(question, &mut faults);
-        conditions_without_letters(question, &mut faults);
-        findings.extend(faults.0.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
+        unheard(question, findings);
+        conditions_without_letters(question, findings);
         if let Some(number) = question.number_that_prevents_drawing(lesson) {
             let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
             let help = format!("check it: {number}<!-- = RUN:CELL -->; or leave the number out");
-            findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
+            findings.report(Concern::Remark, question.line, what, help);
         }
     }
 }

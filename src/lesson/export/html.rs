@@ -1,7 +1,9 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
+use attn_story::live::Opening;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::json;
 
@@ -12,14 +14,18 @@ use crate::lesson::show::{LessonView, minutes};
 use crate::lesson::{
     Block, Choice, Command, CommandOutput, Console, Exchange, Lesson, Prose, Question, Step,
 };
-use crate::render::html_page::{HtmlPage, escaped, fragment, how, live_data};
+use crate::render::html_page::{HtmlPage, escaped, fragment, how, live_data, live_page};
+use crate::render::page_program;
 use crate::text::counted;
 
-use super::live::LiveStories;
-use super::{Answers, Handout, is_harmless, live, more_lines};
+use super::{Answers, Handout, is_harmless, more_lines};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
+/// The style that lessons which compute add to that of all pages.
+pub const LIVE_STYLE: &str = concat!(include_str!("html.css"), include_str!("live.css"));
+/// The script that they add.
+pub const LIVE_SCRIPT: &str = concat!(include_str!("html.js"), include_str!("live.js"));
 
 /// The notice on pages without answers.
 const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span></p>\n";
@@ -28,19 +34,18 @@ const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span>
 /// printed.
 pub fn html(handout: &Handout<'_>) -> String {
     let main = html_main(handout);
-    let page = HtmlPage { title: &handout.lesson.title, style: STYLE, script: SCRIPT, main: &main };
-    if handout.live { live::page(page) } else { page.to_string() }
-}
-
-/// The style and the script that lessons which compute add to those of all pages.
-pub fn page_assets() -> [String; 2] {
-    live::with_assets(STYLE, SCRIPT)
+    let title = &handout.lesson.title;
+    if handout.live {
+        let page = HtmlPage { title, style: LIVE_STYLE, script: LIVE_SCRIPT, main: &main };
+        return live_page(page, page_program());
+    }
+    HtmlPage { title, style: STYLE, script: SCRIPT, main: &main }.to_string()
 }
 
 /// The content of a lesson's page.
 pub fn html_main(handout: &Handout<'_>) -> String {
-    let stories = handout.live.then(|| LiveStories::new(handout.show(false)));
-    let writer = HtmlWriter { show: handout.show(false), answers: handout.answers, live: stories };
+    let live = handout.live.then(RefCell::default);
+    let writer = HtmlWriter { show: handout.show(false), answers: handout.answers, live };
     let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
@@ -68,11 +73,15 @@ pub fn length(lesson: &Lesson) -> String {
     [minutes, steps, questions].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-struct HtmlWriter<'a> {
-    show: LessonView<'a>,
-    answers: Answers,
-    /// What computes in the page, where something does.
-    live: Option<LiveStories<'a>>,
+/// The command of a story as it is typed, and its data: a later command is compared with them.
+pub(super) type ToldStory = (String, Opening);
+
+/// Writes a lesson as HTML.
+pub(super) struct HtmlWriter<'a> {
+    pub show: LessonView<'a>,
+    pub answers: Answers,
+    /// In a page that computes the stories so far.
+    pub live: Option<RefCell<Vec<ToldStory>>>,
 }
 
 impl HtmlWriter<'_> {
@@ -100,15 +109,11 @@ impl HtmlWriter<'_> {
     }
 
     fn step(&self, number: usize, step: &Step) -> String {
-        let planned = match step.minutes {
-            Some(planned) => format!(" <span class=\"planned\">{}</span>", minutes(planned)),
-            None => String::new(),
-        };
+        let planned = |planned| format!(" <span class=\"planned\">{}</span>", minutes(planned));
+        let planned = step.minutes.map(planned).unwrap_or_default();
+        let (id, title) = (escaped(&step.id), escaped(&step.title));
         let mut out = format!(
-            "<section class=\"lesson-step\" id=\"{}\">\n<h2><a href=\"#{}\"><span class=\"at\">{number}</span> {}</a>{planned}</h2>\n",
-            escaped(&step.id),
-            escaped(&step.id),
-            escaped(&step.title)
+            "<section class=\"lesson-step\" id=\"{id}\">\n<h2><a href=\"#{id}\"><span class=\"at\">{number}</span> {title}</a>{planned}</h2>\n"
         );
         for part in &step.parts {
             if let Some(title) = &part.title {
@@ -159,27 +164,23 @@ impl HtmlWriter<'_> {
     fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
         let is_shortened = expected.lines().any(|line| line.trim() == "...");
-        if is_shortened && self.live.is_none() {
-            return preformatted(expected);
-        }
-        let Some((ran, inside)) = self.in_html(&exchange.command) else {
-            if is_shortened {
-                return preformatted(expected);
-            }
-            return preformatted(&self.show.printed(exchange).join("\n"));
-        };
-        let stories = self.live.as_ref().and_then(|live| live.stories(&exchange.command, ran.code));
+        let has_room = self.live.is_some() || !is_shortened;
+        let html = if has_room { self.in_html(&exchange.command) } else { None };
+        let stories = html.as_ref().and_then(|(ran, _)| self.stories(&exchange.command, ran.code));
         // Lines were left out for a screen; a story that computes has room for all of them.
         if is_shortened && stories.is_none() {
             return preformatted(expected);
         }
-        let what_if = self.live.as_ref().map(|live| live.versus(&exchange.command, ran.code));
+        let Some((ran, inside)) = html else {
+            return preformatted(&self.show.printed(exchange).join("\n"));
+        };
+        let what_if = self.versus(&exchange.command, ran.code);
         let aside = if ran.err.is_empty() { String::new() } else { preformatted(&ran.err) };
         let code = match ran.code {
             0 => String::new(),
             code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
         };
-        format!("{aside}{}{}{code}", what_if.unwrap_or_default(), stories.unwrap_or(inside))
+        format!("{aside}{what_if}{}{code}", stories.unwrap_or(inside))
     }
 
     /// The output of the same command as HTML, and what of it stands in this page; `None` where the command has chosen another format,
@@ -195,10 +196,8 @@ impl HtmlWriter<'_> {
     }
 
     fn question(&self, question: &Question) -> String {
-        let think = match question.think {
-            Some(time) => format!(" · think for {} s", time.as_secs()),
-            None => String::new(),
-        };
+        let think = question.think.map(|time| format!(" · think for {} s", time.as_secs()));
+        let think = think.unwrap_or_default();
         let id = self.live.as_ref().map(|_| format!(" data-id=\"{}\"", escaped(&question.id)));
         format!(
             "<section class=\"question\" aria-label=\"Question\"{}>\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
@@ -226,40 +225,29 @@ impl HtmlWriter<'_> {
 
     /// The folded answer, with the feedback to the wrong ones.
     fn answer(&self, question: &Question) -> String {
-        let open = match self.answers {
-            Answers::Hidden => {
-                return format!(
-                    "<p class=\"write\">Your answer:</p>\n{}",
-                    "<p class=\"write\"></p>\n".repeat(more_lines(question))
-                );
-            }
-            Answers::Shown => " open",
-            Answers::Folded => "",
-        };
-        let (right, rest) = self.show.answer_paragraph(question);
-        let right = if right.is_empty() {
-            right
-        } else {
-            format!("<div class=\"right\">{}</div>\n", prose_as_html(&right).trim_end())
-        };
+        if self.answers == Answers::Hidden {
+            let lines = "<p class=\"write\"></p>\n".repeat(more_lines(question));
+            return format!("<p class=\"write\">Your answer:</p>\n{lines}");
+        }
+        let open = if self.answers == Answers::Shown { " open" } else { "" };
+        let (mut right, rest) = self.show.answer_paragraph(question);
+        if !right.is_empty() {
+            right = format!("<div class=\"right\">{}</div>\n", prose_as_html(&right).trim_end());
+        }
         let reveal = self.blocks(rest);
         let item = |(name, text): (String, &str)| {
             format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), prose_as_html(text))
         };
-        let feedback: String = self.show.named_feedback(question).map(item).collect();
-        let feedback = if feedback.is_empty() {
-            feedback
-        } else {
-            format!("<dl class=\"feedback\">\n{feedback}</dl>\n")
-        };
+        let mut feedback: String = self.show.named_feedback(question).map(item).collect();
+        if !feedback.is_empty() {
+            feedback = format!("<dl class=\"feedback\">\n{feedback}</dl>\n");
+        }
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
         }
-        let judge =
-            self.live.as_ref().filter(|_| self.answers == Answers::Folded).map(|live| live.judge(question));
+        let judge = self.judge(question);
         format!(
-            "{}<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n",
-            judge.unwrap_or_default()
+            "{judge}<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n"
         )
     }
 }

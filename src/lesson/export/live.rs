@@ -1,124 +1,89 @@
 //! What a page that computes adds to a lesson: stories whose numbers change, what-ifs that run, questions that judge.
 
-use std::cell::RefCell;
-
 use attn_story::live::{ChangedField, Opening};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::lesson::command::name_of;
-use crate::lesson::show::LessonView;
+use crate::lesson::command::{as_live_page, name_of};
 use crate::lesson::show::judge;
 use crate::lesson::{Command, Question};
-use crate::render::html_page::{HtmlPage, escaped, fragment, live_data, live_page};
-use crate::render::page_program;
+use crate::render::html_page::{escaped, fragment, live_data};
 use crate::text::all_of;
 
-const STYLE: &str = include_str!("live.css");
-const SCRIPT: &str = include_str!("live.js");
+use super::Answers;
+use super::html::{HtmlWriter, ToldStory};
 
 /// What a page says of a comparison that it cannot run.
 const IS_PRINTED: &str = "This comparison was computed beforehand. It changes more than the settings of the \
                           computation, so the page cannot run it.";
 
-/// The page with the program that computes.
-pub(super) fn page(page: HtmlPage<'_>) -> String {
-    let [style, script] = with_assets(page.style, page.script);
-    live_page(HtmlPage { style: &style, script: &script, ..page }, page_program())
-}
-
-/// A style and a script with those of lessons that compute.
-pub(super) fn with_assets(style: &str, script: &str) -> [String; 2] {
-    [format!("{style}{STYLE}"), format!("{script}{SCRIPT}")]
-}
-
-/// The stories of a lesson that compute, in order.
-pub(super) struct LiveStories<'a> {
-    show: LessonView<'a>,
-    /// The command of each as it is typed, and its data: a later command is compared with them.
-    told: RefCell<Vec<(String, Opening)>>,
-}
-
-impl<'a> LiveStories<'a> {
-    pub(super) fn new(show: LessonView<'a>) -> LiveStories<'a> {
-        LiveStories { show, told: RefCell::default() }
-    }
-
+impl HtmlWriter<'_> {
     /// A command as stories that compute, with what changes from an earlier one; `None` where it cannot be one.
     pub(super) fn stories(&self, command: &Command, code: u8) -> Option<String> {
-        if command.value("--versus").is_some() {
-            return None;
-        }
-        let html = self.html(&command.args, code)?;
+        let told = self.live.as_ref().filter(|_| command.value("--versus").is_none())?;
+        let html = self.computing(&command.args, code)?;
         let [opening] = &Opening::all_in(&html)[..] else { return Some(html) };
-        let change = self.change_from_earlier(opening);
-        self.told.borrow_mut().push((command.typed.clone(), opening.clone()));
+        let change = change_from_earlier(&told.borrow(), opening);
+        told.borrow_mut().push((command.typed.clone(), opening.clone()));
         Some(format!("{}{html}", change.unwrap_or_default()))
     }
 
-    /// What a page does with a comparison, before the `printed` one: it runs it, or says that it cannot.
+    /// What a page does with a comparison, before the printed one: it runs it, or says that it cannot.
     pub(super) fn versus(&self, command: &Command, code: u8) -> String {
-        let Some(options) = command.value("--versus") else {
-            return String::new();
-        };
+        let options = command.value("--versus").filter(|_| self.live.is_some());
+        let Some(options) = options else { return String::new() };
         self.what_if(command, options, code)
             .unwrap_or_else(|| format!("<p class=\"note when-live\">{IS_PRINTED}</p>\n"))
     }
 
-    /// The judge of a question as data; nothing for an open one.
+    /// The judge of a question as data, in a page that computes and folds answers; nothing for an open one.
     pub(super) fn judge(&self, question: &Question) -> String {
+        if self.live.is_none() || self.answers != Answers::Folded {
+            return String::new();
+        }
         if let Ok(Some(exercise)) = self.show.exercise(question) {
             return exercise.html().unwrap_or_default();
         }
+        let Some(right) = self.show.right(question) else { return String::new() };
         let wanted = question.kind.quiz_prompt(&question.letters());
-        let data = |right: Answer| json!({ "judge": judge(question, right, &self.show), "wanted": wanted });
-        let data = self.show.right(question).map(data);
-        data.map(|data| live_data("judge", &data.to_string())).unwrap_or_default()
+        let data = json!({ "judge": judge(question, right, &self.show), "wanted": wanted });
+        live_data("judge", &data.to_string())
     }
 
     /// A command as HTML that computes.
-    fn html(&self, args: &[String], code: u8) -> Option<String> {
-        let page = ["--format=html", "--live"].map(str::to_string);
-        let args: Vec<String> = args.iter().cloned().chain(page).collect();
-        let ran = self.show.runner.run(&args, self.show.screen);
+    fn computing(&self, args: &[String], code: u8) -> Option<String> {
+        let ran = self.show.runner.run(&as_live_page(args), self.show.screen);
         if ran.code == code { fragment(&ran.out) } else { None }
-    }
-
-    /// The change from the earlier story that was computed from the same matrices by the most similar other recipe, the last of
-    /// several.
-    fn change_from_earlier(&self, opening: &Opening) -> Option<String> {
-        let told = self.told.borrow();
-        let changed = |(typed, earlier): &'_ (String, Opening)| {
-            if !opening.shows_change_from(earlier) {
-                return None;
-            }
-            let back = opening.what_if(earlier).filter(|fields| !fields.is_empty())?;
-            Some((typed.clone(), back, earlier.what_if(opening)?))
-        };
-        let (typed, back, there) =
-            told.iter().rev().filter_map(changed).min_by_key(|(_, back, _)| back.len())?;
-        let names: Vec<String> = there.iter().map(ChangedField::name).collect();
-        let data = json!({ "events": follow(&[back, there]), "button": "Show the change" });
-        let line = format!(
-            "<p class=\"when-live change\">Changed since <code>{}</code>: {}.</p>\n",
-            escaped(&typed),
-            escaped(&all_of(&names))
-        );
-        Some(format!("{}{line}", live_data("what-if", &data.to_string())))
     }
 
     /// The comparison of a command with itself under further options, as a story and the fields of the recipe that change.
     fn what_if(&self, command: &Command, options: &str, code: u8) -> Option<String> {
         let (base, other) = both(&command.args, &shlex::split(options)?);
-        let (base, other) = (self.html(&base, code)?, self.html(&other, code)?);
+        let (base, other) = (self.computing(&base, code)?, self.computing(&other, code)?);
         let ([base], [other]) = (&Opening::all_in(&base)[..], &Opening::all_in(&other)[..]) else {
             return None;
         };
         let fields = base.what_if(other).filter(|fields| !fields.is_empty())?;
-        let data =
-            json!({ "open": base, "events": follow(&[fields]), "button": format!("What if {options}?") });
+        let button = format!("What if {options}?");
+        let data = json!({ "open": base, "events": follow(&[fields]), "button": button });
         Some(live_data("what-if", &data.to_string()))
     }
+}
+
+/// The change from the earlier story that was computed from the same matrices by the most similar other recipe, the last of
+/// several.
+fn change_from_earlier(told: &[ToldStory], opening: &Opening) -> Option<String> {
+    let changed = |(typed, earlier): &'_ ToldStory| {
+        if !opening.shows_change_from(earlier) {
+            return None;
+        }
+        let back = opening.what_if(earlier).filter(|fields| !fields.is_empty())?;
+        Some((escaped(typed), back, earlier.what_if(opening)?))
+    };
+    let (typed, back, there) = told.iter().rev().filter_map(changed).min_by_key(|(_, back, _)| back.len())?;
+    let names = escaped(&all_of(&there.iter().map(ChangedField::name).collect::<Vec<_>>()));
+    let data = json!({ "events": follow(&[back, there]), "button": "Show the change" });
+    let data = live_data("what-if", &data.to_string());
+    Some(format!("{data}<p class=\"when-live change\">Changed since <code>{typed}</code>: {names}.</p>\n"))
 }
 
 /// The events of a page that follow what-ifs, one after the other.

@@ -12,7 +12,7 @@ use super::run::Runner;
 use super::show::LessonView;
 
 pub use cast::cast;
-pub use html::{html, html_main, length, page_assets};
+pub use html::{LIVE_SCRIPT, LIVE_STYLE, html, html_main, length};
 pub use md::markdown;
 
 /// Whether a link leads to a page, to a mailbox, or into the text itself.

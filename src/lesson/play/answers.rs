@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::{Error, Result};
-use crate::lesson::question::{is_show_of_hands, votes};
-use crate::lesson::show::Verdict;
-use crate::lesson::show::{Ink, LessonView, Tone};
+use crate::lesson::question::votes;
+use crate::lesson::show::{Ink, LessonView, Tone, Verdict};
 use crate::lesson::{Lesson, Question};
 use crate::render::Screen;
-use crate::text::{counted, nearest};
+use crate::text::{counted, did_you_mean};
 
 /// Answers that were given beforehand, in the order in which each question gets them.
 #[derive(Clone, Debug, Default)]
@@ -46,17 +45,17 @@ impl ScriptedAnswers {
 fn question<'l>(lesson: &'l Lesson, id: &str, wrong: impl Fn(String) -> Error) -> Result<&'l Question> {
     let ids = || lesson.questions().map(|question| question.id.as_str());
     lesson.questions().find(|question| question.id == id).ok_or_else(|| {
-        let error = wrong(format!("`{}` has no question `{id}`", lesson.name));
-        match (nearest(id, ids()), ids().next()) {
-            (Some(near), _) => error.help(format!("did you mean `{near}`?")),
-            (None, Some(_)) => error.help(format!("it has {}", ids().collect::<Vec<_>>().join(", "))),
-            (None, None) => error.help("it has no questions"),
-        }
+        let all = match ids().collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => "no questions".to_string(),
+            all => all,
+        };
+        wrong(format!("`{}` has no question `{id}`", lesson.name))
+            .help(did_you_mean(id, ids()).unwrap_or_else(|| format!("it has {all}")))
     })
 }
 
 fn usable(question: &Question, typed: &str, show: &LessonView<'_>) -> Result<()> {
-    if question.kind.is_chosen_by_letter() && is_show_of_hands(typed.trim()) {
+    if question.is_vote(typed.trim()) {
         votes(typed.trim(), question.letters().len()).map(|_| ())
     } else {
         Verdict::of(typed, question, show).map(|_| ())
@@ -136,15 +135,13 @@ pub fn transcript(show: &LessonView<'_>, first: Option<usize>, scripted: Scripte
 
 /// The lines below a scripted answer or vote.
 pub(in crate::lesson) fn answered(show: &LessonView<'_>, question: &Question, typed: &str) -> Vec<String> {
-    if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
-        let verdict = Verdict::of(typed, question, show);
-        return verdict.map(|verdict| verdict.lines("", show.screen)).unwrap_or_default();
-    }
-    let right = question.right_answer(&show.values()).ok().flatten();
-    let right = right.and_then(|right| right.value.letter());
-    votes(typed, question.letters().len())
-        .map(|hands| bars(&hands, None, right, show.screen))
-        .unwrap_or_default()
+    let lines = if question.is_vote(typed) {
+        let right = show.right_letter(question);
+        votes(typed, question.letters().len()).map(|hands| bars(&hands, None, right, show.screen))
+    } else {
+        Verdict::of(typed, question, show).map(|verdict| verdict.lines("", show.screen))
+    };
+    lines.unwrap_or_default()
 }
 
 #[cfg(test)]

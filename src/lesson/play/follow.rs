@@ -16,8 +16,9 @@ use crate::terminal::{
     Guard, HUNG_UP, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, is_running, pressed, wait,
 };
 
+use super::answers::bars;
 use super::player::{PlayOptions, Player};
-use super::state::{Pace, Plan};
+use super::state::Plan;
 use super::stops::StopKind;
 
 /// The interval at which the position of the player is read.
@@ -26,15 +27,12 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The present state of the player of a lesson, or of the one that began last, as lines.
 pub fn present(state: &Path, lesson: Option<&Lesson>, screen: Screen) -> Vec<String> {
     match Positions::new(state).read(lesson) {
-        Some(position) => page(&position, screen),
+        Some(position) => position.page(screen),
         None => {
-            let what = lesson.map_or_else(|| "a lesson".to_string(), |lesson| lesson.name.clone());
-            Text::of(
-                &format!("Nobody plays {what} yet. Start with attn lesson play in another terminal."),
-                Ink::default(),
-                screen,
-            )
-            .wrapped(screen.width.saturating_sub(1), ["", ""], screen)
+            let what = lesson.map_or("a lesson", |lesson| &lesson.name);
+            let words = format!("Nobody plays {what} yet. Start with attn lesson play in another terminal.");
+            let text = Text::of(&words, Ink::default(), screen);
+            text.wrapped(screen.width.saturating_sub(1), ["", ""], screen)
         }
     }
 }
@@ -117,76 +115,6 @@ impl RedrawnLines<'_> {
     }
 }
 
-fn page(position: &Position, screen: Screen) -> Vec<String> {
-    let formatter = PositionFormatter { screen };
-    let mut lines = vec![formatter.head(position)];
-    let Position { step, steps, step_title, .. } = position;
-    lines.extend(formatter.line(&format!("{step}/{steps}  {step_title}"), Ink::bold()));
-    let notice = match position {
-        _ if position.is_alive() => None,
-        Position { left: true, .. } => Some("The lesson was stopped."),
-        _ => Some("The player does not respond: it is paused or has ended."),
-    };
-    lines.extend(notice.into_iter().flat_map(|notice| formatter.line(notice, Ink::of(Tone::Note))));
-    if !position.notes.is_empty() {
-        lines.push(String::new());
-    }
-    lines.extend(position.notes.iter().flat_map(|note| formatter.item("Note", note, Tone::Note)));
-    if let Some(question) = &position.question {
-        lines.push(String::new());
-        lines.extend(formatter.question(question));
-    }
-    if let Some(next) = &position.next {
-        lines.push(String::new());
-        lines.extend(formatter.item("Next", next, Tone::Quiet));
-    }
-    lines
-}
-
-/// Formats lines that are narrower than the screen.
-struct PositionFormatter {
-    screen: Screen,
-}
-
-impl PositionFormatter {
-    fn head(&self, position: &Position) -> String {
-        let words = format!("{} · {}", position.title, position.pace().in_words());
-        let ink = Ink::of(if position.pace().behind.is_some_and(|behind| behind > 0) {
-            Tone::Note
-        } else {
-            Tone::Quiet
-        });
-        self.line(&words, ink).into_iter().next().unwrap_or_default()
-    }
-
-    fn line(&self, text: &str, ink: Ink) -> Vec<String> {
-        Text::of(text, ink, self.screen).wrapped(self.screen.width.saturating_sub(1), ["", "  "], self.screen)
-    }
-
-    fn item(&self, mark: &str, text: &str, tone: Tone) -> Vec<String> {
-        let mut whole = Text::of(&format!("{mark:6}  "), Ink { bold: true, ..Ink::of(tone) }, self.screen);
-        whole.extend(&inline(text, self.screen));
-        whole.wrapped(self.screen.width.saturating_sub(1), ["", "        "], self.screen)
-    }
-
-    fn question(&self, question: &CurrentQuestion) -> Vec<String> {
-        let mut lines = self.item("Asked", &question.text, Tone::Quiet);
-        if let Some(answer) = &question.answer {
-            lines.extend(self.item("Answer", answer, Tone::Right));
-        }
-        for (wrong, feedback) in &question.feedback {
-            lines.extend(self.item(&format!("  {wrong}"), feedback, Tone::Asked));
-        }
-        lines.extend(question.hints.iter().flat_map(|hint| self.item("Hint", hint, Tone::Quiet)));
-        if let Some(hands) = &question.hands {
-            let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
-            let before = question.hands_before.as_deref();
-            lines.extend(super::answers::bars(hands, before, right, self.screen));
-        }
-        lines
-    }
-}
-
 // The position of a player, for `follow` in another terminal.
 
 /// The schema of these files.
@@ -242,7 +170,7 @@ pub(super) struct CurrentQuestion {
 impl Position {
     /// The position of a player after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
-        let lesson = player.course.lesson;
+        let lesson = player.lesson;
         let step = player.step();
         let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
         let written = seconds_now();
@@ -258,7 +186,7 @@ impl Position {
             step: step.map_or(0, |step| step + 1),
             steps: lesson.steps.len(),
             step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
-            plan: player.state.plan(&player.course),
+            plan: player.plan(),
             notes: notes(lesson, step),
             question: question(player).map(|question| asked(player, question)),
             next: next.map(|step| step.title.clone()),
@@ -270,10 +198,51 @@ impl Position {
         !self.left && is_running(self.process) && seconds_now().saturating_sub(self.written) < SILENT
     }
 
-    /// The time spent by now, or by the end of it.
-    pub(super) fn pace(&self) -> Pace {
+    /// The seconds spent by now, or by the end of it.
+    fn spent(&self) -> u64 {
         let now = if self.is_alive() { seconds_now() } else { self.written };
-        self.plan.pace(now.saturating_sub(self.began))
+        now.saturating_sub(self.began)
+    }
+
+    /// The page for the teacher, in lines that are narrower than the screen.
+    fn page(&self, screen: Screen) -> Vec<String> {
+        let wrapped =
+            |text: &Text, further: &str| text.wrapped(screen.width.saturating_sub(1), ["", further], screen);
+        let line = |text: &str, ink: Ink| wrapped(&Text::of(text, ink, screen), "  ");
+        let item = |mark: &str, text: &str, tone: Tone| {
+            let mut whole = Text::of(&format!("{mark:6}  "), Ink { bold: true, ..Ink::of(tone) }, screen);
+            whole.extend(&inline(text, screen));
+            wrapped(&whole, "        ")
+        };
+        let is_late = self.plan.behind(self.spent()).is_some_and(|behind| behind > 0);
+        let head = format!("{} · {}", self.title, self.plan.in_words(self.spent()));
+        let mut lines = line(&head, Ink::of(if is_late { Tone::Note } else { Tone::Quiet }));
+        lines.truncate(1);
+        let step = format!("{}/{}  {}", self.step, self.steps, self.step_title);
+        lines.extend(line(&step, Ink::bold()));
+        if !self.is_alive() {
+            let lost = "The player does not respond: it is paused or has ended.";
+            let notice = if self.left { "The lesson was stopped." } else { lost };
+            lines.extend(line(notice, Ink::of(Tone::Note)));
+        }
+        let notes = self.notes.iter().flat_map(|note| item("Note", note, Tone::Note)).collect();
+        let mut groups = vec![lines, notes];
+        if let Some(question) = &self.question {
+            let mut lines = item("Asked", &question.text, Tone::Quiet);
+            lines.extend(question.answer.iter().flat_map(|answer| item("Answer", answer, Tone::Right)));
+            for (wrong, feedback) in &question.feedback {
+                lines.extend(item(&format!("  {wrong}"), feedback, Tone::Asked));
+            }
+            lines.extend(question.hints.iter().flat_map(|hint| item("Hint", hint, Tone::Quiet)));
+            if let Some(hands) = &question.hands {
+                let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
+                lines.extend(bars(hands, question.hands_before.as_deref(), right, screen));
+            }
+            groups.push(lines);
+        }
+        groups.push(self.next.iter().flat_map(|next| item("Next", next, Tone::Quiet)).collect());
+        groups.retain(|group| !group.is_empty());
+        groups.join(&String::new())
     }
 }
 
@@ -281,31 +250,22 @@ fn seconds_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
+/// The notes of a step, or before the first one.
 fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
-    let blocks: Vec<&Block> = match step {
-        None => lesson.opening.iter().collect(),
-        Some(step) => lesson.steps[step].blocks().collect(),
-    };
-    let mut notes = Vec::new();
-    for block in blocks {
-        notes.extend(block.note().map(str::to_string));
-        if let Block::Question(question) = block {
-            notes.extend(question.blocks().filter_map(Block::note).map(str::to_string));
-        }
-    }
-    notes
+    let opening = lesson.opening.iter().filter(|_| step.is_none());
+    let blocks = opening.chain(step.into_iter().flat_map(|step| lesson.steps[step].blocks()));
+    blocks.flat_map(Block::with_inner).filter_map(Block::note).map(str::to_string).collect()
 }
 
 /// The question that is asked or answered, or that the step will ask next.
 fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     let step = player.step();
-    let mut stops =
-        player.course.stops.iter().skip(player.state.page.stop).take_while(|stop| stop.step == step);
-    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.course.lesson))
+    let mut stops = player.stops.iter().skip(player.page.stop).take_while(|stop| stop.step == step);
+    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.lesson))
 }
 
 fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
-    let show = player.course.show(player.state.window.screen);
+    let show = player.show();
     let answer = match question.right_answer(&show.values()) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
             Some(option) => format!("{answer}  {option}"),
@@ -314,7 +274,7 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
     let feedback = show.named_feedback(question).map(|(name, text)| (name, text.to_string()));
-    let record = player.state.class.records.get(&question.id);
+    let record = player.class.records.get(&question.id);
     CurrentQuestion {
         text: text(question),
         answer,
@@ -430,7 +390,8 @@ mod tests {
         assert_eq!((position.step, position.steps, position.step_title.as_str()), (2, 5, "How many zeros?"));
         assert_eq!(position.notes, ["Hold the sheet over them."]);
         assert_eq!(position.next.as_deref(), Some("How much is left?"));
-        assert!(position.pace().in_words().starts_with("2:0"), "{:?}", position.pace());
+        let pace = position.plan.in_words(position.spent());
+        assert!(pace.starts_with("2:0"), "{pace}");
         let asked = position.question.clone().unwrap();
         assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C  two"), Some(vec![1, 0, 2])));
         assert_eq!(asked.text, "How many weights of `bat` are zero?  A. none  B. one  C. two");

@@ -1,9 +1,9 @@
 //! The player: a lesson step by step, in class.
 //!
-//! A player is a `state` of plain data. `update` changes it at each `event`, without a clock, a terminal or a file, and
-//! returns the [`Effects`] that are to be carried out; `view` shows it as lines. [`Player`] is the thin shell that runs
-//! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
-//! the class has come, and writes where it is for those who [`follow`].
+//! A [`Player`] is a `state` of plain data. `update` changes it at each key, without a clock, a terminal or a file, and
+//! returns the [`Effects`] that are to be carried out; `view` shows it as lines. [`play`] gives it a terminal, which is left as
+//! it was found on every way out; a [`ProgressSaver`] keeps how far the class has come, and writes where it is for those who
+//! [`follow`].
 
 mod answers;
 mod follow;
@@ -21,7 +21,7 @@ pub use crate::terminal::Key;
 pub(super) use answers::answered;
 pub use answers::{ScriptedAnswers, transcript};
 pub use follow::{follow, present};
-pub use player::{FullScreenCommands, PlayOptions, Player};
+pub use player::{PlayOptions, Player, Window};
 pub use session::{ProgressSaver, play};
-pub use state::{Action, Effects, Window};
+pub use state::{Action, Effects};
 pub use view::StatusLine;

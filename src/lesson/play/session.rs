@@ -18,7 +18,7 @@ use crate::terminal::{
 use super::follow::{BEAT, Position, Positions};
 use super::player::{PlayOptions, Player};
 use super::state::{Action, Effects};
-use super::view::{StatusLine, sentence};
+use super::view::StatusLine;
 
 /// The bottom line shows seconds.
 const TICK: Duration = Duration::from_secs(1);
@@ -42,14 +42,15 @@ pub fn play(
     crate::terminal::settle();
     let signals = Signals::of_screen().map_err(unreadable)?;
     let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
-    let printer = Printer::new(out, player.state.window.screen);
+    let printer = Printer::new(out, player.window.screen);
     let mut session =
         Session { player, options, saver, printer, guard, signals, began: Instant::now(), widened: None };
     let outcome = session.run(notices);
-    let cleaned = session.printer.erase().and_then(|()| match outcome {
-        Ok(EXIT_DONE | INTERRUPTED) => session.say_farewell(asked),
-        _ => Ok(()),
-    });
+    let farewell = session.player.farewell(asked).filter(|_| matches!(outcome, Ok(EXIT_DONE | INTERRUPTED)));
+    let cleaned = session
+        .printer
+        .erase()
+        .and_then(|()| farewell.map_or(Ok(()), |line| session.printer.last_line(&line)));
     session.saver.leave(session.player, session.began.elapsed());
     let outcome = outcome.and_then(|code| cleaned.map(|()| code));
     if options.keys { unless_gone(outcome) } else { outcome }
@@ -137,8 +138,7 @@ impl Session<'_, '_> {
             Action::Interrupt => return Ok(Some(INTERRUPTED)),
             Action::Suspend => self.stop()?,
             Action::Open(command) => self.open(&command)?,
-            // Commands have been run by the player itself.
-            Action::Wait | Action::Run(_) | Action::RunAgain => self.show(&effects)?,
+            Action::Wait => self.show(&effects)?,
         }
         Ok(None)
     }
@@ -150,29 +150,24 @@ impl Session<'_, '_> {
             return self.printer.rewrite(bottom);
         }
         if effects.clears {
-            self.printer.push(self.player.state.window.rows)?;
+            self.printer.push(self.player.window.rows)?;
         }
         self.printer.print(&effects.lines, bottom)?;
         let complaint = self.saver.keep(self.player, self.now());
         self.player.prepare();
         self.player.ready(self.began.elapsed());
-        match complaint {
-            Some(complaint) => {
-                let lines = sentence(&complaint, self.player.state.window.screen);
-                self.printer.print(&lines, self.player.bottom(self.now()))
-            }
-            None => Ok(()),
-        }
+        let Some(complaint) = complaint else { return Ok(()) };
+        self.printer.print(&self.player.sentence(&complaint), self.player.bottom(self.now()))
     }
 
     /// Adapts to the current size of the screen.
     fn heed_size(&mut self) -> Result<()> {
         let window = self.options.window();
-        if window != self.player.state.window {
-            if window.screen.width != self.player.state.window.screen.width {
+        if window != self.player.window {
+            if window.screen.width != self.player.window.screen.width {
                 self.widened = Some(self.now());
             }
-            self.player.resize(window, self.now());
+            self.player.resize(window);
             self.printer.resize(window.screen)?;
             self.printer.rewrite(self.player.bottom(self.now()))?;
         }
@@ -181,27 +176,23 @@ impl Session<'_, '_> {
 
     /// Shows the page at the new width, as soon as the window has been let go, or a key is pressed.
     fn redraw(&mut self, has_keys: bool) -> Result<()> {
-        match self.widened {
-            Some(since) if has_keys || self.now().saturating_sub(since) >= QUIET => {
-                self.widened = None;
-                let effects = self.player.again(self.now());
-                self.show(&effects)
-            }
-            _ => Ok(()),
-        }
+        let is_let_go = |since: &Duration| has_keys || self.now().saturating_sub(*since) >= QUIET;
+        if self.widened.filter(is_let_go).is_some() { self.show_again() } else { Ok(()) }
+    }
+
+    fn show_again(&mut self) -> Result<()> {
+        self.widened = None;
+        let effects = self.player.again(self.now());
+        self.show(&effects)
     }
 
     /// Gives the screen to a command that reads keys itself; what it prints at its end stands in the lesson.
     fn open(&mut self, command: &Command) -> Result<()> {
         self.printer.erase()?;
-        if let Some(guard) = &self.guard {
-            guard.pause().map_err(unreadable)?;
-        }
-        let began = self.began;
-        let effects = self.player.open(command, || began.elapsed());
-        if let Some(guard) = &self.guard {
-            guard.renew().map_err(unreadable)?;
-        }
+        self.guarded(Guard::pause)?;
+        let printed = self.player.run_full_screen(command);
+        let effects = self.player.opened(command, &printed, self.now());
+        self.guarded(Guard::renew)?;
         // It may have been stopped and called back, and the window may have another size.
         self.signals.stopped();
         self.signals.continued();
@@ -209,34 +200,25 @@ impl Session<'_, '_> {
         self.heed_size()
     }
 
-    /// Prints how to resume the lesson.
-    fn say_farewell(&mut self, asked: &str) -> Result<()> {
-        match self.player.farewell(asked) {
-            Some(line) => self.printer.last_line(&line),
-            None => Ok(()),
-        }
+    /// Leaves the terminal for a while, or takes it again.
+    fn guarded(&self, change: impl Fn(&Guard<OwnTerminal>) -> io::Result<()>) -> Result<()> {
+        self.guard.as_ref().map_or(Ok(()), change).map_err(unreadable)
     }
 
     /// Stops until the shell calls back.
     fn stop(&mut self) -> Result<()> {
         self.printer.erase()?;
-        if let Some(guard) = &self.guard {
-            guard.pause().map_err(unreadable)?;
-        }
+        self.guarded(Guard::pause)?;
         suspend().map_err(unreadable)?;
         self.come_back()
     }
 
     /// The program runs again; the shell may have written and changed the terminal.
     fn come_back(&mut self) -> Result<()> {
-        if let Some(guard) = &self.guard {
-            guard.renew().map_err(unreadable)?;
-        }
+        self.guarded(Guard::renew)?;
         self.signals.continued();
         self.heed_size()?;
-        self.widened = None;
-        let effects = self.player.again(self.now());
-        self.show(&effects)
+        self.show_again()
     }
 }
 
@@ -277,15 +259,8 @@ impl<'a> Printer<'a> {
 
     /// Prints lines above the bottom line, and that below them.
     pub(super) fn print(&mut self, lines: &[String], bottom: StatusLine) -> Result<()> {
-        let mut text = String::from(ERASE);
-        for line in lines {
-            text.push_str(line);
-            text.push_str("\r\n");
-        }
-        if !lines.is_empty() {
-            text.push_str("\r\n");
-        }
-        text.push_str(&self.drawn(&bottom));
+        let below = if lines.is_empty() { "" } else { "\r\n\r\n" };
+        let text = format!("{ERASE}{}{below}{}", lines.join("\r\n"), self.drawn(&bottom));
         self.bottom = Some(bottom);
         self.write(&text)
     }
@@ -318,10 +293,8 @@ impl<'a> Printer<'a> {
             None => Ink::of(Tone::Quiet),
         };
         let line = format!("{}{ERASE_REST}\r", ink.on(&bottom.text, self.screen));
-        match bottom.cursor {
-            Some(column) if column > 0 => format!("{line}\x1b[{column}C"),
-            _ => line,
-        }
+        let to_cursor = bottom.cursor.filter(|&column| column > 0).map(|column| format!("\x1b[{column}C"));
+        line + &to_cursor.unwrap_or_default()
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
@@ -334,6 +307,7 @@ impl<'a> Printer<'a> {
 // Saves progress and position while a lesson is played.
 
 /// Saves progress and position. A failure is reported once, and the lesson goes on.
+#[derive(Default)]
 pub struct ProgressSaver {
     places: Option<(Store, Positions)>,
     kept: Progress,
@@ -344,37 +318,24 @@ pub struct ProgressSaver {
 }
 
 impl ProgressSaver {
-    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
-    /// begins at `first`, if that was asked for.
+    /// Keeps in a folder; and returns what has been kept there of the lesson, and what the teacher is to know who begins at
+    /// `first`, if that was asked for. The default keeps nowhere.
     pub fn new(
-        state: Option<&Path>,
+        state: &Path,
         lesson: &Lesson,
         first: Option<usize>,
     ) -> (ProgressSaver, Progress, Vec<String>) {
+        let (store, positions) = (Store::new(state), Positions::new(state));
         let mut notices = Vec::new();
-        let mut has_complained = false;
-        let mut kept = Progress::default();
-        let places = state.map(|state| (Store::new(state), Positions::new(state)));
-        if let Some((store, positions)) = &places {
-            match store.read(lesson) {
-                Ok(read) => kept = read,
-                Err(error) => {
-                    notices.push(format!("warning: your progress cannot be read and starts again: {error}"))
-                }
-            }
-            if let Err(error) = positions.begin(lesson) {
-                notices.push(warning(&error));
-                has_complained = true;
-            }
-        }
+        let kept = store.read(lesson).unwrap_or_else(|error| {
+            notices.push(format!("warning: your progress cannot be read and starts again: {error}"));
+            Progress::default()
+        });
+        let begun = positions.begin(lesson);
+        notices.extend(begun.as_ref().err().map(warning));
         notices.extend(left_at(&kept, lesson).filter(|_| first.is_none()));
-        let saver = ProgressSaver {
-            places,
-            kept: Progress::default(),
-            written_at: Duration::ZERO,
-            failed: None,
-            has_complained,
-        };
+        let places = Some((store, positions));
+        let saver = ProgressSaver { places, has_complained: begun.is_err(), ..ProgressSaver::default() };
         (saver, kept, notices)
     }
 
@@ -384,47 +345,41 @@ impl ProgressSaver {
         if let Some((store, _)) = &self.places
             && progress != self.kept
         {
-            self.failed = store.write(player.course.lesson, &progress).err();
+            self.failed = store.write(player.lesson, &progress).err();
             self.kept = progress;
         }
-        self.write_position(|_| {}, player, now);
-        match self.failed.take() {
-            Some(error) if !self.has_complained => {
-                self.has_complained = true;
-                Some(warning(&error))
-            }
-            _ => None,
-        }
+        self.write_position(false, player, now);
+        let error = self.failed.take().filter(|_| !self.has_complained)?;
+        self.has_complained = true;
+        Some(warning(&error))
     }
 
     /// Writes from time to time that the player is still there.
     pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
         if now.saturating_sub(self.written_at) >= BEAT {
-            self.write_position(|_| {}, player, now);
+            self.write_position(false, player, now);
         }
     }
 
     /// Writes that the player has ended, and saves progress again, which another player may have overwritten.
     pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
         if let Some((store, _)) = &self.places {
-            self.failed = store.write(player.course.lesson, &player.progress()).err();
+            self.failed = store.write(player.lesson, &player.progress()).err();
         }
-        self.write_position(|position| position.left = true, player, now);
+        self.write_position(true, player, now);
     }
 
-    fn write_position(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
+    fn write_position(&mut self, left: bool, player: &Player<'_>, now: Duration) {
         let Some((_, positions)) = &self.places else { return };
         self.written_at = now;
         let mut position = Position::of(player, now);
-        change(&mut position);
-        let written: Result<()> = positions.write(&position);
-        self.failed = self.failed.take().or(written.err());
+        position.left = left;
+        self.failed = self.failed.take().or(positions.write(&position).err());
     }
 }
 
 fn warning(error: &Error) -> String {
-    let words = error.to_string().replace("\n  help: ", "; ");
-    format!("warning: your progress in this lesson cannot be saved: {words}")
+    format!("warning: your progress in this lesson cannot be saved: {}", error.in_one_line())
 }
 
 /// The step at which the class left the lesson the last time.

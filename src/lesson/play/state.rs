@@ -1,159 +1,14 @@
-//! The state of a player: plain data. [`update`](super::update) changes it, [`view`](super::view) shows it.
+//! The parts of a player's state: plain data, with the time of each event as an argument.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lesson::show::LessonView;
-use crate::lesson::{Command, Lesson, Progress, Question, Run, Runner};
-use crate::render::Screen;
+use crate::lesson::{Command, Lesson, Question};
 use crate::terminal::{EditLine, Key};
 
-use super::answers::ScriptedAnswers;
-use super::stops::{Chunk, PageStart, Stop, StopKind, commands, stops};
-
-/// The rows below the text: an empty line and the status line.
-const BELOW: usize = 2;
-/// The minimum number of lines that are shown at once, even on a smaller screen.
-const LEAST_ROWS: usize = 4;
-
-/// The screen, and how tall it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The screen that commands and text are formatted for.
-    pub screen: Screen,
-    /// Its rows.
-    pub rows: usize,
-}
-
-/// The page that is shown.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CurrentPage {
-    /// The stop; after the last one at the end.
-    pub stop: usize,
-    /// The beginning of the page, and of the next page of the stop.
-    pub from: PageStart,
-    pub next: Option<PageStart>,
-}
-
-/// The state of a player: its position, its input, and the answers of the class.
-pub(super) struct State {
-    pub window: Window,
-    pub page: CurrentPage,
-    pub overlay: Overlay,
-    pub typing: LineInput,
-    pub class: Class,
-    pub timing: Timing,
-    /// Whether the page that is about to be printed begins a clean screen: an answer above it would give its question away.
-    pub is_clean: bool,
-    /// Whether the screen is left empty, for the class to look at its teacher.
-    pub is_blank: bool,
-}
-
-impl State {
-    /// The state before a lesson is begun, or one of its steps.
-    pub(super) fn new(course: &Course<'_>, window: Window, first: Option<usize>) -> State {
-        let is_first = |first| course.stops.iter().position(|stop| stop.step == Some(first));
-        let stop = first.and_then(is_first).unwrap_or(0);
-        let mut state = State {
-            window,
-            page: CurrentPage { stop, ..CurrentPage::default() },
-            overlay: Overlay::default(),
-            typing: LineInput::default(),
-            class: Class { first: first.unwrap_or(0), ..Class::default() },
-            timing: Timing::default(),
-            is_clean: false,
-            is_blank: false,
-        };
-        for stop in &course.stops[..stop] {
-            commands(stop, course.lesson).into_iter().for_each(|typed| state.typing.keep_command(typed));
-        }
-        state
-    }
-
-    /// The rows that text may take.
-    pub(super) fn height(&self) -> usize {
-        self.window.rows.max(LEAST_ROWS + BELOW) - BELOW
-    }
-
-    /// Whether the lesson is over.
-    pub(super) fn is_over(&self, course: &Course<'_>) -> bool {
-        self.page.stop >= course.stops.len()
-    }
-
-    /// Whether all of a command's story has been shown: it has no page at its end.
-    pub(super) fn is_end_of_story(&self, course: &Course<'_>) -> bool {
-        course.lesson.story.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
-    }
-
-    /// The step that is shown: `None` before the first one, the last one at the end.
-    pub(super) fn step(&self, course: &Course<'_>) -> Option<usize> {
-        course.stops.get(self.page.stop).or(course.stops.last()).and_then(|stop| stop.step)
-    }
-
-    /// The question that waits for an answer: asked, and all of it shown.
-    pub(super) fn asking<'a>(&self, course: &Course<'a>) -> Option<&'a Question> {
-        let stop = course.stops.get(self.page.stop)?;
-        let is_asked = stop.kind == StopKind::Asked && self.page.next.is_none();
-        if is_asked { stop.question(course.lesson) } else { None }
-    }
-
-    /// The question that is asked, or has just been answered.
-    pub(super) fn question<'a>(&self, course: &Course<'a>) -> Option<&'a Question> {
-        course.stops.get(self.page.stop).and_then(|stop| stop.question(course.lesson))
-    }
-
-    /// When the present step is planned.
-    pub(super) fn plan(&self, course: &Course<'_>) -> Plan {
-        Plan::of(course.lesson, self.class.first, self.step(course))
-    }
-
-    /// The time spent and planned.
-    pub(super) fn pace(&self, course: &Course<'_>, now: Duration) -> Pace {
-        self.plan(course).pace(now.as_secs())
-    }
-
-    /// The time at which the player goes on by itself; `None` while something is typed.
-    pub(super) fn due(&self, course: &Course<'_>) -> Option<Duration> {
-        if self.typing.is_active() || self.is_blank {
-            return None;
-        }
-        let unanswered = self.asking(course).filter(|question| !self.class.has_tried(question));
-        Some(self.timing.due(unanswered))
-    }
-
-    /// The progress of the class.
-    pub(super) fn progress(&self, course: &Course<'_>) -> Progress {
-        let id = |step: usize| course.lesson.steps[step].id.clone();
-        // A class that only sees the title keeps its saved place.
-        let shown = self.step(course).map(id).or_else(|| self.class.left.clone());
-        Progress {
-            step: shown.filter(|_| !self.is_over(course)),
-            done: self.class.done.iter().copied().map(id).collect(),
-            answers: self.class.answers(),
-            votes: self.class.votes(),
-            quiz: None,
-        }
-    }
-
-    /// Restores the progress of earlier lessons.
-    pub(super) fn restore(&mut self, course: &Course<'_>, progress: &Progress) {
-        let steps = course.lesson.steps.iter().enumerate();
-        let done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at);
-        self.class.done = done.collect::<BTreeSet<usize>>();
-        self.class.left.clone_from(&progress.step);
-    }
-
-    /// The screen has another size. The following pages are laid out for it, and a page that was cut begins again.
-    pub(super) fn resize(&mut self, window: Window) {
-        if window.screen.width != self.window.screen.width {
-            self.page.next = self.page.next.map(|next| PageStart { piece: 0, ..next });
-            self.overlay.rest.clear();
-        }
-        self.window = window;
-    }
-}
+use super::stops::{Chunk, chunks, lines, pages};
 
 // The steps that a class has been shown, and its answers.
 
@@ -181,8 +36,6 @@ pub(super) struct Record {
 pub(super) struct Class {
     /// The record of each question, by id.
     pub records: HashMap<String, Record>,
-    /// Scripted answers, which are given when their questions are asked.
-    pub scripted: ScriptedAnswers,
     /// The step that the class began at.
     pub first: usize,
     /// Whether more than the first page has been shown.
@@ -238,15 +91,6 @@ pub(super) struct Plan {
     whole: Option<u64>,
 }
 
-/// Time spent, the time planned for the whole, and how far the two are apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pace {
-    pub spent: u64,
-    pub planned: Option<u64>,
-    /// Seconds behind the plan; negative ahead of it; nothing while the step may last.
-    pub behind: Option<i64>,
-}
-
 impl Plan {
     /// The plan of a step, for a class that began at the step `first`; what comes before that it has not had.
     pub(super) fn of(lesson: &Lesson, first: usize, step: Option<usize>) -> Plan {
@@ -261,71 +105,34 @@ impl Plan {
         Plan { begins, ends: Some(seconds(lesson.minutes_before(step + 1) - before)), whole }
     }
 
-    /// The pace after `spent` seconds.
-    pub(super) fn pace(self, spent: u64) -> Pace {
-        let behind = match self.ends {
+    /// The seconds that a class is behind the plan after `spent` of them; negative ahead of it; none while the step may last.
+    pub(super) fn behind(self, spent: u64) -> Option<i64> {
+        match self.ends {
             Some(ends) if spent > ends => Some((spent - ends) as i64),
             _ if spent < self.begins => Some(-((self.begins - spent) as i64)),
             _ => None,
-        };
-        Pace { spent, planned: self.whole, behind }
-    }
-}
-
-impl Pace {
-    /// `4:10 of 12:00`
-    pub(super) fn spent_of_planned(&self) -> String {
-        let spent = minutes_and_seconds(self.spent);
-        match self.planned {
-            Some(planned) => format!("{spent} of {}", minutes_and_seconds(planned)),
-            None => spent,
         }
+    }
+
+    /// `4:10 of 12:00`
+    pub(super) fn spent_of_planned(self, spent: u64) -> String {
+        let planned = self.whole.map(|whole| format!(" of {}", minutes_and_seconds(whole)));
+        minutes_and_seconds(spent) + &planned.unwrap_or_default()
     }
 
     /// `4:10 of 12:00, 0:40 behind`
-    pub(super) fn in_words(&self) -> String {
-        let mut words = self.spent_of_planned();
-        if let Some(behind) = self.behind {
+    pub(super) fn in_words(self, spent: u64) -> String {
+        let apart = self.behind(spent).map(|behind| {
             let side = if behind > 0 { "behind" } else { "ahead" };
-            words.push_str(&format!(", {} {side}", minutes_and_seconds(behind.unsigned_abs())));
-        }
-        words
+            format!(", {} {side}", minutes_and_seconds(behind.unsigned_abs()))
+        });
+        self.spent_of_planned(spent) + &apart.unwrap_or_default()
     }
 }
 
 /// `4:10`
 pub(super) fn minutes_and_seconds(seconds: u64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
-}
-
-// The lesson that is played, with its stops and the output of its commands.
-
-/// A lesson as it is played. It does not change; the output of each command is cached after its first run.
-pub(super) struct Course<'a> {
-    pub lesson: &'a Lesson,
-    pub stops: Vec<Stop>,
-    /// Whether the teacher's notes are shown among the text.
-    pub notes: bool,
-    run: &'a Run<'a>,
-    runner: Runner<'a>,
-}
-
-impl<'a> Course<'a> {
-    pub(super) fn new(lesson: &'a Lesson, run: &'a Run<'a>) -> Course<'a> {
-        Course { lesson, stops: stops(lesson), notes: false, run, runner: Runner::new(run) }
-    }
-
-    /// The lesson, formatted for a screen.
-    pub(super) fn show(&self, screen: Screen) -> LessonView<'_> {
-        let mut show = LessonView::new(self.lesson, &self.runner, screen);
-        show.notes = self.notes;
-        show
-    }
-
-    /// Clears the cached outputs: each command is run again when it is shown next.
-    pub(super) fn forget_outputs(&mut self) {
-        self.runner = Runner::new(self.run);
-    }
 }
 
 // Text that is shown in place of the lesson, a page at a time.
@@ -353,15 +160,15 @@ pub(super) struct Overlay {
 impl Overlay {
     /// Begins to show lines on pages of this height; returns the first page.
     pub(super) fn begin(&mut self, lines: &[String], height: usize) -> Vec<String> {
-        self.rest = super::stops::chunks(0, lines, height);
+        self.rest = chunks(0, lines, height);
         self.more(height)
     }
 
     /// The next page.
     pub(super) fn more(&mut self, height: usize) -> Vec<String> {
-        let end = super::stops::pages(&self.rest, height).first().map_or(0, |page| page.end);
+        let end = pages(&self.rest, height).first().map_or(0, |page| page.end);
         let shown: Vec<Chunk> = self.rest.drain(..end).collect();
-        super::stops::lines(&shown)
+        lines(&shown)
     }
 }
 
@@ -461,17 +268,10 @@ pub(super) enum LinePurpose {
     Name,
 }
 
-/// A line that is being typed.
-#[derive(Clone, Debug)]
-pub(super) struct TypedLine {
-    pub purpose: LinePurpose,
-    pub line: EditLine,
-}
-
-impl TypedLine {
+impl LinePurpose {
     /// The mark before the line.
-    pub(super) fn label(&self) -> &'static str {
-        match self.purpose {
+    pub(super) fn label(self) -> &'static str {
+        match self {
             LinePurpose::Answer => " answer: ",
             LinePurpose::Hands => " hands: ",
             LinePurpose::Search => " search: ",
@@ -479,6 +279,13 @@ impl TypedLine {
             LinePurpose::Name => " your name or number: ",
         }
     }
+}
+
+/// A line that is being typed.
+#[derive(Clone, Debug)]
+pub(super) struct TypedLine {
+    pub purpose: LinePurpose,
+    pub line: EditLine,
 }
 
 /// Votes that cannot be counted, and are typed all the same.
@@ -570,29 +377,7 @@ impl LineInput {
     }
 }
 
-// The events of a player, and their effects.
-
-/// An event of a player.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    /// The lesson begins; the teacher is to know this before.
-    Begin(Vec<String>),
-    /// A key is pressed.
-    Key(Key),
-    /// The present page is to be shown once more, on a clean screen.
-    Redraw,
-    /// The screen has another size.
-    Resize(Window),
-    /// The next stop is prepared, and keys are read again.
-    Ready,
-    /// A command of the teacher's own has been run.
-    Output {
-        /// The command as typed.
-        typed: String,
-        /// Its output.
-        printed: String,
-    },
-}
+// The effects of a key.
 
 /// The effects of an event: first print, then act.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -611,25 +396,14 @@ pub enum Action {
     /// Wait for the next event.
     #[default]
     Wait,
-    /// Run a command of the teacher's own, and report its output.
-    Run(Command),
     /// Give the whole screen to a command of the teacher's own, and report what it has printed.
     Open(Command),
-    /// Forget what the lesson's commands have printed, and show the page again.
-    RunAgain,
     /// Stop the program until it is called back.
     Suspend,
     /// End: the lesson is left.
     Leave,
     /// End: the lesson is interrupted.
     Interrupt,
-}
-
-impl Effects {
-    /// Nothing is printed.
-    pub(super) fn of(action: Action) -> Effects {
-        Effects { action, ..Effects::default() }
-    }
 }
 
 #[cfg(test)]
@@ -641,7 +415,7 @@ mod tests {
     use super::*;
 
     fn words(first: usize, step: Option<usize>, seconds: u64) -> String {
-        Plan::of(&sample::lesson(), first, step).pace(seconds).in_words()
+        Plan::of(&sample::lesson(), first, step).in_words(seconds)
     }
 
     #[test]

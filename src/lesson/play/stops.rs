@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::lesson::{Block, Console, Lesson, Part, Question};
+use crate::lesson::{Block, Lesson, Part, Question};
 
 /// The text up to the next pause, shown at once if the screen is tall enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,17 +34,9 @@ impl Stop {
         self.blocks.start == 0 && self.kind != StopKind::Answer
     }
 
-    /// The blocks of its part.
-    fn part_blocks<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
-        match self.step {
-            None => &lesson.opening,
-            Some(step) => &lesson.steps[step].parts[self.part].blocks,
-        }
-    }
-
     /// Its blocks.
     pub(super) fn blocks_shown<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
-        &self.part_blocks(lesson)[self.blocks.clone()]
+        &self.in_part(lesson).map_or(&lesson.opening, |part| &part.blocks)[self.blocks.clone()]
     }
 
     /// Its part; `None` before the first step.
@@ -79,7 +71,7 @@ impl Stop {
             texts.extend(part.title.as_deref());
             texts.extend(self.step.filter(|_| self.part == 0).map(|step| lesson.steps[step].title.as_str()));
         }
-        collect(self.blocks_shown(lesson), &mut texts);
+        texts.extend(self.blocks_shown(lesson).iter().flat_map(self::texts));
         texts.iter().any(|shown| shown.to_lowercase().contains(text))
     }
 }
@@ -116,46 +108,32 @@ fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<St
 
 /// The commands that a stop shows.
 pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
-    let consoles = match (stop.kind, stop.question(lesson)) {
-        (StopKind::Answer, Some(question)) => consoles(&question.reveal),
-        _ => consoles(stop.blocks_shown(lesson)),
+    let blocks = match (stop.kind, stop.question(lesson)) {
+        (StopKind::Answer, Some(question)) => &question.reveal,
+        _ => stop.blocks_shown(lesson),
     };
-    let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
+    let consoles = blocks.iter().flat_map(seen).filter_map(Block::console);
+    let exchanges = consoles.flat_map(|console| &console.exchanges);
     exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
 }
 
-/// The consoles among blocks, also those that a question shows.
-fn consoles(blocks: &[Block]) -> Vec<&Console> {
-    let mut found = Vec::new();
-    for block in blocks {
-        match block {
-            Block::Console(console) => found.push(console),
-            Block::Question(question) => found.extend(consoles(&question.asked)),
-            _ => {}
-        }
-    }
-    found
+/// A block, or those that a question shows before its answer.
+fn seen(block: &Block) -> &[Block] {
+    if let Block::Question(question) = block { &question.asked } else { std::slice::from_ref(block) }
 }
 
-/// The texts of blocks that a class may see.
-fn collect<'a>(blocks: &'a [Block], texts: &mut Vec<&'a str>) {
-    for block in blocks {
-        match block {
-            Block::Prose(prose) => texts.push(&prose.markdown),
-            Block::Console(console) => {
-                texts.extend(console.exchanges.iter().map(|exchange| exchange.command.typed.as_str()));
-            }
-            Block::Literal(literal) => texts.push(&literal.text),
-            Block::Note(_) => {}
-            Block::Question(question) => {
-                collect(&question.asked, texts);
-                texts.extend(
-                    question
-                        .choices
-                        .iter()
-                        .filter_map(|choice| Some(choice.text.as_ref()?.markdown.as_str())),
-                );
-            }
+/// The texts of a block that a class may see.
+fn texts(block: &Block) -> Vec<&str> {
+    match block {
+        Block::Prose(prose) => vec![&prose.markdown],
+        Block::Console(console) => {
+            console.exchanges.iter().map(|exchange| exchange.command.typed.as_str()).collect()
+        }
+        Block::Literal(literal) => vec![&literal.text],
+        Block::Note(_) => Vec::new(),
+        Block::Question(question) => {
+            let options = question.options().map(|text| text.markdown.as_str());
+            question.asked.iter().flat_map(texts).chain(options).collect()
         }
     }
 }

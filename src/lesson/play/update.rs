@@ -1,577 +1,506 @@
-//! [`update`]: from a state and an event to the next state and the effects for the shell.
-//!
-//! Nothing here prints, reads a key, writes a file or reads a clock: each event has its time.
+//! What the keys do: each changes the player, and says which lines are to be printed.
 
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::lesson::Command;
-use crate::lesson::question::{is_show_of_hands, votes};
+use crate::lesson::question::votes;
 use crate::lesson::show::{Verdict, next_try};
+use crate::lesson::{Command, Runner};
 use crate::terminal::Key;
 
 use super::answers::bars;
-use super::state::{Action, Course, Effects, Input, LinePurpose, State, Topic};
-use super::stops::{PageStart, Stop, StopKind, commands, place, position};
-use super::view::{above, chunks, ending, key_typed, right_letter, sentence};
-use super::{stops, view};
+use super::player::Player;
+use super::state::{Action, Effects, LinePurpose, Topic};
+use super::stops::{PageStart, StopKind, commands, lines, pages, place, position};
 
-/// Handles an event, `now` after the beginning of the class.
-pub(super) fn update(course: &Course<'_>, state: &mut State, input: Input, now: Duration) -> Effects {
-    match input {
-        Input::Begin(notices) => {
-            let notices = notices.iter().flat_map(|notice| sentence(notice, state.window.screen)).collect();
-            let lines = show_from(course, state, PageStart::default(), notices);
-            print(course, state, lines, now)
-        }
-        Input::Key(key) => press(course, state, key, now),
-        Input::Redraw => redraw(course, state, now),
-        Input::Resize(window) => {
-            state.resize(window);
-            Effects::default()
-        }
-        Input::Ready => {
-            state.timing.ready(now);
-            Effects::default()
-        }
-        Input::Output { typed, printed } => {
-            let lines = output(course, state, &typed, printed.lines());
-            print(course, state, lines, now)
-        }
+impl Player<'_> {
+    /// The first page, below notices for the teacher.
+    pub fn begin(&mut self, notices: &[String], now: Duration) -> Effects {
+        let notices = notices.iter().flat_map(|notice| self.sentence(notice)).collect();
+        let lines = self.show_below(notices, PageStart::default());
+        self.print(lines, now)
     }
-}
 
-/// Handles a key, `now` after the beginning.
-fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
-    match key {
-        Key::Control('c') if drops_the_rest(state) => return redraw(course, state, now),
-        Key::Control('c') => return Effects::of(Action::Interrupt),
-        Key::Control('z') => return Effects::of(Action::Suspend),
-        _ => {}
+    /// The present page once more, on a clean screen.
+    pub fn again(&mut self, now: Duration) -> Effects {
+        let lines = self.redrawn();
+        self.print(lines, now)
     }
-    if state.typing.drops(key, now) {
-        return Effects::default();
+
+    /// What a command has printed to which the screen was given.
+    pub fn opened(&mut self, command: &Command, printed: &str, now: Duration) -> Effects {
+        let lines = self.output(&command.typed, printed);
+        self.print(lines, now)
     }
-    if std::mem::take(&mut state.is_blank) {
-        return redraw(course, state, now);
-    }
-    if state.typing.entry.is_some() {
-        return press_in_line(course, state, key, now);
-    }
-    if let Some(topic) = state.overlay.topic {
-        return match press_in_overlay(course, state, topic, key) {
-            Some(lines) => print(course, state, lines, now),
-            None => {
-                state.typing.count = None;
-                redraw(course, state, now)
-            }
+
+    /// Handles a key, `now` after the beginning of the class.
+    pub fn press(&mut self, key: Key, now: Duration) -> Effects {
+        self.now = now;
+        let lines = match key {
+            Key::Control('c') if self.drops_the_rest() => self.redrawn(),
+            Key::Control('c') => self.act(Action::Interrupt),
+            Key::Control('z') => self.act(Action::Suspend),
+            _ if self.typing.drops(key, now) => Vec::new(),
+            _ if std::mem::take(&mut self.is_blank) => self.redrawn(),
+            _ if self.typing.entry.is_some() => self.press_in_line(key),
+            _ => match self.overlay.topic {
+                Some(topic) => self.press_in_overlay(topic, key),
+                None => self.begin_answer(key).unwrap_or_else(|| self.press_in_lesson(key)),
+            },
         };
+        self.print(lines, now)
     }
-    if let Some(lines) = begin(course, state, key) {
-        return print(course, state, lines, now);
-    }
-    press_in_lesson(course, state, key, now)
-}
 
-/// Handles a key in an overlay; `None` if the lesson is to be shown again.
-fn press_in_overlay(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) -> Option<Vec<String>> {
-    let is_more = matches!(key, Key::Char(' ') | Key::Enter | Key::Right | Key::Down | Key::PageDown);
-    match (topic, key) {
-        (Topic::Contents, Key::Char('0'..='9') | Key::Backspace) if state.typing.counts(key) => {
-            Some(Vec::new())
-        }
-        (Topic::Contents, Key::Char('G') | Key::Enter) if state.typing.count.is_some() => {
-            let count = state.typing.count.take();
-            Some(jump(course, state, count))
-        }
-        _ if is_more && !state.overlay.rest.is_empty() => Some(state.overlay.more(state.height())),
-        (Topic::Output, Key::Char('!')) => {
-            state.typing.begin(LinePurpose::Command, "");
-            Some(Vec::new())
-        }
-        _ => None,
+    /// Has lines printed, and what was asked for done.
+    fn print(&mut self, lines: Vec<String>, now: Duration) -> Effects {
+        let asking = self.asking().map(|_| self.page.stop);
+        self.timing.show(&lines, asking, now);
+        let (clears, action) = (std::mem::take(&mut self.is_clean), std::mem::take(&mut self.action));
+        Effects { lines, clears, action }
     }
-}
 
-/// Handles a key in the lesson itself.
-fn press_in_lesson(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
-    if state.typing.counts(key) {
-        return print(course, state, Vec::new(), now);
-    }
-    let count = state.typing.count.take();
-    let lines = match key {
-        Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => return forward(course, state, now),
-        Key::Enter if count.is_none() => return forward(course, state, now),
-        // A number with Enter may be a late answer, so it is ignored; `G`, or Enter in the contents, goes to a step.
-        Key::Enter => Vec::new(),
-        Key::Char('.' | ',' | '/' | '%') if count.is_some() => Vec::new(),
-        Key::Left | Key::Up | Key::PageUp | Key::Backspace => go_back(course, state),
-        Key::Home => go_to(course, state, 0),
-        Key::End => jump(course, state, None),
-        Key::Char('G') => jump(course, state, count),
-        Key::Char(letter) => return press_letter(course, state, letter, now),
-        Key::F5 | Key::Control('l') => show_again(course, state),
-        _ => Vec::new(),
-    };
-    print(course, state, lines, now)
-}
-
-/// Goes on: to the rest of an overlay, the scripted answer, the solution, or the next stop.
-fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
-    if !state.overlay.rest.is_empty() {
-        let lines = state.overlay.more(state.height());
-        return print(course, state, lines, now);
-    }
-    if state.is_over(course) && state.class.score().0 > 0 && !state.class.is_warned {
-        state.class.is_warned = true;
-        let lines = remark(state, "The answers are gone when the lesson is left. h: hand in. space: leave.");
-        return print(course, state, lines, now);
-    }
-    if state.is_over(course) || state.is_end_of_story(course) {
-        state.page.stop = course.stops.len();
-        return Effects::of(Action::Leave);
-    }
-    let asking = state.asking(course);
-    let scripted = asking.and_then(|question| state.class.scripted.next(&question.id));
-    let lines = match scripted {
-        Some(typed) => give(course, state, &typed),
-        None if asking.is_some() && state.timing.passes_over(now) => Vec::new(),
-        None => go_on(course, state),
-    };
-    print(course, state, lines, now)
-}
-
-/// Handles a letter.
-fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Duration) -> Effects {
-    let lines = match letter {
-        'q' => return Effects::of(Action::Leave),
-        'r' => return Effects::of(Action::RunAgain),
-        'n' => next_step(course, state),
-        'p' => previous_step(course, state),
-        't' => show_overlay(&view::contents(course, state), Topic::Contents, state),
-        'h' if state.is_over(course) && state.class.score().0 > 0 => begin_line(state, LinePurpose::Name),
-        'h' if state.is_over(course) => {
-            remark(state, "No question was answered: there is nothing to hand in.")
-        }
-        'h' => hint(course, state),
-        'v' => begin_hands(course, state, now),
-        '?' => show_overlay(&view::help(course, state), Topic::Keys, state),
-        '/' => begin_line(state, LinePurpose::Search),
-        '!' => begin_line(state, LinePurpose::Command),
-        'b' | '.' => blank(state),
-        _ => Vec::new(),
-    };
-    print(course, state, lines, now)
-}
-
-fn begin_line(state: &mut State, purpose: LinePurpose) -> Vec<String> {
-    state.typing.begin(purpose, "");
-    Vec::new()
-}
-
-/// Handles a key while a line is typed.
-fn press_in_line(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
-    let Some(mut entry) = state.typing.entry.take() else { return Effects::default() };
-    let text = entry.line.text();
-    let is_number = entry.purpose == LinePurpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
-    match key {
-        // The end of a line within brackets is one of a text that was pasted; a second one ends the answer all the same.
-        Key::Enter
-            if !text.ends_with(' ')
-                && state.asking(course).is_some_and(|asked| asked.kind.goes_on(&text)) =>
-        {
-            entry.line.press(Key::Char(' '));
-        }
-        Key::Enter | Key::PageDown => return entered(course, state, entry.purpose, text.trim(), now),
-        // From a typed command, Escape returns directly to the lesson.
-        Key::Escape | Key::Control('g') if state.overlay.topic.is_some() => {
-            return redraw(course, state, now);
-        }
-        Key::Escape | Key::Control('g') => return Effects::default(),
-        Key::Backspace if entry.line.is_empty() => return Effects::default(),
-        Key::Char('G') if is_number && !text.is_empty() => {
-            let lines = jump(course, state, text.parse().ok());
-            return print(course, state, lines, now);
-        }
-        Key::PageUp => {
-            let lines = go_back(course, state);
-            return print(course, state, lines, now);
-        }
-        key => entry.line.press(key),
-    }
-    // If an answer is deleted to nothing, keys are commands of the player again.
-    if entry.purpose != LinePurpose::Answer || !entry.line.is_empty() {
-        state.typing.entry = Some(entry);
-    }
-    Effects::default()
-}
-
-fn entered(
-    course: &Course<'_>,
-    state: &mut State,
-    purpose: LinePurpose,
-    text: &str,
-    now: Duration,
-) -> Effects {
-    let lines = match purpose {
-        LinePurpose::Answer => match key_typed(course, state, text) {
-            Some(letter) => return press_letter(course, state, letter, now),
-            None => give(course, state, text),
-        },
-        LinePurpose::Hands => count_hands(course, state, text),
-        LinePurpose::Search => search(course, state, text),
-        LinePurpose::Command => match run_command(course, state, text) {
-            Ok(run) => return run,
-            Err(lines) => lines,
-        },
-        LinePurpose::Name => {
-            state.class.is_warned = true;
-            view::hand_in(course, state, text)
-        }
-    };
-    print(course, state, lines, now)
-}
-
-/// Keys that belong to the answer of a question: the lines that they lead to.
-fn begin(course: &Course<'_>, state: &mut State, key: Key) -> Option<Vec<String>> {
-    let question = state.asking(course).filter(|_| state.typing.count.is_none())?;
-    let Key::Char(typed) = key else { return None };
-    let letters = question.letters().len();
-    if question.kind.is_chosen_by_letter() {
-        let letter = typed.to_ascii_uppercase();
-        let is_option = ('A'..='Z').take(letters).any(|option| option == letter);
-        return is_option.then(|| give(course, state, &letter.to_string()));
-    }
-    if matches!(typed, '!' | '/' | '?') {
-        return None;
-    }
-    let right = question.right_answer(&course.show(state.window.screen).values()).ok()??;
-    question.kind.may_begin(typed, &right, letters).then(|| {
-        state.typing.begin(LinePurpose::Answer, &typed.to_string());
+    /// Has the terminal do something, and nothing printed.
+    fn act(&mut self, action: Action) -> Vec<String> {
+        self.action = action;
         Vec::new()
-    })
-}
-
-/// Gives an answer to the question that is asked. If it is right the solution follows.
-fn give(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<String> {
-    let Some(question) = state.asking(course) else { return Vec::new() };
-    if typed.is_empty() {
-        return go_on(course, state);
     }
-    if question.kind.is_chosen_by_letter() && is_show_of_hands(typed) {
-        return count_hands(course, state, typed);
-    }
-    let screen = state.window.screen;
-    let verdict = match Verdict::of(typed, question, &course.show(screen)) {
-        Ok(verdict) => verdict,
-        Err(error) => return refusal(state, &error),
-    };
-    let record = state.class.record(question);
-    record.given.push(typed.to_string());
-    record.right = verdict.is_right.unwrap_or(false);
-    record.explained.extend(verdict.foreseen);
-    if verdict.is_right != Some(false) {
-        return go_on_below(course, state, Vec::new());
-    }
-    let next = next_try(question, record.hints);
-    verdict.lines(next, screen)
-}
 
-/// Begins a vote, also while a part of the question is still to be shown. If there are no options, the following digits are
-/// dropped.
-fn begin_hands(course: &Course<'_>, state: &mut State, now: Duration) -> Vec<String> {
-    if state.question(course).is_some_and(|question| question.kind.is_chosen_by_letter()) {
-        state.typing.begin(LinePurpose::Hands, "");
-        return Vec::new();
-    }
-    state.typing.drop_votes(now);
-    remark(state, "You can only vote on multiple-choice questions.")
-}
-
-/// Records a vote, and draws it.
-fn count_hands(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<String> {
-    let Some(question) = state.question(course).filter(|_| !typed.is_empty()) else { return Vec::new() };
-    let hands = match votes(typed, question.letters().len()) {
-        Ok(hands) => hands,
-        Err(error) => return refusal(state, &error),
-    };
-    // While the question is open, the right option is not marked.
-    let is_open = course.stops.get(state.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
-    let right = if is_open { None } else { right_letter(course, state, question) };
-    let lines = bars(&hands, None, right, state.window.screen);
-    let record = state.class.record(question);
-    record.hands_before = record.hands.replace(hands);
-    record.drawn = true;
-    lines
-}
-
-/// Shows the next hint.
-fn hint(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    let Some(question) = state.asking(course) else {
-        return remark(state, "Only questions have hints.");
-    };
-    let shown = state.class.record(question).hints;
-    let Some(hint) = question.hints.get(shown) else {
-        let all = if shown == 0 { "There is no hint." } else { "There are no more hints." };
-        return remark(state, all);
-    };
-    state.class.record(question).hints += 1;
-    course.show(state.window.screen).marked("Hint: ", hint)
-}
-
-// The moves of a player: on, back, to a step.
-
-/// Goes on: the rest of the stop, or the next one.
-fn go_on(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    state.class.has_begun = true;
-    match state.page.next {
-        Some(next) => show_from(course, state, next, Vec::new()),
-        None => go_on_below(course, state, Vec::new()),
-    }
-}
-
-/// Shows the next stop, with something before it.
-fn go_on_below(course: &Course<'_>, state: &mut State, before: Vec<String>) -> Vec<String> {
-    state.class.has_begun = true;
-    state.page.stop += 1;
-    show_from(course, state, PageStart::default(), before)
-}
-
-/// Goes back to the previous page; no lines at the beginning.
-fn go_back(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    if state.is_over(course) {
-        state.page.stop = course.stops.len() - 1;
-        return show_last_page(course, state);
-    }
-    state.is_clean = true;
-    let chunks = chunks(course, state, &course.stops[state.page.stop]);
-    let here = position(&chunks, state.page.from);
-    let pages = stops::pages(&chunks, state.height());
-    if let Some(before) = pages.iter().rfind(|page| page.end <= here) {
-        return show_from(course, state, place(&chunks, before.start), Vec::new());
-    }
-    match state.page.stop.checked_sub(1) {
-        Some(before) => {
-            state.page.stop = before;
-            show_last_page(course, state)
-        }
-        None => {
-            state.is_clean = false;
-            Vec::new()
-        }
-    }
-}
-
-fn show_last_page(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    state.is_clean = true;
-    let chunks = chunks(course, state, &course.stops[state.page.stop]);
-    let last = stops::pages(&chunks, state.height()).last().map_or(0, |page| page.start);
-    show_from(course, state, place(&chunks, last), Vec::new())
-}
-
-/// Shows the present page again, and above it as much of its step as there is room for: the table that is talked about.
-fn show_again(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    state.is_clean = true;
-    let lines = show_from(course, state, state.page.from, Vec::new());
-    let above = above(course, state, lines.len());
-    if above.is_empty() { lines } else { [above, vec![String::new()], lines].concat() }
-}
-
-/// Scrolls all text out of sight.
-fn blank(state: &mut State) -> Vec<String> {
-    (state.is_blank, state.is_clean) = (true, true);
-    vec![String::new()]
-}
-
-/// Goes to a stop.
-fn go_to(course: &Course<'_>, state: &mut State, stop: usize) -> Vec<String> {
-    state.page.stop = stop;
-    if !state.class.has_begun {
-        // A class that resumes a lesson is not ahead of its plan.
-        state.class.first = state.step(course).unwrap_or(0);
-    }
-    state.is_clean = true;
-    show_from(course, state, PageStart::default(), Vec::new())
-}
-
-/// Goes to the first stop of a step.
-fn go_to_step(course: &Course<'_>, state: &mut State, step: usize) -> Vec<String> {
-    match course.stops.iter().position(|stop| stop.step == Some(step)) {
-        Some(stop) => go_to(course, state, stop),
-        None => Vec::new(),
-    }
-}
-
-fn next_step(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    match state.step(course).map_or(0, |step| step + 1) {
-        next if next < course.lesson.steps.len() => go_to_step(course, state, next),
-        _ if state.is_over(course) || course.lesson.story.is_some() => Vec::new(),
-        _ => {
-            state.page.stop = course.stops.len() - 1;
-            go_on_below(course, state, Vec::new())
-        }
-    }
-}
-
-fn previous_step(course: &Course<'_>, state: &mut State) -> Vec<String> {
-    let here = if state.is_over(course) { Some(course.lesson.steps.len()) } else { state.step(course) };
-    match here.and_then(|step| step.checked_sub(1)) {
-        Some(step) => go_to_step(course, state, step),
-        None if state.page.stop > 0 => go_to(course, state, 0),
-        None => Vec::new(),
-    }
-}
-
-/// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
-fn jump(course: &Course<'_>, state: &mut State, count: Option<usize>) -> Vec<String> {
-    let lesson = course.lesson;
-    let last = lesson.steps.len().saturating_sub(1);
-    match count {
-        Some(0) => go_to(course, state, 0),
-        Some(number) => match lesson.numbered(number) {
-            Some(step) => go_to_step(course, state, step),
-            None => {
-                let [first, last] = [lesson.number(0), lesson.number(last)];
-                let words = format!("There is no step {number} here: the steps are {first} to {last}.");
-                remark(state, &words)
+    /// Handles a key in an overlay: one that means nothing there shows the lesson again.
+    fn press_in_overlay(&mut self, topic: Topic, key: Key) -> Vec<String> {
+        let is_more = matches!(key, Key::Char(' ') | Key::Enter | Key::Right | Key::Down | Key::PageDown);
+        match (topic, key) {
+            (Topic::Contents, Key::Char('0'..='9') | Key::Backspace) if self.typing.counts(key) => Vec::new(),
+            (Topic::Contents, Key::Char('G') | Key::Enter) if self.typing.count.is_some() => {
+                let count = self.typing.count.take();
+                self.jump(count)
             }
-        },
-        None => go_to_step(course, state, last),
-    }
-}
-
-/// Shows a page of the present stop, with something before it.
-fn show_from(course: &Course<'_>, state: &mut State, from: PageStart, before: Vec<String>) -> Vec<String> {
-    state.overlay.rest.clear();
-    state.overlay.topic = None;
-    let Some(stop) = course.stops.get(state.page.stop) else {
-        (state.page.from, state.page.next) = (PageStart::default(), None);
-        return [before, ending(course, state)].concat();
-    };
-    let chunks = chunks(course, state, stop);
-    let start = position(&chunks, from);
-    let height = state.height().saturating_sub(before.len() + usize::from(!before.is_empty())).max(1);
-    let end = start + stops::pages(&chunks[start..], height).first().map_or(0, |page| page.end);
-    state.page.from = from;
-    state.page.next = (end < chunks.len()).then(|| place(&chunks, end));
-    note_what_is_shown(course, state, stop);
-    // On the next page of a question, feedback and bars are still visible above.
-    let begins = state.is_clean || from == PageStart::default();
-    let is_asked = stop.kind == StopKind::Asked && begins;
-    if let Some(question) = stop.question(course.lesson).filter(|_| is_asked) {
-        let record = state.class.record(question);
-        record.explained.clear();
-        record.drawn = false;
-    }
-    let mut lines = before;
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines.extend(stops::lines(&chunks[start..end]));
-    lines
-}
-
-fn note_what_is_shown(course: &Course<'_>, state: &mut State, stop: &Stop) {
-    commands(stop, course.lesson).into_iter().for_each(|typed| state.typing.keep_command(typed));
-    let is_last = course.stops.get(state.page.stop + 1).is_none_or(|next| next.step != stop.step);
-    if let (Some(step), None, true) = (stop.step, state.page.next, is_last) {
-        state.class.done.insert(step);
-    }
-}
-
-// Sentences to the teacher.
-
-/// A sentence to the teacher.
-fn remark(state: &mut State, text: &str) -> Vec<String> {
-    let lines = sentence(text, state.window.screen);
-    state.overlay.begin(&lines, state.height())
-}
-
-/// The lines of an error.
-fn refusal(state: &mut State, error: &Error) -> Vec<String> {
-    remark(state, &error.to_string().replace("\n  help: ", "; "))
-}
-
-/// Shows something besides the lesson: any key leaves it, and shows the lesson again.
-fn show_overlay(lines: &[String], topic: Topic, state: &mut State) -> Vec<String> {
-    state.overlay.topic = Some(topic);
-    state.overlay.begin(lines, state.height())
-}
-
-/// Whether Ctrl-C only drops the rest of an overlay.
-fn drops_the_rest(state: &State) -> bool {
-    state.overlay.topic.is_some() && !state.overlay.rest.is_empty() && state.typing.entry.is_none()
-}
-
-/// Goes to the next stop that holds a text; without one, to the next that holds the last.
-fn search(course: &Course<'_>, state: &mut State, text: &str) -> Vec<String> {
-    if !text.is_empty() {
-        state.typing.search = text.to_lowercase();
-    }
-    if state.typing.search.is_empty() {
-        return Vec::new();
-    }
-    let count = course.stops.len();
-    let at = state.page.stop.min(count - 1);
-    let holds = |stop: &usize| course.stops[*stop].holds(&state.typing.search, course.lesson);
-    let found = (1..=count).map(|ahead| (at + ahead) % count).find(holds);
-    match found {
-        Some(stop) => go_to(course, state, stop),
-        None => {
-            let words = format!("“{}” was not found.", state.typing.search);
-            remark(state, &words)
+            _ if is_more && !self.overlay.rest.is_empty() => self.overlay.more(self.height()),
+            (Topic::Output, Key::Char('!')) => self.begin_line(LinePurpose::Command),
+            _ => {
+                self.typing.count = None;
+                self.redrawn()
+            }
         }
     }
-}
 
-/// Has a command of the teacher's own run; the lesson stays where it is.
-///
-/// # Errors
-/// If there is nothing to run: the lines that say so.
-fn run_command(course: &Course<'_>, state: &mut State, typed: &str) -> Result<Effects, Vec<String>> {
-    if typed.is_empty() {
-        return Err(Vec::new());
-    }
-    let typed = match typed.split_whitespace().next() {
-        Some("attn") => typed.to_string(),
-        _ => format!("attn {typed}"),
-    };
-    state.typing.keep_command(&typed);
-    if Command::is_lesson(&typed) {
-        let words = "A lesson cannot be played inside a lesson. Press q first.";
-        let lines = sentence(words, state.window.screen);
-        return Err(output(course, state, &typed, lines.iter().map(String::as_str)));
-    }
-    match Command::by_hand(&typed, 0) {
-        Ok(command) => Ok(Effects::of(Action::Run(command))),
-        Err(fault) => {
-            let help = fault.help.map(|help| format!("; {help}")).unwrap_or_default();
-            Err(remark(state, &format!("{}{help}", fault.what)))
+    /// Handles a key in the lesson itself.
+    fn press_in_lesson(&mut self, key: Key) -> Vec<String> {
+        if self.typing.counts(key) {
+            return Vec::new();
+        }
+        let count = self.typing.count.take();
+        match key {
+            Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => self.forward(),
+            Key::Enter if count.is_none() => self.forward(),
+            // A number with Enter may be a late answer, so it is ignored; `G`, or Enter in the contents, goes to a step.
+            Key::Char('.' | ',' | '/' | '%') if count.is_some() => Vec::new(),
+            Key::Left | Key::Up | Key::PageUp | Key::Backspace => self.go_back(),
+            Key::Home => self.go_to(0),
+            Key::End => self.jump(None),
+            Key::Char('G') => self.jump(count),
+            Key::Char(letter) => self.press_letter(letter),
+            Key::F5 | Key::Control('l') => self.show_again(),
+            _ => Vec::new(),
         }
     }
-}
 
-/// Shows a command of the teacher's own and what it has printed.
-fn output<'t>(
-    course: &Course<'_>,
-    state: &mut State,
-    typed: &str,
-    printed: impl Iterator<Item = &'t str>,
-) -> Vec<String> {
-    let mut lines = course.show(state.window.screen).command_lines(typed);
-    lines.extend(printed.map(str::to_string));
-    show_overlay(&lines, Topic::Output, state)
-}
+    /// Goes on: to the rest of an overlay, the scripted answer, the solution, or the next stop.
+    fn forward(&mut self) -> Vec<String> {
+        if !self.overlay.rest.is_empty() {
+            return self.overlay.more(self.height());
+        }
+        if self.is_over() && self.class.score().0 > 0 && !self.class.is_warned {
+            self.class.is_warned = true;
+            return self.remark("The answers are gone when the lesson is left. h: hand in. space: leave.");
+        }
+        if self.is_over() || self.is_end_of_story() {
+            self.page.stop = self.stops.len();
+            return self.act(Action::Leave);
+        }
+        let asking = self.asking();
+        match asking.and_then(|question| self.scripted.next(&question.id)) {
+            Some(typed) => self.give(&typed),
+            None if asking.is_some() && self.timing.passes_over(self.now) => Vec::new(),
+            None => self.go_on(),
+        }
+    }
 
-/// Has lines printed.
-fn print(course: &Course<'_>, state: &mut State, lines: Vec<String>, now: Duration) -> Effects {
-    let asking = state.asking(course).map(|_| state.page.stop);
-    state.timing.show(&lines, asking, now);
-    Effects { lines, clears: std::mem::take(&mut state.is_clean), ..Effects::default() }
-}
+    /// Handles a letter.
+    fn press_letter(&mut self, letter: char) -> Vec<String> {
+        match letter {
+            'q' => self.act(Action::Leave),
+            'r' => {
+                self.runner = Runner::new(self.run);
+                self.redrawn()
+            }
+            'n' => self.next_step(),
+            'p' => self.previous_step(),
+            't' => self.show_overlay(self.contents(), Topic::Contents),
+            'h' if self.is_over() && self.class.score().0 > 0 => self.begin_line(LinePurpose::Name),
+            'h' if self.is_over() => self.remark("No question was answered: there is nothing to hand in."),
+            'h' => self.hint(),
+            'v' => self.begin_hands(),
+            '?' => self.show_overlay(self.help(), Topic::Keys),
+            '/' => self.begin_line(LinePurpose::Search),
+            '!' => self.begin_line(LinePurpose::Command),
+            'b' | '.' => self.blank(),
+            _ => Vec::new(),
+        }
+    }
 
-/// Shows the present page once more, on a clean screen.
-fn redraw(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
-    let lines = if state.is_blank { blank(state) } else { show_again(course, state) };
-    print(course, state, lines, now)
+    fn begin_line(&mut self, purpose: LinePurpose) -> Vec<String> {
+        self.typing.begin(purpose, "");
+        Vec::new()
+    }
+
+    /// Handles a key while a line is typed.
+    fn press_in_line(&mut self, key: Key) -> Vec<String> {
+        let Some(mut entry) = self.typing.entry.take() else { return Vec::new() };
+        let text = entry.line.text();
+        let is_number =
+            entry.purpose == LinePurpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
+        let goes_on = || self.asking().is_some_and(|asked| asked.kind.goes_on(&text));
+        match key {
+            // The end of a line within brackets is one of a text that was pasted; a second one ends the answer all the same.
+            Key::Enter if !text.ends_with(' ') && goes_on() => entry.line.press(Key::Char(' ')),
+            Key::Enter | Key::PageDown => return self.entered(entry.purpose, text.trim()),
+            // From a typed command, Escape returns directly to the lesson.
+            Key::Escape | Key::Control('g') if self.overlay.topic.is_some() => return self.redrawn(),
+            Key::Escape | Key::Control('g') => return Vec::new(),
+            Key::Backspace if entry.line.is_empty() => return Vec::new(),
+            Key::Char('G') if is_number && !text.is_empty() => return self.jump(text.parse().ok()),
+            Key::PageUp => return self.go_back(),
+            key => entry.line.press(key),
+        }
+        // If an answer is deleted to nothing, keys are commands of the player again.
+        if entry.purpose != LinePurpose::Answer || !entry.line.is_empty() {
+            self.typing.entry = Some(entry);
+        }
+        Vec::new()
+    }
+
+    fn entered(&mut self, purpose: LinePurpose, text: &str) -> Vec<String> {
+        match purpose {
+            LinePurpose::Answer => match self.key_typed(text) {
+                Some(letter) => self.press_letter(letter),
+                None => self.give(text),
+            },
+            LinePurpose::Hands => self.count_hands(text),
+            LinePurpose::Search => self.search(text),
+            LinePurpose::Command => self.run_command(text),
+            LinePurpose::Name => {
+                self.class.is_warned = true;
+                self.hand_in(text)
+            }
+        }
+    }
+
+    /// Keys that belong to the answer of a question: the lines that they lead to.
+    fn begin_answer(&mut self, key: Key) -> Option<Vec<String>> {
+        let question = self.asking().filter(|_| self.typing.count.is_none())?;
+        let Key::Char(typed) = key else { return None };
+        let letters = question.letters().len();
+        if question.kind.is_chosen_by_letter() {
+            let letter = typed.to_ascii_uppercase();
+            let is_option = ('A'..='Z').take(letters).any(|option| option == letter);
+            return is_option.then(|| self.give(&letter.to_string()));
+        }
+        if matches!(typed, '!' | '/' | '?') {
+            return None;
+        }
+        let right = question.right_answer(&self.show().values()).ok()??;
+        question.kind.may_begin(typed, &right, letters).then(|| {
+            self.typing.begin(LinePurpose::Answer, &typed.to_string());
+            Vec::new()
+        })
+    }
+
+    /// Gives an answer to the question that is asked. If it is right the solution follows.
+    fn give(&mut self, typed: &str) -> Vec<String> {
+        let Some(question) = self.asking() else { return Vec::new() };
+        if typed.is_empty() {
+            return self.go_on();
+        }
+        if question.is_vote(typed) {
+            return self.count_hands(typed);
+        }
+        let verdict = match Verdict::of(typed, question, &self.show()) {
+            Ok(verdict) => verdict,
+            Err(error) => return self.refusal(&error),
+        };
+        let record = self.class.record(question);
+        record.given.push(typed.to_string());
+        record.right = verdict.is_right.unwrap_or(false);
+        record.explained.extend(verdict.foreseen);
+        if verdict.is_right != Some(false) {
+            return self.go_to_next();
+        }
+        let next = next_try(question, record.hints);
+        verdict.lines(next, self.window.screen)
+    }
+
+    /// Begins a vote, also while a part of the question is still to be shown. If there are no options, the following digits
+    /// are dropped.
+    fn begin_hands(&mut self) -> Vec<String> {
+        if self.question().is_some_and(|question| question.kind.is_chosen_by_letter()) {
+            return self.begin_line(LinePurpose::Hands);
+        }
+        self.typing.drop_votes(self.now);
+        self.remark("You can only vote on multiple-choice questions.")
+    }
+
+    /// Records a vote, and draws it.
+    fn count_hands(&mut self, typed: &str) -> Vec<String> {
+        let Some(question) = self.question().filter(|_| !typed.is_empty()) else { return Vec::new() };
+        let hands = match votes(typed, question.letters().len()) {
+            Ok(hands) => hands,
+            Err(error) => return self.refusal(&error),
+        };
+        // While the question is open, the right option is not marked.
+        let is_open = self.stops.get(self.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
+        let right = if is_open { None } else { self.show().right_letter(question) };
+        let lines = bars(&hands, None, right, self.window.screen);
+        let record = self.class.record(question);
+        record.hands_before = record.hands.replace(hands);
+        record.drawn = true;
+        lines
+    }
+
+    /// Shows the next hint.
+    fn hint(&mut self) -> Vec<String> {
+        let Some(question) = self.asking() else { return self.remark("Only questions have hints.") };
+        let record = self.class.record(question);
+        let Some(hint) = question.hints.get(record.hints) else {
+            let is_first = record.hints == 0;
+            return self.remark(if is_first { "There is no hint." } else { "There are no more hints." });
+        };
+        record.hints += 1;
+        self.show().marked("Hint: ", hint)
+    }
+
+    // The moves of a player: on, back, to a step.
+
+    /// Goes on: the rest of the stop, or the next one.
+    fn go_on(&mut self) -> Vec<String> {
+        let Some(next) = self.page.next else { return self.go_to_next() };
+        self.class.has_begun = true;
+        self.show_from(next)
+    }
+
+    /// Shows the next stop.
+    fn go_to_next(&mut self) -> Vec<String> {
+        self.class.has_begun = true;
+        self.page.stop += 1;
+        self.show_from(PageStart::default())
+    }
+
+    /// Goes back to the previous page; no lines at the beginning.
+    fn go_back(&mut self) -> Vec<String> {
+        if let Some(stop) = self.stops.get(self.page.stop) {
+            // As it will be on the clean screen, without what stands above it now.
+            self.is_clean = true;
+            let chunks = self.chunks(stop);
+            let here = position(&chunks, self.page.from);
+            if let Some(before) = pages(&chunks, self.height()).iter().rfind(|page| page.end <= here) {
+                return self.show_from(place(&chunks, before.start));
+            }
+        }
+        self.is_clean = self.page.stop > 0;
+        if !self.is_clean {
+            return Vec::new();
+        }
+        self.page.stop -= 1;
+        let chunks = self.chunks(&self.stops[self.page.stop]);
+        let last = pages(&chunks, self.height()).last().map_or(0, |page| page.start);
+        self.show_from(place(&chunks, last))
+    }
+
+    /// Shows the present page again, and above it as much of its step as there is room for: the table that is talked about.
+    fn show_again(&mut self) -> Vec<String> {
+        self.is_clean = true;
+        let lines = self.show_from(self.page.from);
+        let above = self.above(lines.len());
+        if above.is_empty() { lines } else { [above, vec![String::new()], lines].concat() }
+    }
+
+    /// Scrolls all text out of sight.
+    fn blank(&mut self) -> Vec<String> {
+        (self.is_blank, self.is_clean) = (true, true);
+        vec![String::new()]
+    }
+
+    /// What is shown now once more, on a clean screen.
+    fn redrawn(&mut self) -> Vec<String> {
+        if self.is_blank { self.blank() } else { self.show_again() }
+    }
+
+    /// Goes to a stop.
+    fn go_to(&mut self, stop: usize) -> Vec<String> {
+        self.page.stop = stop;
+        if !self.class.has_begun {
+            // A class that resumes a lesson is not ahead of its plan.
+            self.class.first = self.step().unwrap_or(0);
+        }
+        self.is_clean = true;
+        self.show_from(PageStart::default())
+    }
+
+    /// Goes to the first stop of a step.
+    fn go_to_step(&mut self, step: usize) -> Vec<String> {
+        let stop = self.stops.iter().position(|stop| stop.step == Some(step));
+        stop.map_or(Vec::new(), |stop| self.go_to(stop))
+    }
+
+    fn next_step(&mut self) -> Vec<String> {
+        match self.step().map_or(0, |step| step + 1) {
+            next if next < self.lesson.steps.len() => self.go_to_step(next),
+            _ if self.is_over() || self.lesson.story.is_some() => Vec::new(),
+            _ => {
+                self.page.stop = self.stops.len() - 1;
+                self.go_to_next()
+            }
+        }
+    }
+
+    fn previous_step(&mut self) -> Vec<String> {
+        let here = if self.is_over() { Some(self.lesson.steps.len()) } else { self.step() };
+        match here.and_then(|step| step.checked_sub(1)) {
+            Some(step) => self.go_to_step(step),
+            None if self.page.stop > 0 => self.go_to(0),
+            None => Vec::new(),
+        }
+    }
+
+    /// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
+    fn jump(&mut self, count: Option<usize>) -> Vec<String> {
+        let last = self.lesson.steps.len().saturating_sub(1);
+        let Some(number) = count else { return self.go_to_step(last) };
+        if number == 0 {
+            return self.go_to(0);
+        }
+        if let Some(step) = self.lesson.numbered(number) {
+            return self.go_to_step(step);
+        }
+        let [first, last] = [0, last].map(|step| self.lesson.number(step));
+        self.remark(&format!("There is no step {number} here: the steps are {first} to {last}."))
+    }
+
+    /// Shows a page of the present stop.
+    fn show_from(&mut self, from: PageStart) -> Vec<String> {
+        self.show_below(Vec::new(), from)
+    }
+
+    /// Shows a page of the present stop, with something before it.
+    fn show_below(&mut self, before: Vec<String>, from: PageStart) -> Vec<String> {
+        self.overlay.rest.clear();
+        self.overlay.topic = None;
+        let Some(stop) = self.stops.get(self.page.stop).cloned() else {
+            (self.page.from, self.page.next) = (PageStart::default(), None);
+            return [before, self.ending()].concat();
+        };
+        let chunks = self.chunks(&stop);
+        let start = position(&chunks, from);
+        let height = self.height().saturating_sub(before.len() + usize::from(!before.is_empty())).max(1);
+        let end = start + pages(&chunks[start..], height).first().map_or(0, |page| page.end);
+        self.page.from = from;
+        self.page.next = (end < chunks.len()).then(|| place(&chunks, end));
+        commands(&stop, self.lesson).into_iter().for_each(|typed| self.typing.keep_command(typed));
+        let is_last = self.stops.get(self.page.stop + 1).is_none_or(|next| next.step != stop.step);
+        if let (Some(step), None, true) = (stop.step, self.page.next, is_last) {
+            self.class.done.insert(step);
+        }
+        // On the next page of a question, feedback and bars are still visible above.
+        let is_asked = stop.kind == StopKind::Asked && (self.is_clean || from == PageStart::default());
+        if let Some(question) = stop.question(self.lesson).filter(|_| is_asked) {
+            let record = self.class.record(question);
+            record.explained.clear();
+            record.drawn = false;
+        }
+        let mut shown = before;
+        if !shown.is_empty() {
+            shown.push(String::new());
+        }
+        shown.extend(lines(&chunks[start..end]));
+        shown
+    }
+
+    // Sentences to the teacher, and what is shown besides the lesson.
+
+    /// A sentence to the teacher.
+    fn remark(&mut self, text: &str) -> Vec<String> {
+        self.overlay.begin(&self.sentence(text), self.height())
+    }
+
+    /// The lines of an error.
+    fn refusal(&mut self, error: &Error) -> Vec<String> {
+        self.remark(&error.in_one_line())
+    }
+
+    /// Shows something besides the lesson: any key leaves it, and shows the lesson again.
+    fn show_overlay(&mut self, lines: Vec<String>, topic: Topic) -> Vec<String> {
+        self.overlay.topic = Some(topic);
+        self.overlay.begin(&lines, self.height())
+    }
+
+    /// Whether Ctrl-C only drops the rest of an overlay.
+    fn drops_the_rest(&self) -> bool {
+        self.overlay.topic.is_some() && !self.overlay.rest.is_empty() && self.typing.entry.is_none()
+    }
+
+    /// Goes to the next stop that holds a text; without one, to the next that holds the last.
+    fn search(&mut self, text: &str) -> Vec<String> {
+        if !text.is_empty() {
+            self.typing.search = text.to_lowercase();
+        }
+        let wanted = &self.typing.search;
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let count = self.stops.len();
+        let at = self.page.stop.min(count - 1);
+        let found = (1..=count)
+            .map(|ahead| (at + ahead) % count)
+            .find(|&stop| self.stops[stop].holds(wanted, self.lesson));
+        match found {
+            Some(stop) => self.go_to(stop),
+            None => self.remark(&format!("“{wanted}” was not found.")),
+        }
+    }
+
+    /// Runs a command of the teacher's own; the lesson stays where it is.
+    fn run_command(&mut self, typed: &str) -> Vec<String> {
+        if typed.is_empty() {
+            return Vec::new();
+        }
+        let typed = match typed.split_whitespace().next() {
+            Some("attn") => typed.to_string(),
+            _ => format!("attn {typed}"),
+        };
+        self.typing.keep_command(&typed);
+        if Command::is_lesson(&typed) {
+            let refusal = self.sentence("A lesson cannot be played inside a lesson. Press q first.");
+            return self.output(&typed, &refusal.join("\n"));
+        }
+        match Command::by_hand(&typed, 0) {
+            Ok(command) if self.full_screen.is_some() && command.fills_screen() => {
+                self.act(Action::Open(command))
+            }
+            Ok(command) => {
+                // Not by the runner, which remembers: the files that it reads may have changed.
+                let printed = (self.by_hand)(&command.args, self.window.screen).shown();
+                self.output(&command.typed, &printed)
+            }
+            Err(fault) => {
+                let help = fault.help.map(|help| format!("; {help}")).unwrap_or_default();
+                self.remark(&format!("{}{help}", fault.what))
+            }
+        }
+    }
+
+    /// Shows a command of the teacher's own and what it has printed.
+    fn output(&mut self, typed: &str, printed: &str) -> Vec<String> {
+        let mut lines = self.show().command_lines(typed);
+        lines.extend(printed.lines().map(str::to_string));
+        self.show_overlay(lines, Topic::Output)
+    }
 }

@@ -10,13 +10,11 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::render::Screen;
 use crate::terminal::{Readiness, Signals, wait};
 use crate::text::{counted, quoted};
 
 use super::play::ScriptedAnswers;
-use super::show::{Ink, LessonView, Text, Tone};
-use super::show::{Verdict, next_try};
+use super::show::{Ink, LessonView, Text, Tone, Verdict, next_try};
 use super::{Block, Question, QuizProgress};
 use result::score;
 
@@ -37,35 +35,34 @@ pub fn quiz(show: &LessonView<'_>, asked: &str, student: &mut Student<'_>) -> Re
     for place in &places {
         sound(place.question, asked, show)?;
     }
-    let mut graded: Vec<QuestionResult> = Vec::new();
     let mut sitting = Quiz { show, student, ended: false, stopped: false };
-    sitting.student.say(&show.barred(&show.lesson.title, &counted(places.len(), "question")))?;
+    sitting.say(&show.barred(&show.lesson.title, &counted(places.len(), "question")))?;
     sitting.tell_kept(&places)?;
+    let mut graded = Vec::new();
     for (number, place) in places.iter().enumerate() {
         let is_kept = sitting.kept(place.question).is_some();
-        graded.push(sitting.ask(place, number + 1, places.len())?.graded(place, show));
+        graded.push(sitting.ask(place, number + 1, places.len())?);
         if number + 1 < places.len() && !is_kept {
             sitting.pause()?;
         }
     }
     let interrupted = sitting.stopped;
-    sitting.student.say(&[String::new(), String::new()])?;
+    sitting.say(&[String::new(), String::new()])?;
     if interrupted {
         let done = graded.iter().filter(|one| one.is_done()).count();
-        sitting.student.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
+        sitting.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
     }
-    sitting.student.say(&score(&graded, interrupted, asked, show))?;
+    sitting.say(&score(&graded, interrupted, asked, show))?;
     Ok(Results::of(show, graded, interrupted))
 }
 
 /// The results of answers that a lesson was given while it was played.
 pub fn played(show: &LessonView<'_>, answers: &BTreeMap<String, Vec<String>>) -> Results {
-    let attempts = |question: &Question| match answers.get(&question.id) {
-        Some(answers) => Attempts::of_earlier_sitting(question, answers, 0, show),
-        None => Attempts::default().unanswered(question),
+    let result = |place: &AskedQuestion<'_>| match answers.get(&place.question.id) {
+        Some(answers) => place.answered_before(answers, 0, show),
+        None => place.not_answered(show),
     };
-    let graded = places(show).iter().map(|place| attempts(place.question).graded(place, show)).collect();
-    Results::of(show, graded, false)
+    Results::of(show, places(show).iter().map(result).collect(), false)
 }
 
 /// # Errors
@@ -103,60 +100,61 @@ impl Quiz<'_, '_, '_> {
         }
         let of = counted(places.len(), "question");
         let words = format!("You have answered {done} of {of} before. --restart asks them again.");
+        self.say_block(self.wrapped(&words, Tone::Quiet))
+    }
+
+    /// A text in a tone, whose further lines are set in.
+    fn wrapped(&self, text: &str, tone: Tone) -> Vec<String> {
         let screen = self.show.screen;
-        self.student.say_block(Text::of(&words, Ink::of(Tone::Quiet), screen).wrapped(
-            screen.width,
-            ["", "   "],
-            screen,
-        ))
+        Text::of(text, Ink::of(tone), screen).wrapped(screen.width, ["", "   "], screen)
     }
 
     /// Asks a question until it is answered, and shows the right answer.
-    fn ask(&mut self, place: &AskedQuestion<'_>, number: usize, of: usize) -> Result<Attempts> {
+    fn ask(&mut self, place: &AskedQuestion<'_>, number: usize, of: usize) -> Result<QuestionResult> {
         let (show, question) = (self.show, place.question);
         if let Some(answers) = self.kept(question) {
             let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
-            return Ok(Attempts::of_earlier_sitting(question, answers, hints, show));
+            return Ok(place.answered_before(answers, hints, show));
         }
+        let mut result = place.not_answered(show);
         let given = self.student.scripted.next(&question.id);
         if self.ended && given.is_none() {
-            return Ok(Attempts::default().unanswered(question));
+            return Ok(result);
         }
         if let Some(step) = place.begins.and_then(|step| show.lesson.steps.get(step)) {
-            self.student.say(&[String::new(), String::new()])?;
-            self.student.say(&show.barred(&step.title, ""))?;
+            self.say(&[String::new(), String::new()])?;
+            self.say(&show.barred(&step.title, ""))?;
         }
         for block in &place.before {
-            self.student.say_block(show.block(block))?;
+            self.say_block(show.block(block))?;
         }
         let head = Ink { bold: true, ..Ink::of(Tone::Asked) };
-        self.student.say_block(vec![head.on(&format!("Question {number} of {of}"), show.screen)])?;
-        self.student.say_block(show.blocks(&question.asked))?;
-        self.student.say_block(show.options(question))?;
-        self.student.say_block(vec![Ink::of(Tone::Quiet).on(&wanted(question), show.screen)])?;
-        let attempts = self.answered(question, given)?;
-        if matches!(attempts.outcome, Grade::Unanswered) || self.stopped {
-            return Ok(attempts);
+        self.say_block(vec![head.on(&format!("Question {number} of {of}"), show.screen)])?;
+        self.say_block(show.blocks(&question.asked))?;
+        self.say_block(show.options(question))?;
+        self.say_block(vec![Ink::of(Tone::Quiet).on(&wanted(question), show.screen)])?;
+        self.answer(question, given, &mut result)?;
+        if result.outcome != Grade::Unanswered && !self.stopped {
+            self.tell_answer(question, &result)?;
         }
-        self.tell_answer(question, &attempts)?;
-        Ok(attempts)
+        Ok(result)
     }
 
     /// Tells the right answer, below what was typed where that was it.
-    fn tell_answer(&mut self, question: &Question, attempts: &Attempts) -> Result<()> {
+    fn tell_answer(&mut self, question: &Question, result: &QuestionResult) -> Result<()> {
         let show = self.show;
-        let is_right = matches!(attempts.outcome, Grade::Right | Grade::SecondTry);
-        let typed = attempts.answers.last().filter(|_| is_right).map(String::as_str);
+        let is_right = matches!(result.outcome, Grade::Right | Grade::SecondTry);
+        let typed = result.answers.last().filter(|_| is_right).map(String::as_str);
         let (answer, rest) = show.answer(question, typed, |_| false);
         if is_right {
-            self.student.say(&answer)?
+            self.say(&answer)?
         } else {
-            self.student.say_block(answer)?
+            self.say_block(answer)?
         }
-        if attempts.outcome == Grade::SecondTry {
-            self.student.say(&[Ink::of(Tone::Quiet).on("A second try counts half.", show.screen)])?;
+        if result.outcome == Grade::SecondTry {
+            self.say(&[Ink::of(Tone::Quiet).on("A second try counts half.", show.screen)])?;
         }
-        self.student.say_block(show.blocks(rest))
+        self.say_block(show.blocks(rest))
     }
 
     /// Waits for Enter at a terminal, so that the answer can be read.
@@ -164,11 +162,8 @@ impl Quiz<'_, '_, '_> {
         if !self.student.at_terminal || self.ended {
             return Ok(());
         }
-        write!(
-            self.student.out,
-            "\n{}",
-            Ink::of(Tone::Quiet).on("Press Enter to go on. ", self.show.screen)
-        )?;
+        let words = Ink::of(Tone::Quiet).on("Press Enter to go on. ", self.show.screen);
+        write!(self.student.out, "\n{words}")?;
         self.student.out.flush()?;
         self.read()?;
         Ok(())
@@ -196,48 +191,45 @@ impl Quiz<'_, '_, '_> {
     }
 
     /// Reads answers until one is right or no try is left; the first may be scripted.
-    fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Attempts> {
-        let mut attempts = Attempts::default();
+    fn answer(
+        &mut self,
+        question: &Question,
+        mut given: Option<String>,
+        result: &mut QuestionResult,
+    ) -> Result<()> {
         let mut tries = if given.is_some() || question.letters().len() == 2 { 1 } else { self.student.tries };
-        let mut given = given;
-        loop {
-            let typed = match given.take() {
-                Some(typed) => {
-                    self.student.prompt(Some(&typed), self.show.screen)?;
-                    typed
-                }
-                None => {
-                    self.student.prompt(None, self.show.screen)?;
-                    let Some(line) = self.read()? else {
-                        writeln!(self.student.out)?;
-                        if self.stopped {
-                            // The question is asked again in the next sitting.
-                            attempts.answers.clear();
-                        }
-                        return Ok(attempts.unanswered(question));
-                    };
-                    let typed = self.whole_answer(question, line.trim())?;
-                    if !self.student.at_terminal {
-                        self.student.echo(&typed, self.show.screen)?;
+        while tries > 0 {
+            write!(self.student.out, "{}", Ink::of(Tone::Asked).on(PROMPT, self.show.screen))?;
+            let typed = if let Some(typed) = given.take() {
+                self.echo(&typed)?;
+                typed
+            } else {
+                self.student.out.flush()?;
+                let Some(line) = self.read()? else {
+                    if self.stopped && !result.answers.is_empty() {
+                        // The question is asked again in the next sitting.
+                        result.answers.clear();
+                        result.outcome = Grade::Unanswered;
                     }
-                    typed
+                    return Ok(writeln!(self.student.out)?);
+                };
+                let typed = self.whole_answer(question, line.trim())?;
+                if !self.student.at_terminal {
+                    self.echo(&typed)?;
                 }
+                typed
             };
-            let Some(outcome) = self.judge(question, &typed, tries > 1, &mut attempts)? else {
-                continue;
-            };
-            let is_first = attempts.answers.is_empty();
-            attempts.outcome = match outcome {
+            let Some(outcome) = self.judge(question, &typed, tries > 1, result)? else { continue };
+            let is_first = result.answers.is_empty();
+            result.outcome = match outcome {
                 Grade::Right if !is_first => Grade::SecondTry,
                 Grade::Skipped if !is_first => Grade::Wrong,
                 outcome => outcome,
             };
-            attempts.answers.push(typed);
-            tries = tries.saturating_sub(1);
-            if outcome != Grade::Wrong || tries == 0 {
-                return Ok(attempts);
-            }
+            result.answers.push(typed);
+            tries = if outcome == Grade::Wrong { tries - 1 } else { 0 };
         }
+        Ok(())
     }
 
     /// Shows the verdict on a typed line; `None` if it is not an answer.
@@ -246,20 +238,19 @@ impl Quiz<'_, '_, '_> {
         question: &Question,
         typed: &str,
         again: bool,
-        attempts: &mut Attempts,
+        result: &mut QuestionResult,
     ) -> Result<Option<Grade>> {
         if typed.is_empty() && question.kind.is_graded() {
-            self.student.say(&["Skipped.".to_string()])?;
+            self.say(&["Skipped.".to_string()])?;
             return Ok(Some(Grade::Skipped));
         }
         let verdict = Verdict::of(typed, question, self.show);
         // An `h` may be an option, or the name of a column.
         let is_answer = verdict.as_ref().is_ok_and(|verdict| verdict.is_right.is_some());
         if typed == "?" || (typed.eq_ignore_ascii_case("h") && !is_answer) {
-            self.hint(question, &mut attempts.hints)?;
+            self.hint(question, &mut result.hints)?;
             return Ok(None);
         }
-        let screen = self.show.screen;
         match verdict {
             Ok(verdict) => {
                 let outcome = match verdict.is_right {
@@ -267,28 +258,43 @@ impl Quiz<'_, '_, '_> {
                     Some(true) => Grade::Right,
                     Some(false) => Grade::Wrong,
                 };
-                attempts.note(&verdict);
-                let next = if again { next_try(question, attempts.hints) } else { "" };
-                self.student.say(&verdict.lines(next, screen))?;
+                result.note(&verdict);
+                let next = if again { next_try(question, result.hints) } else { "" };
+                self.say(&verdict.lines(next, self.show.screen))?;
                 Ok(Some(outcome))
             }
             Err(error) => {
-                let text = error.to_string().replace("\n  help: ", "; ");
-                let text = Text::of(&text, Ink::of(Tone::Note), screen);
-                self.student.say(&text.wrapped(screen.width, ["", "   "], screen))?;
+                self.say(&self.wrapped(&error.in_one_line(), Tone::Note))?;
                 Ok(None)
             }
         }
     }
 
     fn hint(&mut self, question: &Question, shown: &mut usize) -> Result<()> {
-        let none = match *shown {
-            0 => "There is no hint.",
-            _ => "There are no more hints.",
+        let Some(hint) = question.hints.get(*shown) else {
+            let none = if *shown == 0 { "There is no hint." } else { "There are no more hints." };
+            return self.say(&[none.to_string()]);
         };
-        let Some(hint) = question.hints.get(*shown) else { return self.student.say(&[none.to_string()]) };
         *shown += 1;
-        self.student.say(&self.show.marked("Hint: ", hint))
+        self.say(&self.show.marked("Hint: ", hint))
+    }
+
+    /// Ends the line of the prompt with what was typed, where the terminal has not shown it.
+    fn echo(&mut self, typed: &str) -> Result<()> {
+        let typed = visible(typed);
+        Ok(writeln!(self.student.out, "{}", self.show.screen.charset.spelled(&typed))?)
+    }
+
+    /// Lines below an empty one, if there are any.
+    fn say_block(&mut self, lines: Vec<String>) -> Result<()> {
+        if lines.is_empty() { Ok(()) } else { self.say(&[vec![String::new()], lines].concat()) }
+    }
+
+    fn say(&mut self, lines: &[String]) -> Result<()> {
+        for line in lines {
+            writeln!(self.student.out, "{line}")?;
+        }
+        Ok(())
     }
 }
 
@@ -299,79 +305,6 @@ fn wanted(question: &Question) -> String {
     };
     let hint = if question.hints.is_empty() { "" } else { "; h for a hint" };
     format!("Type {answer}{hint}; Enter alone skips.")
-}
-
-// The attempts at a question.
-
-/// The attempts at a question, and their outcome.
-#[derive(Default)]
-struct Attempts {
-    pub outcome: Grade,
-    pub hints: usize,
-    pub answers: Vec<String>,
-    pub mistakes: Vec<String>,
-}
-
-impl Attempts {
-    /// Notes the mistakes that an answer shows, each once.
-    fn note(&mut self, verdict: &Verdict) {
-        let is_new = |mistake: &&String| !self.mistakes.contains(mistake);
-        let new: Vec<String> = verdict.mistakes.iter().filter(is_new).cloned().collect();
-        self.mistakes.extend(new);
-    }
-
-    /// For a question that is not answered any more.
-    fn unanswered(mut self, question: &Question) -> Attempts {
-        self.outcome = if !question.kind.is_graded() {
-            Grade::Open
-        } else if self.answers.is_empty() {
-            Grade::Unanswered
-        } else {
-            Grade::Wrong
-        };
-        self
-    }
-
-    /// The attempts at a question in an earlier sitting: its answers are judged again.
-    fn of_earlier_sitting(
-        question: &Question,
-        answers: &[String],
-        hints: usize,
-        show: &LessonView<'_>,
-    ) -> Attempts {
-        let mut attempts = Attempts { hints, answers: answers.to_vec(), ..Attempts::default() };
-        let verdicts: Vec<Option<Verdict>> =
-            answers.iter().map(|typed| Verdict::of(typed, question, show).ok()).collect();
-        verdicts.iter().flatten().for_each(|verdict| attempts.note(verdict));
-        let right = |verdict: &Option<Verdict>| {
-            verdict.as_ref().is_some_and(|verdict| verdict.is_right == Some(true))
-        };
-        attempts.outcome = match verdicts.iter().position(right) {
-            _ if !question.kind.is_graded() => Grade::Open,
-            Some(0) => Grade::Right,
-            Some(1) => Grade::SecondTry,
-            None if answers.iter().all(String::is_empty) => Grade::Skipped,
-            Some(_) | None => Grade::Wrong,
-        };
-        attempts
-    }
-
-    /// The result of a question.
-    fn graded(self, place: &AskedQuestion<'_>, show: &LessonView<'_>) -> QuestionResult {
-        let Attempts { outcome, hints, answers, mistakes } = self;
-        let AskedQuestion { step, question, .. } = *place;
-        QuestionResult {
-            id: question.id.clone(),
-            kind: question.kind.word(),
-            step,
-            step_id: step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
-            outcome,
-            hints,
-            answers,
-            mistakes,
-            right: show.right(question).map(|right| right.typed()).unwrap_or_default(),
-        }
-    }
 }
 
 // Lines that a student types, however long.
@@ -434,6 +367,54 @@ struct AskedQuestion<'l> {
     pub question: &'l Question,
 }
 
+impl AskedQuestion<'_> {
+    /// The result of a question that was not answered.
+    fn not_answered(&self, show: &LessonView<'_>) -> QuestionResult {
+        let AskedQuestion { step, question, .. } = *self;
+        QuestionResult {
+            id: question.id.clone(),
+            kind: question.kind.word(),
+            step,
+            step_id: step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
+            outcome: if question.kind.is_graded() { Grade::Unanswered } else { Grade::Open },
+            hints: 0,
+            answers: Vec::new(),
+            mistakes: Vec::new(),
+            right: show.right(question).map(|right| right.typed()).unwrap_or_default(),
+        }
+    }
+
+    /// The result of the answers in an earlier sitting: they are judged again.
+    fn answered_before(&self, answers: &[String], hints: usize, show: &LessonView<'_>) -> QuestionResult {
+        let mut result = QuestionResult { hints, answers: answers.to_vec(), ..self.not_answered(show) };
+        let mut right = None;
+        for (at, typed) in answers.iter().enumerate() {
+            let Ok(verdict) = Verdict::of(typed, self.question, show) else { continue };
+            result.note(&verdict);
+            right = right.or((verdict.is_right == Some(true)).then_some(at));
+        }
+        result.outcome = match right {
+            _ if !self.question.kind.is_graded() => Grade::Open,
+            Some(0) => Grade::Right,
+            Some(1) => Grade::SecondTry,
+            None if answers.iter().all(String::is_empty) => Grade::Skipped,
+            Some(_) | None => Grade::Wrong,
+        };
+        result
+    }
+}
+
+impl QuestionResult {
+    /// Notes the mistakes that an answer shows, each once.
+    fn note(&mut self, verdict: &Verdict) {
+        for mistake in &verdict.mistakes {
+            if !self.mistakes.contains(mistake) {
+                self.mistakes.push(mistake.clone());
+            }
+        }
+    }
+}
+
 /// Every question with the blocks that a class has seen of its step.
 fn places<'l>(show: &LessonView<'l>) -> Vec<AskedQuestion<'l>> {
     let lesson = show.lesson;
@@ -477,40 +458,6 @@ pub struct Student<'a> {
     pub tries: usize,
     /// The answers of an earlier sitting: those questions are not asked again.
     pub kept: QuizProgress,
-}
-
-impl Student<'_> {
-    /// Writes the prompt, and after it the scripted answer, if there is one.
-    fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
-        let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
-        write!(self.out, "{prompt}")?;
-        match given {
-            Some(typed) => self.echo(typed, screen),
-            None => Ok(self.out.flush()?),
-        }
-    }
-
-    /// Ends the line of the prompt with what was typed, where the terminal has not shown it.
-    fn echo(&mut self, typed: &str, screen: Screen) -> Result<()> {
-        let typed = visible(typed);
-        Ok(writeln!(self.out, "{}", screen.charset.spelled(&typed))?)
-    }
-
-    /// Lines below an empty one, if there are any.
-    fn say_block(&mut self, lines: Vec<String>) -> Result<()> {
-        if lines.is_empty() {
-            return Ok(());
-        }
-        self.say(&[String::new()])?;
-        self.say(&lines)
-    }
-
-    fn say(&mut self, lines: &[String]) -> Result<()> {
-        for line in lines {
-            writeln!(self.out, "{line}")?;
-        }
-        Ok(())
-    }
 }
 
 // Ctrl-C in a quiz: it ends the quiz, but not the program: the score is still shown.

@@ -29,33 +29,30 @@ pub enum Grade {
     Open,
 }
 
+/// Every outcome in order, its name in data, and its points.
+const GRADES: [(Grade, &str, Option<f64>); 6] = [
+    (Grade::Right, "right", Some(1.0)),
+    (Grade::SecondTry, "second try", Some(0.5)),
+    (Grade::Wrong, "wrong", Some(0.0)),
+    (Grade::Skipped, "skipped", Some(0.0)),
+    (Grade::Unanswered, "unanswered", Some(0.0)),
+    (Grade::Open, "open", None),
+];
+
 impl Grade {
     /// Its points; `None` for an open question.
     pub fn points(self) -> Option<f64> {
-        match self {
-            Grade::Right => Some(1.0),
-            Grade::SecondTry => Some(0.5),
-            Grade::Wrong | Grade::Skipped | Grade::Unanswered => Some(0.0),
-            Grade::Open => None,
-        }
+        GRADES[self as usize].2
     }
 
     /// The outcome of this name in data.
     pub fn of_word(word: &str) -> Option<Grade> {
-        use Grade::{Open, Right, SecondTry, Skipped, Unanswered, Wrong};
-        [Right, SecondTry, Wrong, Skipped, Unanswered, Open].into_iter().find(|grade| grade.word() == word)
+        GRADES.into_iter().find(|(_, name, _)| *name == word).map(|(grade, ..)| grade)
     }
 
     /// Its name in data.
     pub fn word(self) -> &'static str {
-        match self {
-            Grade::Right => "right",
-            Grade::SecondTry => "second try",
-            Grade::Wrong => "wrong",
-            Grade::Skipped => "skipped",
-            Grade::Unanswered => "unanswered",
-            Grade::Open => "open",
-        }
+        GRADES[self as usize].1
     }
 }
 
@@ -87,6 +84,11 @@ impl QuestionResult {
     pub fn is_done(&self) -> bool {
         !self.answers.is_empty()
     }
+
+    /// Whether nothing of it is to be learned again.
+    fn is_fine(&self) -> bool {
+        matches!(self.outcome, Grade::Right | Grade::SecondTry | Grade::Open)
+    }
 }
 
 /// The results of a quiz.
@@ -112,16 +114,8 @@ impl Results {
 
     /// Whether every graded question was answered correctly in the end.
     pub fn all_right(&self) -> bool {
-        all_right(&self.graded)
+        self.graded.iter().all(QuestionResult::is_fine)
     }
-}
-
-pub(super) fn all_right(graded: &[QuestionResult]) -> bool {
-    graded.iter().all(is_fine)
-}
-
-fn is_fine(graded: &QuestionResult) -> bool {
-    matches!(graded.outcome, Grade::Right | Grade::SecondTry | Grade::Open)
 }
 
 /// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
@@ -149,7 +143,7 @@ pub(super) fn score(
     if hints > 0 {
         let _ = write!(text, ", with {}", counted(hints, "hint"));
     }
-    let tone = if all_right(graded) { Tone::Right } else { Tone::Asked };
+    let tone = if graded.iter().all(QuestionResult::is_fine) { Tone::Right } else { Tone::Asked };
     let mut lines = vec![Ink { bold: true, ..Ink::of(tone) }.on(&text, show.screen)];
     if second > 0 {
         let points: f64 = graded.iter().filter_map(|one| one.outcome.points()).sum();
@@ -172,7 +166,7 @@ fn back<'g>(
     asked: &str,
     show: &LessonView<'_>,
 ) -> Vec<String> {
-    let missed = graded.filter(|one| !is_fine(one));
+    let missed = graded.filter(|one| !one.is_fine());
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();
     steps.dedup();
     let steps = steps.into_iter().filter_map(|step| show.lesson.steps.get(step));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::foreign::visible;
-use crate::text::nearest;
+use crate::text::did_you_mean;
 
 use super::blocks::{Piece, PieceKind, pieces};
 use super::command::Command;
@@ -25,15 +25,13 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     let source = Source::new(file, text).map_err(|error| Faults(vec![Fault::of(1, error)]))?;
     let mut misread = Faults::default();
     let pieces = pieces(&source, &mut misread);
-    let mut faults = Faults::default();
     let mut reader = Reader::new(&source, file);
     for piece in &pieces {
-        reader.take(piece, &mut faults);
+        reader.take(piece);
     }
     let is_lesson = reader.has_head;
-    let mut lesson = reader.finish(&mut faults);
-    ids_are_unique(&lesson, &mut faults);
-    runs_are_unique(&lesson, &mut faults);
+    let (mut lesson, mut faults) = reader.finish();
+    names_are_unique(&lesson, &mut faults);
     if is_lesson && !misread.0.is_empty() {
         // Other faults may be consequences of these.
         faults = misread;
@@ -52,9 +50,6 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
 
 // Reads the pieces of a text into a lesson.
 
-/// The screen of a lesson that gives none.
-const USUAL: Size = Size { columns: 80, rows: 24 };
-
 /// A lesson while it is read, piece by piece.
 struct Reader<'a> {
     source: &'a Source,
@@ -64,274 +59,259 @@ struct Reader<'a> {
     tolerance: Option<usize>,
     has_head: bool,
     has_title: bool,
+    /// The line of the present piece.
+    line: usize,
+    faults: Faults,
 }
 
 impl<'a> Reader<'a> {
     fn new(source: &'a Source, file: &str) -> Reader<'a> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let name = visible(name.strip_suffix(".md").unwrap_or(name)).into_owned();
-        let lesson = Lesson { name, ..Lesson::empty(file, USUAL) };
-        Reader { source, lesson, question: None, tolerance: None, has_head: false, has_title: false }
+        let lesson = Lesson { name, file: file.to_string(), ..Lesson::default() };
+        let (line, faults) = (1, Faults::default());
+        Reader {
+            source,
+            lesson,
+            question: None,
+            tolerance: None,
+            has_head: false,
+            has_title: false,
+            line,
+            faults,
+        }
     }
 
-    fn take(&mut self, piece: &Piece, faults: &mut Faults) {
+    /// Adds a fault of the present piece.
+    fn fault(&mut self, what: impl Into<String>, help: impl Into<String>) {
+        self.faults.add(self.line, what, help);
+    }
+
+    fn take(&mut self, piece: &Piece) {
+        self.line = piece.line;
         if !matches!(piece.kind, PieceKind::Fence(..)) {
-            self.end_tolerance(faults);
+            self.end_tolerance();
         }
         match &piece.kind {
             PieceKind::Head => {
-                let text = &self.source.text[piece.at.clone()];
-                self.has_head = head(text, piece.line, &mut self.lesson, faults);
+                for pair in self.source.text[piece.at.clone()].lines() {
+                    self.pair(pair);
+                    self.line += 1;
+                }
             }
             PieceKind::Heading(depth, title) => {
-                self.end_question(piece.line, faults);
-                self.heading(*depth, title, piece.line, faults);
+                self.end_question();
+                self.heading(*depth, title);
             }
-            PieceKind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
+            PieceKind::Fence(label, body) => self.fence(label, body.clone()),
             PieceKind::Comment(comment) => match directive(comment, piece.line) {
-                Ok(written) => self.directive(written, piece.line, faults),
-                Err(fault) => faults.push(fault),
+                Ok(written) => self.directive(written),
+                Err(fault) => self.faults.push(fault),
             },
             PieceKind::DetailsBegin => match &mut self.question {
                 Some(question) if !question.folded => question.folded = true,
-                _ => faults.add(
-                    piece.line,
-                    "<details> does not follow a question",
-                    "put the folded answer after an <!-- ask: … -->",
-                ),
+                _ => {
+                    let help = "put the folded answer after an <!-- ask: … -->";
+                    self.fault("<details> does not follow a question", help);
+                }
             },
             PieceKind::Summary(_) => {}
-            PieceKind::DetailsEnd => match self.question.take() {
-                Some(question) if question.folded => self.close(question, faults),
-                other => {
-                    self.question = other;
-                    faults.add(piece.line, "</details> without <details>", "take it out");
+            PieceKind::DetailsEnd => match self.question.take_if(|question| question.folded) {
+                Some(question) => {
+                    let question = question.finish(&mut self.faults);
+                    self.add(Block::Question(Box::new(question)));
                 }
+                None => self.fault("</details> without <details>", "take it out"),
             },
-            PieceKind::Bullets => {
-                let is_taken = self
-                    .question
-                    .as_mut()
-                    .is_some_and(|question| question.take_options(piece, self.source, faults));
-                if !is_taken {
-                    self.prose(piece, faults);
+            PieceKind::Bullets | PieceKind::Prose => {
+                let is_list = piece.kind == PieceKind::Bullets;
+                let question = self.question.as_mut().filter(|_| is_list);
+                if !question
+                    .is_some_and(|question| question.take_options(piece, self.source, &mut self.faults))
+                {
+                    let prose = prose(self.source, piece.at.clone(), &mut self.faults);
+                    self.add(Block::Prose(prose));
                 }
             }
-            PieceKind::Prose => self.prose(piece, faults),
         }
     }
 
     /// The title, a step, or a pause inside a step; the depth is 1 for `#`.
-    fn heading(&mut self, depth: usize, title: &str, line: usize, faults: &mut Faults) {
-        match depth {
-            1 if self.has_title || !self.lesson.steps.is_empty() => {
-                faults.add(line, "a second title", "write ## if this begins a step");
+    fn heading(&mut self, depth: usize, title: &str) {
+        let steps = &mut self.lesson.steps;
+        match (depth, steps.last_mut()) {
+            (1, step) if self.has_title || step.is_some() => {
+                self.fault("a second title", "write ## if this begins a step");
             }
-            1 => {
+            (1, _) => {
                 self.has_title = true;
-                if self.lesson.title.is_empty() {
-                    self.lesson.title = title.to_string();
-                } else if self.lesson.title != title {
-                    faults.add(
-                        line,
-                        format!("the title is “{title}” here and “{}” in the head", self.lesson.title),
-                        "make both the same, or leave it out of the head",
-                    );
+                let stated = &mut self.lesson.title;
+                if stated.is_empty() {
+                    *stated = title.to_string();
+                } else if stated != title {
+                    let what = format!("the title is “{title}” here and “{stated}” in the head");
+                    self.fault(what, "make both the same, or leave it out of the head");
                 }
             }
-            2 => self.lesson.steps.push(Step {
+            (2, _) => steps.push(Step {
                 id: slug(title),
                 title: title.to_string(),
-                line,
-                minutes: None,
+                line: self.line,
                 parts: vec![Part::default()],
+                ..Step::default()
             }),
-            3 => match self.lesson.steps.last_mut() {
-                Some(step) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
-                None => faults.add(line, "a pause before the first step", "begin a step with ## above it"),
-            },
-            _ => faults.add(
-                line,
-                "a heading of the fourth level or deeper",
-                "write it in bold; # is the title, ## a step, ### a pause",
-            ),
+            (3, Some(step)) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
+            (3, None) => self.fault("a pause before the first step", "begin a step with ## above it"),
+            _ => {
+                let help = "write it in bold; # is the title, ## a step, ### a pause";
+                self.fault("a heading of the fourth level or deeper", help);
+            }
         }
     }
 
-    fn directive(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
-        let fresh_step = self.lesson.steps.last_mut().filter(|step| step.parts.len() == 1);
-        match written.word {
-            "id" | "step" if fresh_step.is_none() || self.question.is_some() => {
-                faults.add(
-                    line,
-                    format!("`{}` is not about a step here", written.word),
-                    "write it directly below the step's ##",
-                );
+    fn directive(&mut self, written: DirectiveText) {
+        let DirectiveText { word, text, .. } = &written;
+        let step = self.lesson.steps.last().filter(|_| self.question.is_none());
+        let is_fresh = step.is_some_and(|step| step.parts.len() == 1);
+        match *word {
+            "id" | "step" if !is_fresh => {
+                let what = format!("`{word}` is not about a step here");
+                self.fault(what, "write it directly below the step's ##");
             }
             "id" => {
-                if let Some(step) = fresh_step {
-                    step.id = slug(&written.text);
+                if let Some(step) = self.lesson.steps.last_mut() {
+                    step.id = slug(text);
                 }
             }
             "step" => {
-                for (_, value) in settings(&written.text, line, &["minutes"], faults) {
-                    match (minutes(value, line), self.lesson.steps.last_mut()) {
-                        (Ok(minutes), Some(step)) => step.minutes = Some(minutes),
-                        (Err(fault), _) => faults.push(fault),
-                        (Ok(_), None) => {}
+                for (_, value) in settings(text, self.line, &["minutes"], &mut self.faults) {
+                    let minutes = self.minutes(value);
+                    if let Some(step) = self.lesson.steps.last_mut() {
+                        step.minutes = minutes;
                     }
                 }
             }
-            "note" => self.add(Block::Note(Note { line, text: written.text })),
-            "run" => self.run(&written.text, line, faults),
-            "tol" if written.text == "last-digit" => self.tolerance = Some(line),
-            "tol" => faults.add(
-                line,
-                format!("unknown tolerance `{}`", written.text),
-                "write <!-- tol: last-digit -->",
-            ),
+            "note" => self.add(Block::Note(Note { line: self.line, text: written.text })),
+            "run" => self.run(text),
+            "tol" if text == "last-digit" => self.tolerance = Some(self.line),
+            "tol" => self.fault(format!("unknown tolerance `{text}`"), "write <!-- tol: last-digit -->"),
             "ask" => {
-                self.end_question(line, faults);
-                self.question = Some(QuestionDraft::begin(&written.text, line, faults));
+                self.end_question();
+                self.question = Some(QuestionDraft::begin(text, self.line, &mut self.faults));
             }
             word => match &mut self.question {
-                Some(question) if !question.folded => question.take(written, line, faults),
-                Some(_) => faults.add(line, format!("`{word}` inside the answer"), "move it above <details>"),
-                None => faults.add(
-                    line,
-                    format!("`{word}` does not belong to a question"),
-                    "begin one with <!-- ask: id=… kind=… -->",
-                ),
+                Some(question) if !question.folded => question.take(written, self.line, &mut self.faults),
+                Some(_) => self.fault(format!("`{word}` inside the answer"), "move it above <details>"),
+                None => {
+                    let help = "begin one with <!-- ask: id=… kind=… -->";
+                    self.fault(format!("`{word}` does not belong to a question"), help);
+                }
             },
         }
     }
 
-    fn run(&mut self, text: &str, line: usize, faults: &mut Faults) {
-        let Some((name, typed)) = text
-            .split_once('=')
-            .map(|(name, typed)| (name.trim(), typed.trim()))
-            .filter(|(name, _)| is_run_name(name))
-        else {
-            faults.add(
-                line,
-                format!("`{text}` names no command"),
-                "write <!-- run: plain = attn attend … -->",
-            );
-            return;
+    fn run(&mut self, text: &str) {
+        let pair = text.split_once('=').map(|(name, typed)| (name.trim(), typed.trim()));
+        let Some((name, typed)) = pair.filter(|(name, _)| is_run_name(name)) else {
+            let what = format!("`{text}` names no command");
+            return self.fault(what, "write <!-- run: plain = attn attend … -->");
         };
+        let line = self.line;
         match Command::new(typed, line) {
             Ok(command) => self.lesson.runs.push(NamedRun { name: name.to_string(), command, line }),
-            Err(fault) => faults.push(fault),
+            Err(fault) => self.faults.push(fault),
         }
     }
 
-    fn fence(&mut self, label: &str, body: std::ops::Range<usize>, line: usize, faults: &mut Faults) {
-        let last_digit_may_differ = self.tolerance.take().is_some();
+    fn fence(&mut self, label: &str, body: Range<usize>) {
+        let (line, last_digit_may_differ) = (self.line, self.tolerance.take().is_some());
         if label != "console" {
             if last_digit_may_differ {
-                faults.add(
-                    line,
-                    "`tol` above a block that is not run",
-                    "remove it, or label the block `console`",
-                );
+                let help = "remove it, or label the block `console`";
+                self.fault("`tol` above a block that is not run", help);
             }
             let text = self.source.text[body].to_string();
-            if let Some(fault) = not_run(label, &text, line) {
-                faults.push(fault);
-            }
-            self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
-            return;
+            self.check_label(label, &text);
+            return self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
         }
-        let faults_before = faults.0.len();
-        let exchanges = exchanges(self.source, body, faults);
+        let faults_before = self.faults.0.len();
+        let exchanges = exchanges(self.source, body, &mut self.faults);
         // A block whose commands cannot be read has a fault already.
-        if exchanges.is_empty() && faults.0.len() == faults_before {
-            faults.add(
-                line,
-                "this console block has no command",
-                "begin it with $ attn …, or label it `text`",
-            );
+        if exchanges.is_empty() && self.faults.0.len() == faults_before {
+            self.fault("this console block has no command", "begin it with $ attn …, or label it `text`");
         }
         self.add(Block::Console(Console { line, exchanges, last_digit_may_differ }));
     }
 
-    fn prose(&mut self, piece: &Piece, faults: &mut Faults) {
-        let prose = prose(self.source, piece.at.clone(), faults);
-        self.add(Block::Prose(prose));
-    }
-
     fn add(&mut self, block: Block) {
         if let Some(question) = &mut self.question {
-            question.add(block);
-            return;
+            return question.add(block);
         }
         let part = self.lesson.steps.last_mut().and_then(|step| step.parts.last_mut());
         part.map_or(&mut self.lesson.opening, |part| &mut part.blocks).push(block);
     }
 
     /// A `tol` must stand directly above a block.
-    fn end_tolerance(&mut self, faults: &mut Faults) {
+    fn end_tolerance(&mut self) {
         if let Some(line) = self.tolerance.take() {
-            faults.add(line, "no block follows `tol`", "write it directly above a ```console block");
+            self.faults.add(line, "no block follows `tol`", "write it directly above a ```console block");
         }
-    }
-
-    fn close(&mut self, question: QuestionDraft, faults: &mut Faults) {
-        let question = question.finish(faults);
-        self.add(Block::Question(Box::new(question)));
     }
 
     /// Ends a question that has no answer when something else begins.
-    fn end_question(&mut self, line: usize, faults: &mut Faults) {
+    fn end_question(&mut self) {
         let Some(question) = self.question.take() else { return };
         let folded = question.folded;
-        let question = question.finish(faults);
+        let question = question.finish(&mut self.faults);
         if folded || question.kind.is_graded() {
             let what = if folded { "this answer is never closed" } else { "this question has no answer" };
-            let fault = Fault::new(question.line, format!("`{}` is {what} before line {line}", question.id));
-            faults.push(fault.help("write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>"));
+            let what = format!("`{}` is {what} before line {}", question.id, self.line);
+            let help = "write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>";
+            self.faults.add(question.line, what, help);
         }
         self.add(Block::Question(Box::new(question)));
     }
 
-    fn finish(mut self, faults: &mut Faults) -> Lesson {
-        let last = self.source.line(self.source.text.len());
-        self.end_question(last, faults);
-        self.end_tolerance(faults);
+    fn finish(mut self) -> (Lesson, Faults) {
+        self.line = self.source.line(self.source.text.len());
+        self.end_question();
+        self.end_tolerance();
+        let Reader { mut faults, lesson, line, .. } = self;
         if !self.has_head {
             // Other faults of a file that is not a lesson are meaningless.
-            faults.0.clear();
+            faults = Faults::default();
             faults.add(1, "this is not a lesson", "begin the file with the lines ---, attn-lesson: 1 and ---; attn lesson new NAME writes such a file");
         } else {
-            if self.lesson.steps.is_empty() {
-                faults.add(last, "the lesson has no steps", "begin a step with ##");
+            if lesson.steps.is_empty() {
+                faults.add(line, "the lesson has no steps", "begin a step with ##");
             }
-            if self.lesson.title.is_empty() {
+            if lesson.title.is_empty() {
                 faults.add(1, "the lesson has no title", "write # and the title, above the first ##");
             }
         }
-        self.lesson
+        (lesson, faults)
     }
 }
 
 // The labels of blocks that are shown and not run.
 
-/// The fault of a block that is only shown but looks as if it were run.
-fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
-    const IGNORED: &str = "console,ignore";
-    if label == IGNORED {
-        return None;
+impl Reader<'_> {
+    /// Adds the fault of a block that is only shown but looks as if it were run.
+    fn check_label(&mut self, label: &str, text: &str) {
+        const IGNORED: &str = "console,ignore";
+        if label == IGNORED {
+            return;
+        }
+        if label.starts_with("console") || label.starts_with("trycmd") {
+            let help = format!("label it `console` to run and compare it, or `{IGNORED}` to show it only");
+            return self.fault(format!("a block labelled `{label}`"), help);
+        }
+        if let Some(row) = text.lines().position(|line| line.starts_with("$ attn ")) {
+            let what = format!("a command in a block labelled `{label}`, which is not run");
+            let help = format!("label it `console`, or `{IGNORED}` if it is only to be shown");
+            self.faults.add(self.line + 1 + row, what, help);
+        }
     }
-    if label.starts_with("console") || label.starts_with("trycmd") {
-        let fault = Fault::new(line, format!("a block labelled `{label}`"));
-        return Some(
-            fault.help(format!("label it `console` to run and compare it, or `{IGNORED}` to show it only")),
-        );
-    }
-    let row = text.lines().position(|line| line.starts_with("$ attn "))?;
-    let fault =
-        Fault::new(line + 1 + row, format!("a command in a block labelled `{label}`, which is not run"));
-    Some(fault.help(format!("label it `console`, or `{IGNORED}` if it is only to be shown")))
 }
 
 // The head of a lesson: the pairs between the `---` at its start.
@@ -342,60 +322,49 @@ const NAMES: [&str; 4] = ["attn-lesson", "title", "minutes", "screen"];
 /// The longest that anything is planned for: a day.
 const LONGEST_MINUTES: f64 = 1440.0;
 
-/// Reads a head that begins at a line. Says whether it is one of a lesson.
-fn head(text: &str, line: usize, lesson: &mut Lesson, faults: &mut Faults) -> bool {
-    let mut is_lesson = false;
-    for (number, pair) in text.lines().enumerate() {
-        let line = line + number;
+impl Reader<'_> {
+    /// Reads a line of the head.
+    fn pair(&mut self, pair: &str) {
         if pair.trim().is_empty() || pair.trim_end() == "---" || pair.starts_with('#') {
-            continue;
+            return;
         }
         let Some((name, value)) = pair.split_once(':') else {
-            let fault = Fault::new(line, format!("`{}` in the head has no colon", pair.trim()));
-            faults.push(fault.help("write a name, a colon and a value: minutes: 12"));
-            continue;
+            let what = format!("`{}` in the head has no colon", pair.trim());
+            return self.fault(what, "write a name, a colon and a value: minutes: 12");
         };
-        let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-        is_lesson |= name == NAMES[0];
-        if let Err(fault) = set(lesson, name, value, line) {
-            faults.push(fault);
+        let value = value.trim().trim_matches('"');
+        match name.trim() {
+            "attn-lesson" => {
+                self.has_head = true;
+                if value != "1" {
+                    self.fault(format!("unknown lesson format `{value}`"), "write format 1: attn-lesson: 1");
+                }
+            }
+            "title" => self.lesson.title = value.to_string(),
+            "minutes" => self.lesson.minutes = self.minutes(value),
+            "screen" => match size(value) {
+                Some(size) => self.lesson.size = size,
+                None => {
+                    let help = "write columns x rows, from 40x10 to 400x200: screen: 100x30";
+                    self.fault(format!("`{value}` is not a screen size"), help);
+                }
+            },
+            other => {
+                let names = || format!("it has {}", NAMES.join(", "));
+                let help = did_you_mean(other, NAMES).unwrap_or_else(names);
+                self.fault(format!("`{other}` in the head is not understood"), help);
+            }
         }
     }
-    is_lesson
-}
 
-fn set(lesson: &mut Lesson, name: &str, value: &str, line: usize) -> Result<(), Fault> {
-    match name {
-        "attn-lesson" if value == "1" => {}
-        "attn-lesson" => {
-            return Err(Fault::new(line, format!("unknown lesson format `{value}`"))
-                .help("write format 1: attn-lesson: 1"));
+    /// A plan in minutes.
+    fn minutes(&mut self, value: &str) -> Option<f64> {
+        let minutes = value.parse().ok().filter(|minutes| *minutes > 0.0 && *minutes <= LONGEST_MINUTES);
+        if minutes.is_none() {
+            let what = format!("`{value}` is not a number of minutes");
+            self.fault(what, "write a number, such as 12 or 1.5");
         }
-        "title" => lesson.title = value.to_string(),
-        "minutes" => lesson.minutes = Some(minutes(value, line)?),
-        "screen" => {
-            lesson.size = size(value).ok_or_else(|| {
-                Fault::new(line, format!("`{value}` is not a screen size"))
-                    .help("write columns x rows, from 40x10 to 400x200: screen: 100x30")
-            })?;
-        }
-        other => {
-            let fault = Fault::new(line, format!("`{other}` in the head is not understood"));
-            return Err(match nearest(other, NAMES) {
-                Some(near) => fault.help(format!("did you mean `{near}`?")),
-                None => fault.help(format!("it has {}", NAMES.join(", "))),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A plan in minutes.
-fn minutes(value: &str, line: usize) -> Result<f64, Fault> {
-    match value.parse::<f64>() {
-        Ok(minutes) if minutes > 0.0 && minutes <= LONGEST_MINUTES => Ok(minutes),
-        _ => Err(Fault::new(line, format!("`{value}` is not a number of minutes"))
-            .help("write a number, such as 12 or 1.5")),
+        minutes
     }
 }
 
@@ -414,39 +383,30 @@ fn slug(title: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// Steps and questions share one space of names.
-fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
+/// Each name must belong to one command, and one to a step or a question.
+fn names_are_unique(lesson: &Lesson, faults: &mut Faults) {
     let steps = lesson.steps.iter().map(|step| (step.id.as_str(), step.line));
     let questions = lesson.questions().map(|question| (question.id.as_str(), question.line));
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut all: Vec<(&str, usize)> = steps.chain(questions).collect();
-    all.sort_by_key(|(_, line)| *line);
-    for (id, line) in all {
-        if let Some(first) = seen.get(id) {
-            faults.add(
-                line,
-                format!("line {first} already has the name `{id}`"),
-                "give one of them another name: <!-- id: … --> below a step's ##, id=… in an ask",
-            );
-        } else {
-            seen.insert(id, line);
-        }
+    for (line, id, first) in taken(steps.chain(questions)) {
+        faults.add(
+            line,
+            format!("line {first} already has the name `{id}`"),
+            "give one of them another name: <!-- id: … --> below a step's ##, id=… in an ask",
+        );
+    }
+    for (line, name, first) in taken(lesson.runs.iter().map(|run| (run.name.as_str(), run.line))) {
+        let what = format!("the command at line {first} already has the name `{name}`");
+        faults.add(line, what, "give one of them another name");
     }
 }
 
-/// Each name must belong to one command.
-fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
+/// The lines of names that an earlier line has, with these and with the first such line.
+fn taken<'n>(names: impl Iterator<Item = (&'n str, usize)>) -> Vec<(usize, &'n str, usize)> {
+    let mut names: Vec<(&str, usize)> = names.collect();
+    names.sort_by_key(|(_, line)| *line);
     let mut seen = HashMap::new();
-    for run in &lesson.runs {
-        let first = *seen.entry(run.name.as_str()).or_insert(run);
-        if !std::ptr::eq(first, run) {
-            faults.add(
-                run.line,
-                format!("the command at line {1} already has the name `{0}`", run.name, first.line),
-                "give one of them another name",
-            );
-        }
-    }
+    let firsts = names.into_iter().map(|(name, line)| (line, name, *seen.entry(name).or_insert(line)));
+    firsts.filter(|(line, _, first)| line != first).collect()
 }
 
 // The commands of a `console` block, and what each is expected to print.
@@ -497,13 +457,10 @@ fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Ex
             Err(fault) => faults.push(fault),
         }
     }
-    for exchange in &mut found {
+    for Exchange { expected, .. } in &mut found {
         // The empty line before the end of the block or the next command is not output.
-        if source.text[exchange.expected.clone()].ends_with("\n\n")
-            || &source.text[exchange.expected.clone()] == "\n"
-        {
-            exchange.expected.end -= 1;
-        }
+        let text = &source.text[expected.clone()];
+        expected.end -= usize::from(text.ends_with("\n\n") || text == "\n");
     }
     found
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use colored::{ColoredString, Colorize};
-use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, Event, Parser, Tag, TagEnd};
 use textwrap::WordSeparator;
 use textwrap::core::{Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
@@ -34,12 +34,12 @@ pub(in crate::lesson) fn inline(markdown: &str, screen: Screen) -> Text {
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
             Event::HardBreak => writer.take(Event::SoftBreak),
-            Event::Text(_) | Event::Code(_) | Event::SoftBreak => writer.take(event),
-            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. }) => {
-                writer.take(event);
-            }
-            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {
-                writer.take(event);
+            Event::Text(_)
+            | Event::Code(_)
+            | Event::SoftBreak
+            | Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. })
+            | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {
+                writer.take(event)
             }
             _ => {}
         }
@@ -63,7 +63,8 @@ struct LineWriter {
     /// The next number of each list that is open; bullets have none.
     lists: Vec<Option<u64>>,
     addresses: Vec<String>,
-    table: Option<Grid>,
+    /// The table that is being read, its head among the rows.
+    table: Option<Table>,
 }
 
 impl LineWriter {
@@ -96,7 +97,7 @@ impl LineWriter {
             Event::Rule => {
                 self.gap();
                 let width = RULE.min(self.screen.width.saturating_sub(self.margin_width()));
-                self.raw(vec!["─".repeat(width)], Ink::of(Tone::Quiet));
+                self.raw(["─".repeat(width).as_str()], Ink::of(Tone::Quiet));
             }
             _ => {}
         }
@@ -106,11 +107,11 @@ impl LineWriter {
     /// is plain.
     fn code(&mut self, code: &str) {
         let is_word = code.chars().all(|c| c.is_lowercase() || c == ' ');
-        let marks =
-            if self.screen.colour || !is_word || self.table.is_some() { ["", ""] } else { ["“", "”"] };
-        self.text.push(marks[0], self.ink(), self.screen);
+        let is_plain = self.screen.colour || !is_word || self.table.is_some();
+        let [before, behind] = if is_plain { ["", ""] } else { ["“", "”"] };
+        self.text.push(before, self.ink(), self.screen);
         self.text.push_bound(code, Ink { tone: Tone::Code, ..self.ink() }, self.screen);
-        self.text.push(marks[1], self.ink(), self.screen);
+        self.text.push(behind, self.ink(), self.screen);
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -122,7 +123,9 @@ impl LineWriter {
             }
             Tag::Strong => self.inks.push(Ink { bold: true, ..self.ink() }),
             Tag::Emphasis => self.inks.push(Ink { italic: true, ..self.ink() }),
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.address(dest_url),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.addresses.push(self.screen.charset.spelled(&visible(&dest_url)).into_owned());
+            }
             Tag::List(first) => {
                 self.flush();
                 if self.lists.is_empty() {
@@ -150,8 +153,8 @@ impl LineWriter {
             }
             Tag::Table(alignments) => {
                 self.gap();
-                let right = alignments.iter().map(|side| *side == Alignment::Right).collect();
-                self.table = Some(Grid { right, rows: Vec::new() });
+                let numbers = (0..alignments.len()).filter(|&j| alignments[j] == Alignment::Right).collect();
+                self.table = Some(Table { numbers, ..Table::default() });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
@@ -192,19 +195,23 @@ impl LineWriter {
                     row.push(cell);
                 }
             }
+            TagEnd::TableHead => {
+                if let Some(table) = &mut self.table {
+                    table.header = table.rows.pop().unwrap_or_default();
+                }
+            }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
                     let width = self.screen.width.saturating_sub(self.margin_width());
-                    self.raw(table.drawn(Screen { width, ..self.screen }), Ink::default());
+                    let style = Style::on(Screen { width, ..self.screen }, Format::Table);
+                    let mut drawn = Vec::new();
+                    // Writing to memory does not fail.
+                    let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
+                    self.raw(String::from_utf8_lossy(&drawn).lines(), Ink::default());
                 }
             }
             _ => {}
         }
-    }
-
-    fn address(&mut self, address: CowStr<'_>) {
-        let shown = self.screen.charset.spelled(&visible(&address)).into_owned();
-        self.addresses.push(shown);
     }
 
     fn margin_width(&self) -> usize {
@@ -238,39 +245,13 @@ impl LineWriter {
         self.lines.extend(text.wrapped(width, [&first, &rest], self.screen));
     }
 
-    fn raw(&mut self, lines: Vec<String>, ink: Ink) {
+    fn raw<'l>(&mut self, lines: impl IntoIterator<Item = &'l str>, ink: Ink) {
         let [mut margin, rest] = self.margin();
         for line in lines {
-            let line = ink.on(&self.screen.charset.spelled(&line), self.screen);
+            let line = ink.on(&self.screen.charset.spelled(line), self.screen);
             self.lines.push(format!("{margin}{line}"));
             margin.clone_from(&rest);
         }
-    }
-}
-
-// A table of Markdown, drawn as every other table is.
-
-/// A table while it is read.
-#[derive(Default)]
-pub(super) struct Grid {
-    /// The columns that are aligned on the right.
-    pub right: Vec<bool>,
-    /// The head, and the rows below it.
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Grid {
-    /// Its lines on a screen.
-    pub(super) fn drawn(self, screen: Screen) -> Vec<String> {
-        let mut rows = self.rows.into_iter();
-        let Some(header) = rows.next() else { return Vec::new() };
-        let numbers = (0..header.len()).filter(|&j| self.right.get(j).copied().unwrap_or(false)).collect();
-        let table = Table { header, rows: rows.collect(), numbers, ..Table::default() };
-        let style = Style::on(screen, Format::Table);
-        let mut drawn = Vec::new();
-        // Writing to memory does not fail.
-        let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
-        String::from_utf8_lossy(&drawn).lines().map(str::to_string).collect()
     }
 }
 
@@ -365,12 +346,10 @@ impl Text {
 
     /// Adds a text that stays on one line where it is short enough for that.
     pub(in crate::lesson) fn push_bound(&mut self, text: &str, ink: Ink, screen: Screen) {
-        let is_short = text.width() <= screen.width / 2;
-        self.push(
-            &if is_short { text.replace(' ', &BOUND.to_string()) } else { text.to_string() },
-            ink,
-            screen,
-        );
+        if text.width() <= screen.width / 2 {
+            return self.push(&text.replace(' ', &BOUND.to_string()), ink, screen);
+        }
+        self.push(text, ink, screen);
     }
 
     pub(in crate::lesson) fn extend(&mut self, other: &Text) {

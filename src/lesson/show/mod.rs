@@ -11,6 +11,7 @@ use textwrap::core::display_width;
 use crate::render::Screen;
 use crate::text::{ScreenWidth, counted};
 
+use super::command::outside_of_quotes;
 use super::model::{Block, Lesson, Note};
 use super::run::Runner;
 use super::{Console, Exchange, Literal, Part, Question, Step};
@@ -269,80 +270,32 @@ pub(super) fn broken(typed: &str, room: usize) -> Vec<String> {
         return vec![typed.to_string()];
     }
     let room = room.saturating_sub(GOES_ON.width()).max(1);
-    let mut lines: Vec<String> = Vec::new();
-    for piece in pieces(typed, room) {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + piece.width() <= room => {
-                line.push(' ');
-                line.push_str(&piece);
-            }
-            _ => lines.push(piece),
-        }
-    }
+    let fits = |before: &str, word: &str| before.width() + 1 + word.width() <= room;
+    let is_value = |option: &str, word: &str| {
+        option.starts_with("--") && !option.contains(' ') && !word.starts_with("--") && fits(option, word)
+    };
+    let mut lines = gathered(gathered(words(typed), is_value), fits);
     let last = lines.len() - 1;
     lines[..last].iter_mut().for_each(|line| line.push_str(GOES_ON));
     lines
 }
 
-/// The words of a command, an option together with its value where `room` holds both.
-fn pieces(typed: &str, room: usize) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for word in words(typed) {
-        let is_value = !word.starts_with("--");
-        match pieces.last_mut() {
-            Some(option)
-                if is_value
-                    && option.starts_with("--")
-                    && !option.contains(' ')
-                    && option.width() + 1 + word.width() <= room =>
-            {
-                option.push(' ');
-                option.push_str(&word);
-            }
-            _ => pieces.push(word),
+/// Words, each joined by a space to what is before it where `belongs` says so.
+fn gathered(words: Vec<String>, belongs: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in words {
+        match all.last_mut().filter(|before| belongs(before, &word)) {
+            Some(before) => before.extend([" ", &word]),
+            None => all.push(word),
         }
     }
-    pieces
+    all
 }
 
 /// A command cut at its spaces, but not at those within quotes.
 fn words(typed: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quote = None;
-    for character in typed.chars() {
-        match (character, quote) {
-            (' ', None) => {
-                words.push(String::new());
-                continue;
-            }
-            ('\'' | '"', None) => quote = Some(character),
-            (closing, Some(open)) if closing == open => quote = None,
-            _ => {}
-        }
-        if let Some(word) = words.last_mut() {
-            word.push(character);
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::broken;
-
-    #[test]
-    fn a_command_is_broken_so_that_a_shell_reads_it_as_one() {
-        let with_options = |text: &str| text.replace('@', "--");
-        let typed = with_options("attn attend @words \"bat cave\" @only A @causal @precision 2");
-        let lines = broken(&typed, 34);
-        assert_eq!(lines[0], with_options("attn attend @words \"bat cave\" \\"));
-        assert_eq!(lines[1..], [with_options("@only A @causal @precision 2")]);
-        assert_eq!(shlex::split(&lines.join("\n")), shlex::split(&typed));
-        assert!(lines.iter().all(|line| line.chars().count() <= 34), "{lines:?}");
-        assert_eq!(broken("attn demo", 26), ["attn demo"]);
-        // An option keeps its value.
-        let lines = broken(&with_options("attn attend @only A @causal"), 20);
-        assert_eq!(lines, ["attn attend \\".to_string(), with_options("@only A @causal")]);
-    }
+    let spaces = outside_of_quotes(typed).filter(|(_, c)| *c == ' ').map(|(at, _)| at);
+    let mut begin = 0;
+    let word = |end: usize| &typed[std::mem::replace(&mut begin, end + 1)..end];
+    spaces.chain([typed.len()]).map(word).filter(|word| !word.is_empty()).map(str::to_string).collect()
 }

@@ -5,9 +5,10 @@ use attn_story::live::{CheckedNumbers, Exercise, Opening};
 use crate::answer::{Judge, Judgement};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
+use crate::lesson::command::as_live_page;
 use crate::lesson::key::{Expression, Value};
 use crate::lesson::question::{Answer, rounded_to_tolerance};
-use crate::lesson::{Block, Choice, Question, RunValues};
+use crate::lesson::{Block, Choice, Prose, Question, RunValues};
 use crate::render::Screen;
 use crate::text::ScreenWidth;
 
@@ -32,6 +33,11 @@ impl<'a> LessonView<'a> {
         question.right_answer(&self.values()).ok()?.filter(|right| right.holds)
     }
 
+    /// The letter of the right option.
+    pub(in crate::lesson) fn right_letter(&self, question: &Question) -> Option<char> {
+        question.right_answer(&self.values()).ok()??.value.letter()
+    }
+
     /// The exercise behind a question whose answer is all numbers of a step; none for another question.
     ///
     /// # Errors
@@ -43,9 +49,7 @@ impl<'a> LessonView<'a> {
         };
         let values = self.values();
         let command = &values.named(run)?.command;
-        let page = ["--format=html", "--live"].map(str::to_string);
-        let args: Vec<String> = command.args.iter().cloned().chain(page).collect();
-        let ran = self.runner.run(&args, Screen::plain(80));
+        let ran = self.runner.run(&as_live_page(&command.args), Screen::plain(80));
         let shown = Opening::all_in(&ran.out).into_iter().next();
         let no_exercise = || {
             Error::new(format!("`{}` is no exercise whose numbers can be judged", command.typed))
@@ -70,10 +74,9 @@ impl<'a> LessonView<'a> {
 
     /// The options that are offered.
     pub fn options(&self, question: &Question) -> Vec<String> {
-        let offered = question.offered();
-        offered
-            .flat_map(|(choice, text)| self.marked(&format!("{}  ", choice.letter), &text.markdown))
-            .collect()
+        let option =
+            |(choice, text): (&Choice, &Prose)| self.marked(&format!("{}  ", choice.letter), &text.markdown);
+        question.offered().flat_map(option).collect()
     }
 
     /// The answer, [`LessonView::answer`], and the rest of the details.
@@ -116,9 +119,9 @@ impl<'a> LessonView<'a> {
             return (format!("**Answer: {letters}{bold}"), rest);
         }
         let paragraph = self.right(question).map(|right| {
-            let option =
-                self.option_text(question, &right).map(|text| format!(" {text}")).unwrap_or_default();
-            format!("**Answer: {}**{option}", escaped(&self.answer_words(question, &right)))
+            let option = self.option_text(question, &right).map(|text| format!(" {text}"));
+            let words = escaped(&self.answer_words(question, &right));
+            format!("**Answer: {words}**{}", option.unwrap_or_default())
         });
         (paragraph.unwrap_or_default(), &question.reveal[..])
     }
@@ -233,11 +236,10 @@ impl<'a> LessonView<'a> {
 /// The number of the key as the details write it, if they do.
 fn stated_number(question: &Question) -> Option<&str> {
     let key = question.key.as_ref().filter(|key| key.tolerance.is_some())?;
-    let prose = question.reveal.iter().filter_map(Block::prose);
-    prose
-        .flat_map(|prose| prose.claims.iter().map(move |claim| (prose, claim)))
-        .find(|(_, claim)| claim.expression == key.expression)
-        .and_then(|(prose, claim)| prose.markdown.get(claim.at.clone()))
+    question.reveal.iter().filter_map(Block::prose).find_map(|prose| {
+        let claim = prose.claims.iter().find(|claim| claim.expression == key.expression)?;
+        prose.markdown.get(claim.at.clone())
+    })
 }
 
 /// The characters with a meaning in a line of Markdown.
@@ -245,19 +247,13 @@ const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
 
 /// A plain text as Markdown.
 pub(in crate::lesson) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if MARKS.contains(&character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
+    text.chars().flat_map(|c| MARKS.contains(&c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 // The verdict on an answer: right or wrong, and the feedback.
 
 /// Whether an answer is right, and the feedback to it.
+#[derive(Default)]
 pub(crate) struct Verdict {
     /// Whether it is right; `None` for an open question.
     pub is_right: Option<bool>,
@@ -277,16 +273,7 @@ impl Verdict {
     /// # Errors
     /// If it is no answer to this question, or the right one cannot be computed.
     pub(crate) fn of(typed: &str, question: &Question, show: &LessonView<'_>) -> Result<Verdict> {
-        let Some(right) = question.right_answer(&show.values())? else {
-            let nothing = String::new();
-            return Ok(Verdict {
-                is_right: None,
-                repeated: nothing,
-                feedback: Vec::new(),
-                foreseen: None,
-                mistakes: Vec::new(),
-            });
-        };
+        let Some(right) = question.right_answer(&show.values())? else { return Ok(Verdict::default()) };
         if let Some(exercise) = show.exercise(question)? {
             let checked = exercise.check(typed, None)?;
             if !checked.has_asked {
@@ -301,7 +288,7 @@ impl Verdict {
         let foreseen = foreseen.and_then(|at| with_feedback(question).nth(at));
         let feedback = foreseen.map(|choice| show.feedback(question, choice)).unwrap_or_default();
         let foreseen = foreseen.map(|choice| choice.letter);
-        Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen, mistakes: Vec::new() })
+        Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen, ..Verdict::default() })
     }
 
     /// The verdict on numbers, in the words of `attn diagnose`.
@@ -316,8 +303,8 @@ impl Verdict {
             is_right: Some(is_right),
             repeated: report.headline.trim_end_matches('.').to_string(),
             feedback: remarks.iter().chain(&report.lines).flat_map(line).collect(),
-            foreseen: None,
             mistakes,
+            ..Verdict::default()
         }
     }
 

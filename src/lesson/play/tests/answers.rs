@@ -71,7 +71,8 @@ fn only_who_voted_so_is_told_at_the_answer_and_only_once() {
         let mut shown = String::new();
         let lesson = sample::lesson();
         let window = Window { screen: Screen::plain(80), rows: 40 };
-        let player = Player::new(&lesson, &sample::run, window, Some(1)).with_notes(notes);
+        let mut player = Player::new(&lesson, &sample::run, window, Some(1));
+        player.notes = notes;
         let mut class = Class { player, now: Duration::ZERO };
         class.player.begin(&[], Duration::ZERO);
         class.typed(keys);
@@ -125,7 +126,7 @@ fn votes_on_a_question_that_is_half_shown_are_counted_once_and_give_nothing_away
         assert!(!bars.contains("right"), "the vote gives nothing away:\n{bars}");
         assert_shows(&class.typed(" "), "C  two");
         assert!(
-            class.player.state.class.records.get("zeros").is_none_or(|record| record.given.is_empty()),
+            class.player.class.records.get("zeros").is_none_or(|record| record.given.is_empty()),
             "no answer"
         );
         let answer = class.typed(" ");
@@ -140,11 +141,11 @@ fn votes_where_none_can_be_cast_go_nowhere_and_answer_nothing() {
     for (keys, place) in [("1G", "1/5"), ("3G", "3/5"), ("3G1\n", "3/5")] {
         played(40, |class| {
             class.typed(keys);
-            let given = class.player.state.class.score();
+            let given = class.player.class.score();
             assert_shows(&class.typed("v"), "only vote on multiple-choice");
             assert_eq!(class.typed("A3 B14 C8\n"), "", "{keys}");
             assert_shows(&class.bottom(), place);
-            assert_eq!(class.player.state.class.score(), given, "{keys}");
+            assert_eq!(class.player.class.score(), given, "{keys}");
         });
     }
 }
@@ -184,7 +185,8 @@ fn scripted_answers_are_given_when_the_question_comes() {
     let show = LessonView::new(&lesson, &runner, window.screen);
     let asked = ["zeros=A3 B4 C5", "zeros=A", "zeros=C", "left=1"].map(String::from);
     let scripted = ScriptedAnswers::read(&asked, &show).unwrap();
-    let player = Player::new(&lesson, &sample::run, window, None).with_answers(scripted);
+    let mut player = Player::new(&lesson, &sample::run, window, None);
+    player.scripted = scripted;
     let mut class = Class { player, now: Duration::ZERO };
     class.player.begin(&[], Duration::ZERO);
     class.typed("2G");
@@ -194,7 +196,7 @@ fn scripted_answers_are_given_when_the_question_comes() {
     class.typed("  ");
     assert_shows(&class.typed(" "), "Right: 1");
     class.typed("    ");
-    assert_eq!(class.player.state.class.score(), (2, 2));
+    assert_eq!(class.player.class.score(), (2, 2));
 }
 
 #[test]

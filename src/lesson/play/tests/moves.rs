@@ -172,7 +172,7 @@ fn a_number_that_comes_too_late_goes_to_no_step() {
 fn commands_run_again_at_the_present_width() {
     played(40, |class| {
         assert_shows(&class.typed(" "), "attn plain A at 80");
-        class.player.resize(Window { screen: Screen::plain(66), rows: 40 }, Duration::ZERO);
+        class.player.resize(Window { screen: Screen::plain(66), rows: 40 });
         assert_shows(&class.typed("r"), "attn plain A at 66");
     });
 }
@@ -182,7 +182,7 @@ fn after_a_resize_nothing_is_left_out() {
     played(7, |class| {
         class.typed("2G");
         assert_shows(&class.bottom(), "space shows more");
-        class.player.resize(Window { screen: Screen::plain(60), rows: 7 }, Duration::ZERO);
+        class.player.resize(Window { screen: Screen::plain(60), rows: 7 });
         let rest: String = (0..4).map(|_| class.key(Key::PageDown) + "\n").collect();
         for words in ["Question", "How many weights", "A  none", "C  two"] {
             assert_shows(&rest, words);
@@ -228,7 +228,8 @@ fn who_only_looks_at_the_title_keeps_the_place() {
     let window = Window { screen: Screen::plain(80), rows: 40 };
     let last = lesson.steps[1].id.clone();
     let kept = Progress { step: Some(last.clone()), ..Progress::default() };
-    let mut player = Player::new(&lesson, &sample::run, window, None).with_progress(&kept);
+    let mut player = Player::new(&lesson, &sample::run, window, None);
+    player.restore(&kept);
     player.begin(&[], Duration::ZERO);
     assert_eq!(player.progress().step, Some(last));
     player.press(Key::Char(' '), Duration::from_secs(2));

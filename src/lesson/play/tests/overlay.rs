@@ -136,7 +136,7 @@ fn a_long_output_aside_pauses_too() {
 fn the_status_line_fits_every_screen() {
     played(40, |class| {
         for width in 1..120 {
-            class.player.resize(Window { screen: Screen::plain(width), rows: 40 }, Duration::ZERO);
+            class.player.resize(Window { screen: Screen::plain(width), rows: 40 });
             for keys in ["2G", "!", "abc漢字漢字漢字漢字漢字"] {
                 class.typed(keys);
                 let bottom = class.player.bottom(class.now);
@@ -146,14 +146,14 @@ fn the_status_line_fits_every_screen() {
             }
             class.key(Key::Escape);
         }
-        class.player.resize(Window { screen: Screen::plain(100), rows: 40 }, Duration::ZERO);
+        class.player.resize(Window { screen: Screen::plain(100), rows: 40 });
         assert_eq!(
             class.bottom(),
             " 2/5 · think 0:30 · A B C answers · space shows it · 0:00 of 7:00 · ?: keys"
         );
-        class.player.resize(Window { screen: Screen::plain(58), rows: 40 }, Duration::ZERO);
+        class.player.resize(Window { screen: Screen::plain(58), rows: 40 });
         assert_eq!(class.bottom(), " 2/5 · think 0:30 · A B C answers · space shows it");
-        class.player.resize(Window { screen: Screen::plain(100), rows: 40 }, Duration::ZERO);
+        class.player.resize(Window { screen: Screen::plain(100), rows: 40 });
         class.typed("1G");
         assert_eq!(class.bottom(), " 1/5 · Before the mask · space goes on · 0:00 of 10:00 · ?: keys");
     });
